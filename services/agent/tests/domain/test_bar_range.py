@@ -38,8 +38,11 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("text", "arguments"), ASKED, ids=[text for text, _ in ASKED])
 def test_a_chart_is_of_what_was_asked(text: str, arguments: dict[str, Any]) -> None:
-    assert bar_range(text, plain(text), date_in(plain(text)), days=True) == arguments
+    assert bar_range(text, plain(text), date_in(plain(text)), takes_days=True) == arguments
 
 
 def test_a_tool_without_days_gets_none() -> None:
-    assert bar_range("chart IBM in 2008", "chart ibm in 2008", None, days=False) == {"timeframe": "1d", "limit": 60}
+    assert bar_range("chart IBM in 2008", "chart ibm in 2008", None, takes_days=False) == {
+        "timeframe": "1d",
+        "limit": 60,
+    }

@@ -8,7 +8,7 @@ from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.small_talk import small
+from agent.domain.offline.small_talk import small_talk_in
 from agent.domain.offline.steps import UseTools, next_step
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
@@ -147,7 +147,11 @@ def test_a_group_of_shares_is_asked_for_by_its_symbols() -> None:
 def test_shorthand_is_read_as_words() -> None:
     said = respond([{"role": "user", "content": "q significa macd"}], SCHEMAS, "es")
     assert said == UseTools((("explain_concept", {"concept": "macd"}),))
-    assert [small(one) for one in ("holaaa", "graciasss", "byeee")] == [Intent.GREETING, Intent.THANKS, Intent.FAREWELL]
+    assert [small_talk_in(one) for one in ("holaaa", "graciasss", "byeee")] == [
+        Intent.GREETING,
+        Intent.THANKS,
+        Intent.FAREWELL,
+    ]
 
 
 def test_the_market_tells_both_ends_of_its_next_session_and_of_no_other_day() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.nearest_readings import nearest_readings, unread_beside
+from agent.domain.offline.nearest_readings import foreign_words, nearest_readings
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.shown_actions import ShownAction
@@ -176,7 +176,7 @@ def test_words_are_spelled_out_and_what_joins_two_years_stays() -> None:
     assert spelled_out("De acuerdo, adelante", "es") == "De acuerdo, adelante"
     assert spelled_out("What did we talk about last time?", "en") == "What did we talk about last time?"
     assert spelled_out("mi hijo tiene IBM, joven, y usted", "es") == "mi hijo tiene IBM , y"
-    assert spelled_out("cop me 5 cakes", "en", trades=False) == "cop me 5 cakes"
+    assert spelled_out("cop me 5 cakes", "en", is_trading=False) == "cop me 5 cakes"
 
 
 @pytest.mark.parametrize(
@@ -208,5 +208,5 @@ def test_each_reading_that_is_offered_is_read_as_its_tool(language: Language) ->
 def test_the_nearest_readings_are_by_the_words_of_the_message() -> None:
     assert nearest_readings("the headlines and the press on it", SCHEMAS, "en", "IBM")[0] == "news about IBM"
     assert nearest_readings("xyzzy", SCHEMAS, "en") == []
-    assert unread_beside("get_price", "what is IBM worth today?") == []
-    assert unread_beside("get_price", "what do the tea spoons of IBM cost?") == ["tea", "spoons"]
+    assert foreign_words("get_price", "what is IBM worth today?") == []
+    assert foreign_words("get_price", "what do the tea spoons of IBM cost?") == ["tea", "spoons"]

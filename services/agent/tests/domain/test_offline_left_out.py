@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.nearest_readings import covers_question, unread_beside
+from agent.domain.offline.nearest_readings import covers_question, foreign_words
 from agent.domain.offline.relative_days import days_ago
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.steps import SayText, UseTools
@@ -59,7 +59,7 @@ def test_a_look_up_that_leans_on_the_last_share_is_read_where_they_do(text: str)
     ],
 )
 def test_what_a_look_up_has_no_place_for_is_found(tool: str, text: str, unread: list[str]) -> None:
-    assert unread_beside(tool, text) == unread
+    assert foreign_words(tool, text) == unread
 
 
 PAGE = "Position size: Quantity = capital × risk ÷ distance from entry to stop. [1] Not found: “poem”."

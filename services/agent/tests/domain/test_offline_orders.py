@@ -324,8 +324,8 @@ def test_a_correction_asks_for_no_holdings() -> None:
 
 def test_friday_is_today_once_fridays_session_is_over() -> None:
     friday = date(2012, 11, 9)
-    assert "2012-11-09" in with_past_days("how did IBM close on friday", friday, over=True)
-    assert "2012-11-02" in with_past_days("how did IBM close last friday", friday, over=True)
+    assert "2012-11-09" in with_past_days("how did IBM close on friday", friday, is_session_over=True)
+    assert "2012-11-02" in with_past_days("how did IBM close last friday", friday, is_session_over=True)
     assert "2012-11-02" in with_past_days("how did IBM close on friday", friday)
 
 

@@ -36,7 +36,7 @@ def test_the_likeliest_section_is_of_the_question_or_of_what_it_goes_on_from(
 def test_what_stands_in_both_languages_is_told_in_the_questions() -> None:
     foreign = replace(FINES, url="/en", number=1)
     both = Candidates([foreign, replace(FINES, number=2)], foreign={1})
-    assert [one.place[0] for one in ranked_sections("multas", "", "", both)] == ["/a", "/en"]
+    assert [section.location[0] for section in ranked_sections("multas", "", "", both)] == ["/a", "/en"]
     assert ranked_sections("multas", "", "", Candidates([])) == []
 
 
@@ -44,4 +44,4 @@ def test_words_that_are_said_of_anything_lead_to_no_other_section() -> None:
     stitches = Excerpt("Stitches come out after ten days.", "Afterwards", "/a", "Operations", 1, 1)
     classes = Excerpt("Puppies meet on Tuesdays at 7pm.", "Puppy classes", "/b", "Classes", 1, 2)
     found = ranked_sections("can he come?", "when are the puppy classes?", "", Candidates([stitches, classes]))
-    assert found[0].place == ("/b", "Puppy classes")
+    assert found[0].location == ("/b", "Puppy classes")

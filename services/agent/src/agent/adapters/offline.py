@@ -4,7 +4,7 @@ import json
 
 import structlog
 
-from agent.domain.offline.agent_help import improved, suggested
+from agent.domain.offline.agent_help import improved, suggestions_json
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.steps import SayText
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
@@ -32,7 +32,9 @@ class Offline:
 
     def _reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         if prompt.task != "answer":
-            text = suggested(prompt.about, prompt.language) if prompt.task == "suggest" else improved(prompt.about)
+            text = (
+                suggestions_json(prompt.about, prompt.language) if prompt.task == "suggest" else improved(prompt.about)
+            )
             return ModelAnswer(text=text, model=OFFLINE_MODEL, provider=self.provider)
         response = respond(
             prompt.messages,

@@ -10,7 +10,7 @@ import structlog
 
 from agent.adapters.hand_offs import HandOffs
 from agent.domain.hand_over import NAME
-from agent.domain.shortcuts.memory_text import SHOWN
+from agent.domain.shortcuts.memory_text import MAX_FACTS_SHOWN
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.text_features import symbols_in
 from agent.domain.turn.journal import TurnCall
@@ -65,18 +65,18 @@ class MemoryPatch:
 def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
     """Returns the part of a memory that a chat answer shows: SHOWN facts after the first `after`. It is no export."""
     facts = [*memory.user_notes, *memory.preferences, *memory.older_notes]
-    shown_facts = facts[after : after + SHOWN]
+    shown_facts = facts[after : after + MAX_FACTS_SHOWN]
     lists = {name: [fact for fact in getattr(memory, name) if fact in shown_facts] for name in _LISTS}
     hidden_facts = {*facts} - {*shown_facts}
     shown = memory.model_copy(
         update={
             **lists,
             "since": {fact: since for fact, since in memory.since.items() if fact not in hidden_facts},
-            "frequent_questions": memory.frequent_questions[:SHOWN],
+            "frequent_questions": memory.frequent_questions[:MAX_FACTS_SHOWN],
             "superseded": memory.superseded[:MAX_SHOWN_SUPERSEDED],
         }
     )
-    return {"memory": shown.to_wire(), "after": after, "more": len(facts[after + SHOWN :])}
+    return {"memory": shown.to_wire(), "after": after, "more": len(facts[after + MAX_FACTS_SHOWN :])}
 
 
 def without_note(reply: memory_rpc.MemoryReply, note: str) -> MemoryPatch:

@@ -245,7 +245,7 @@ def _is_agreement(text: str, *, was_question: bool) -> bool:
     words = len(text.split())
     if "?" in text or _READING_REQUEST.search(plain(text)):
         return False
-    begins_agreeing = begins_with_agreement(text, asked=was_question)
+    begins_agreeing = begins_with_agreement(text, is_after_question=was_question)
     if words <= _MAX_YES_WORDS and (begins_agreeing or (was_question and is_plain_yes(text))):
         return True
     changes = was_question and words <= _MAX_ANSWER_WORDS and not symbols_in(text)

@@ -178,7 +178,7 @@ class TurnInputs:
         if settled_calls:
             next_rule_step = None if effect.last else next_step(text, settled_calls)
             answer = rule_calls_answer(
-                settled_calls, snapshot.requester.language, of_several=memory_requests(text) is not None
+                settled_calls, snapshot.requester.language, is_several=memory_requests(text) is not None
             )
             # Whatever else the message asks is left to the model, which sees the results of these calls.
             asks_more = rest_of(text) and all(entry.tool != READ for entry in settled_calls)

@@ -77,7 +77,7 @@ def test_of_many_facts_the_rest_is_counted_and_told_when_asked_for() -> None:
     facts = [f"fact {number}" for number in range(20)]
     memory = LongTermMemory(name="Ana", user_notes=facts)
     assert "There are 5 more: say “show me the rest”." in memory_in_words(memory.to_wire(), "en")
-    first = memory_in_words({"name": "Ana", "userNotes": facts[:15]}, "en", more=5)
+    first = memory_in_words({"name": "Ana", "userNotes": facts[:15]}, "en", omitted=5)
     assert "There are 5 more: say “show me the rest”." in first
     rest = memory_in_words({"name": "Ana", "userNotes": facts[15:]}, "en", after=15)
     assert rest.splitlines()[1].startswith("16. You told me “fact 15”.")
@@ -189,7 +189,7 @@ def test_a_memory_is_asked_for_in_many_ways(said: str) -> None:
      "undo the last one", "deshaz lo último", "me equivoqué, deshaz eso", "¿puedes deshacer eso?", "recupéralo"],
 )  # fmt: skip
 def test_a_change_is_taken_back_in_many_ways(said: str) -> None:
-    assert is_undo(said, later=True)
+    assert is_undo(said, is_later=True)
 
 
 def test_a_number_means_a_fact_only_while_no_other_list_or_order_is_newer() -> None:

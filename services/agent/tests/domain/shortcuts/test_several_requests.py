@@ -107,5 +107,5 @@ def test_of_several_things_to_forget_the_one_that_is_not_known_is_told_too() -> 
         TurnCall("c1", FORGET, '{"about": "I smoke"}', result='{"success": true, "data": {"forgotten": ["I smoke"]}}'),
         TurnCall("c2", FORGET, '{"about": "my boat"}', result='{"success": true, "data": {"forgotten": []}}'),
     ]
-    told = rule_calls_answer(calls, "en", of_several=True)
+    told = rule_calls_answer(calls, "en", is_several=True)
     assert told == "Done, I have forgotten: “I smoke”.\nI remember nothing about “my boat”."

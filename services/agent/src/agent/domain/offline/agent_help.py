@@ -15,20 +15,20 @@ _SENTENCE = re.compile(r"(^|[.!?]\s+)([a-záéíóúüñ])")
 
 
 def suggestions(question: str, language: Language) -> tuple[str, ...]:
-    """Three replies to the newest message; `language`: where the message does not show its own."""
-    spoken = rule_language(language_of(question, language))
+    """Three replies to the newest message, in its language, or else in `language`."""
+    reply_language = rule_language(language_of(question, language))
     intent = wish_in(question, ()).intent if question.strip() else Intent.GREETING
     replies = TEXTS.section(f"offline.replies.{intent.name.lower() if intent in _KINDS else 'other'}")
-    return tuple(reply.in_language(spoken) for reply in replies.values())
+    return tuple(reply.in_language(reply_language) for reply in replies.values())
 
 
-def suggested(question: str, language: Language) -> str:
-    """The same in the form that a model is asked for: a JSON array."""
+def suggestions_json(question: str, language: Language) -> str:
+    """The suggestions in the form that a model is asked for: a JSON array."""
     return json.dumps(suggestions(question, language), ensure_ascii=False)
 
 
 def improved(draft: str) -> str:
-    """The draft with its spaces, capitals and full stop in order; its words stay what they are."""
+    """The draft with correct spaces, capitals and full stop; its words stay as they are."""
     lines = [" ".join(line.split()) for line in draft.strip().splitlines()]
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
     text = re.sub(r"(?<!\s)\s++([,.;:!?])", r"\1", text)

@@ -1,4 +1,4 @@
-"""Compares the age of the person in a question with the ages that a sentence or a table's row is for.
+"""Compares the age of the person in a question with the ages that a sentence or a table row is for.
 
 "Can my 4-year-old join?" leaves out the row "7 to 10 years". Spanish and English.
 """
@@ -25,22 +25,25 @@ _FROM = re.compile(
 )
 _MONTHS = re.compile(r"\bm(?:onths?|es(?:es)?)\b")
 _BABY = re.compile(r"\b(?:baby|babies|bebes?|newborns?|infants?)\b")
-_ANY = 150
+_MAX_AGE = 150
+"""The upper bound of an age without one, in years."""
 
 
 def is_for_age(question: str, text: str) -> bool:
-    """Whether what a text says is for somebody as old as the question states; a text without ages is for all."""
-    asked = in_figures(plain(question))
-    stated = AGE.search(asked)
+    """Whether a text applies to somebody of the age that the question states; a text without ages applies to all."""
+    normalized_question = in_figures(plain(question))
+    stated = AGE.search(normalized_question)
     number = re.search(r"\d{1,2}", stated[0]) if stated else None
-    youngest, oldest = (int(number[0]), int(number[0])) if number else (0, 1) if _BABY.search(asked) else (0, _ANY)
-    said = in_figures(plain(text))
-    name = said.partition(":")[0]
-    in_years = _FOR_AGES.search(said) or any(bound.fullmatch(name) for bound in (_BELOW, _FROM, _BETWEEN))
-    if (stated and _MONTHS.search(stated[0])) or not in_years:
+    youngest, oldest = (
+        (int(number[0]), int(number[0])) if number else (0, 1) if _BABY.search(normalized_question) else (0, _MAX_AGE)
+    )
+    normalized_text = in_figures(plain(text))
+    name = normalized_text.partition(":")[0]
+    has_ages = _FOR_AGES.search(normalized_text) or any(bound.fullmatch(name) for bound in (_BELOW, _FROM, _BETWEEN))
+    if (stated and _MONTHS.search(stated[0])) or not has_ages:
         return True
-    bounds = [(int(one["least"]), int(one["most"])) for one in _BETWEEN.finditer(said)]
-    rest = _BETWEEN.sub(" ", said)
-    bounds += [(0, int(one["most"]) - 1) for one in _BELOW.finditer(rest)]
-    bounds += [(int(one["least"] or one["or_more"]), _ANY) for one in _FROM.finditer(rest)]
+    bounds = [(int(match["least"]), int(match["most"])) for match in _BETWEEN.finditer(normalized_text)]
+    remainder = _BETWEEN.sub(" ", normalized_text)
+    bounds += [(0, int(match["most"]) - 1) for match in _BELOW.finditer(remainder)]
+    bounds += [(int(match["least"] or match["or_more"]), _MAX_AGE) for match in _FROM.finditer(remainder)]
     return not bounds or any(least <= oldest and youngest <= most for least, most in bounds)

@@ -24,9 +24,9 @@ from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.offline.order_words import condition_in
-from agent.domain.offline.relative_days import date_in, moved_days
+from agent.domain.offline.relative_days import date_in, shifted_days
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, missing_arguments, only_figures, tool_value
-from agent.domain.offline.small_talk import small
+from agent.domain.offline.small_talk import small_talk_in
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, numbers_in
 
@@ -168,7 +168,7 @@ def amended(
         tool in FIGURES
         and not earlier.missing
         and is_same_tool
-        and small(normalized) is None
+        and small_talk_in(normalized) is None
         and not _ORDERS.search(normalized)
     ):
         updates = {
@@ -206,7 +206,7 @@ def amended(
     if earlier.missing == ("symbol",) and is_same_tool and len(symbols) > 1:
         return replace(earlier, calls=tuple((tool, {**arguments, "symbol": symbol}) for symbol in symbols), missing=())
     may_complete = "?" not in text or earlier.missing == tuple(new_arguments)
-    if earlier.missing and small(normalized) is None and may_complete and is_same_tool:
+    if earlier.missing and small_talk_in(normalized) is None and may_complete and is_same_tool:
         updates = {
             name: value for name, value in new_arguments.items() if name in earlier.missing or name.endswith("_price")
         }
@@ -306,7 +306,7 @@ def amended(
     if tool in _TOOLS_WITH_TIME and tool != CORRELATION and is_bare and (day := date_in(normalized)) is not None:
         bars = schemas["get_ohlcv"]["properties"] if "get_ohlcv" in schemas else None
         if bars is not None:
-            day_bars = bar_range(text, normalized, day, days="start" in bars)
+            day_bars = bar_range(text, normalized, day, takes_days="start" in bars)
             shares = arguments.get("tickers") or [arguments["symbol"]]
             return Wish(Intent.TOOL, tuple(("get_ohlcv", {"symbol": symbol, **day_bars}) for symbol in shares))
     is_about_it = not symbols or (len(symbols) == 1 and phrase is None)
@@ -341,10 +341,10 @@ def _for_another_time(text: str, normalized: str, earlier: Wish, schemas: Mappin
     if earlier.way or tool not in _TOOLS_WITH_TIME:
         return None
     tickers = arguments.get("tickers") or [symbol["symbol"] for _, symbol in earlier.calls]
-    if (days := moved_days(normalized, arguments)) is not None:
+    if (days := shifted_days(normalized, arguments)) is not None:
         same_day = tool == "get_ohlcv"
         if same_day and "get_ohlcv" in schemas:
-            bars = bar_range("", "", date.fromisoformat(days[1]), days="start" in schemas[tool]["properties"])
+            bars = bar_range("", "", date.fromisoformat(days[1]), takes_days="start" in schemas[tool]["properties"])
             return Wish(Intent.TOOL, tuple((tool, {"symbol": symbol, **bars}) for symbol in tickers))
         return Wish(Intent.TOOL, ((tool, {"tickers": tickers, "start": days[0], "end": days[1]}),))
     unread_text = Unread(PERIOD_FIGURE.sub(BLANK, folded(_FOLLOW_UP_WORDS.sub(" ", text))))

@@ -12,13 +12,13 @@ from typing import Any
 
 from agent.domain.analysis.formats import figure, number, percent, signed
 from agent.domain.offline.bar_range import day_of
-from agent.domain.offline.day_answers import on_day
+from agent.domain.offline.day_answers import bar_of_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.talk_words import OVERDONE
-from agent.domain.offline.tool_answers import how_many, needs_a_plan, overdone, tool_answer
+from agent.domain.offline.tool_answers import how_many, needs_a_plan, rsi_state, tool_answer
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
@@ -282,9 +282,9 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
     if "error" in body:
         return _error(tool, arguments, body["error"] or {}, language)
     if tool == "get_ohlcv" and (day := date_in(plain(question)) or day_of(arguments)) is not None:
-        return on_day(body, day.isoformat(), language)
+        return bar_of_day(body, day.isoformat(), language)
     if tool == "get_indicators" and OVERDONE.search(plain(question)):
-        return f"{tool_answer(tool, body, language)} {overdone(body, language)}".strip()
+        return f"{tool_answer(tool, body, language)} {rsi_state(body, language)}".strip()
     return tool_answer(tool, body, language)
 
 

@@ -33,9 +33,9 @@ from agent.domain.offline.day_answers import hours_call, market_now
 from agent.domain.offline.fallback_answers import answer_otherwise, readings_beside_price
 from agent.domain.offline.intents import is_about_the_company, wish_in
 from agent.domain.offline.listed import chosen_item
-from agent.domain.offline.nearest_readings import LOOK_UPS, covers_question, unread_beside
+from agent.domain.offline.nearest_readings import LOOK_UPS, covers_question, foreign_words
 from agent.domain.offline.own_name import name_answer
-from agent.domain.offline.person_words import beside_the_wish
+from agent.domain.offline.person_words import without_person_request
 from agent.domain.offline.previous_questions import is_follow_up
 from agent.domain.offline.prompt_messages import question_in, results_in, rule_calls_in
 from agent.domain.offline.questions import is_vague, lacks_subject, only_gives_people, terms
@@ -100,7 +100,7 @@ def respond(
     language = rule_language(language if is_foreign else language_of(question, language))
     trades = company is None or company.trades
     question, *earlier_questions = (
-        _with_you_for_name(spelled_out(text, language, trades=trades), company)
+        _with_you_for_name(spelled_out(text, language, is_trading=trades), company)
         for text in (question, *earlier_questions)
     )
     language = rule_language(company.answer_language(language)) if company else language
@@ -108,9 +108,9 @@ def respond(
     accepts_person = bool(replies) and offers_person(replies[-1]) and is_plain_yes(question)
     was_handed_off = any(tool == HAND_OFF for tool, _, _ in results)
     # A message that asked memory for something, or a person who has not come, may contain another question.
-    rule_answer = rule_calls_answer(rule_calls_in(later_messages), language, of_several=bool(rest_of(question)))
+    rule_answer = rule_calls_answer(rule_calls_in(later_messages), language, is_several=bool(rest_of(question)))
     results = [result for result in results if result[0] not in (FORGET, REMEMBER, HAND_OFF)]
-    question = beside_the_wish(question) if was_handed_off else (rule_answer and rest_of(question)) or question
+    question = without_person_request(question) if was_handed_off else (rule_answer and rest_of(question)) or question
     question, wish = _read_wish(
         question, earlier_questions, replies[-1] if replies else "", offered, market, trades=trades
     )
@@ -127,7 +127,7 @@ def respond(
     if was_handed_off and (accepts_person or not question):
         response = SayText(nobody_yet(language))
     elif name_reply := name_answer(
-        question, earlier_questions, facts, language, visitor="search_memory" not in offered
+        question, earlier_questions, facts, language, is_visitor="search_memory" not in offered
     ):
         response = SayText(name_reply)
     elif not wish.calls and (events := coming_events(question, market, language)):
@@ -191,7 +191,7 @@ def respond(
         )
     depends_on_previous = wish.calls and not symbols_in(question)
     tool_used = wish.calls[0][0] if wish.calls and results and (depends_on_previous or is_question(question)) else ""
-    if isinstance(response, SayText) and tool_used in LOOK_UPS and (unread_words := unread_beside(tool_used, question)):
+    if isinstance(response, SayText) and tool_used in LOOK_UPS and (unread_words := foreign_words(tool_used, question)):
         response = SayText(f"{response.text}\n{left_out(unread_words, language)}")
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == search_unavailable(language)):
         response = (
@@ -275,7 +275,7 @@ def _read_wish(
         (market or {}).get("status") in ("after_hours", "closed"),
     )
     today = date.fromisoformat(str(current_time)[:10]) if current_time else date.today()
-    dated_question = with_past_days(since_then(question, earlier_questions), today, over=market_closed)
+    dated_question = with_past_days(since_then(question, earlier_questions), today, is_session_over=market_closed)
     if (past_day := days_ago(question, today)) is not None:
         undated, day = past_day
         undated_wish = wish_in(

@@ -1,4 +1,4 @@
-"""Reads which bars a text asks for: the last bars of some length, or those of certain days, and the bars' timeframe.
+"""Reads which bars a text asks for: the last bars of a period, or those of certain days, and the bars' timeframe.
 
 "MSFT chart of the last 3 months" is 63 daily bars; "hourly bars of AAPL" is timeframe 1h; "in 2008" has a start and an
 end. A text that names nothing gets sixty days.
@@ -12,9 +12,10 @@ from typing import Any
 from agent.domain.analysis.stretches import when_in
 from contracts.calendar_names import NUMBERS
 
-MOST_BARS = 500
-MOST_DAYS = 300
-"""Of daily bars; a longer stretch is shown in weeks."""
+MAX_BARS = 500
+"""Maximum bars of one call."""
+MAX_DAILY_BARS = 300
+"""Maximum daily bars; a longer period is shown in weeks."""
 _NUMBER = rf"\d{{1,3}}|{'|'.join(NUMBERS)}"
 _COUNT = rf"{_NUMBER}|an?|una?"
 _HOURS = re.compile(
@@ -32,10 +33,10 @@ _FRAMES = (
     ("4h", re.compile(r"\b4 ?h(?:ours?|oras?)?\b"), 60),
     ("1h", re.compile(r"\b(hourly|1 ?h(?:ours?|oras?)?|an hour|one hour|una hora|por horas?|horari[oa]s?)\b"), 60),
 )
-_A_SESSION = {"1m": 390, "5m": 78, "15m": 26, "1h": 7, "4h": 2, "1d": 1}
-"""Bars of a session of six and a half hours."""
-OF_A_DAY = 8
-"""Sessions up to a day that is asked for: the last one until it, the one before that for its change, some to see."""
+_BARS_BY_SESSION = {"1m": 390, "5m": 78, "15m": 26, "1h": 7, "4h": 2, "1d": 1}
+"""Bars in a session of six and a half hours, by timeframe."""
+SESSIONS_FOR_A_DAY = 8
+"""Sessions fetched for one day: the last one until it, the one before for its change, and some to spare."""
 _SPAN = re.compile(
     rf"\b(?:(?P<n>{_COUNT}|last|past|ultim[oa]s?) )?(?:(?P<k>{_COUNT}) )?"
     r"(?P<unit>days?|dias?|sessions?|sesiones|weeks?|semanas?|months?|mes(?:es)?|years?|anos?)\b"
@@ -43,74 +44,83 @@ _SPAN = re.compile(
 _SESSIONS = {"d": 1, "s": 1, "w": 5, "semana": 5, "m": 21, "y": 252, "a": 252}
 
 
-def frame_in(said: str) -> str | None:
-    """The length of bars that a text (plain) names."""
-    return next((name for name, pattern, _ in _FRAMES if pattern.search(said)), None)
+def frame_in(normalized: str) -> str | None:
+    """The timeframe that a normalized text names; None if it names none."""
+    return next((name for name, pattern, _ in _FRAMES if pattern.search(normalized)), None)
 
 
-def bar_range(text: str, said: str, day: date | None, *, days: bool) -> dict[str, Any]:
-    """The arguments timeframe and limit, and start and end where the text names days and the tool takes them (`days`).
+def bar_range(text: str, normalized: str, day: date | None, *, takes_days: bool) -> dict[str, Any]:
+    """The arguments timeframe and limit; also start and end if the text names days and the tool takes them
+    (`takes_days`).
 
-    `said`: the text without accents and capitals; `day`: the one day that it names. Sixty days where it names nothing.
+    `day` is the single day that the text names, if any. The default is sixty days.
     """
     if day is not None:
-        return {"timeframe": "1d", **({"limit": OF_A_DAY, "end": str(day)} if days else {"limit": MOST_BARS})}
-    named = when_in(text).arguments if days else {}
-    frame, usual = next(((name, bars) for name, pattern, bars in _FRAMES if pattern.search(said)), ("", 60))
-    if "start" in named:
-        return {"timeframe": frame or _fitting(named), "limit": MOST_BARS, **named}
-    hours = _HOURS.search(said)
+        return {
+            "timeframe": "1d",
+            **({"limit": SESSIONS_FOR_A_DAY, "end": str(day)} if takes_days else {"limit": MAX_BARS}),
+        }
+    named_days = when_in(text).arguments if takes_days else {}
+    frame, default_bars = next(
+        ((name, bars) for name, pattern, bars in _FRAMES if pattern.search(normalized)), ("", 60)
+    )
+    if "start" in named_days:
+        return {"timeframe": frame or _frame_for(named_days), "limit": MAX_BARS, **named_days}
+    hours = _HOURS.search(normalized)
     if hours is not None and frame in ("", "1h", "4h"):
         count = _number(hours["n"])
-        return {"timeframe": "1m", "limit": 60} if count == 1 else {"timeframe": "5m", "limit": _held(12 * count)}
+        return (
+            {"timeframe": "1m", "limit": 60} if count == 1 else {"timeframe": "5m", "limit": _within_limits(12 * count)}
+        )
     frame = frame or "1d"
-    if candles := _CANDLES.search(said):
-        return {"timeframe": frame, "limit": _held(_number(candles["n"]))}
-    span = _SPAN.search(said)
+    if candles := _CANDLES.search(normalized):
+        return {"timeframe": frame, "limit": _within_limits(_number(candles["n"]))}
+    span = _SPAN.search(normalized)
     if span is None:
-        return {"timeframe": frame, "limit": usual}
+        return {"timeframe": frame, "limit": default_bars}
     unit = span["unit"]
     sessions = _number(span["k"] or span["n"]) * (
         _SESSIONS["semana"] if unit.startswith("semana") else _SESSIONS[unit[0]]
     )
-    if frame == "1d" and sessions > MOST_DAYS:
+    if frame == "1d" and sessions > MAX_DAILY_BARS:
         frame = "1w"
-    return {"timeframe": frame, "limit": _held(round(sessions * _bars_of_a_session(frame)))}
+    return {"timeframe": frame, "limit": _within_limits(round(sessions * _bars_of_a_session(frame)))}
 
 
 def day_of(arguments: Mapping[str, Any]) -> date | None:
-    """The one day that bars were asked for of: those of a longer time have a first day (`bar_range`); None: they are of
-    such a time."""
+    """The single day that bars were asked for (`bar_range`); None if the arguments are for a longer time, which has a
+    first day."""
     return None if "start" in arguments or "end" not in arguments else date.fromisoformat(str(arguments["end"]))
 
 
-def names_time_range(text: str, said: str) -> bool:
-    """Whether a text says of how long, or of which days."""
-    return bool(when_in(text).arguments) or any(shape.search(said) for shape in (_HOURS, _CANDLES, _SPAN))
+def names_time_range(text: str, normalized: str) -> bool:
+    """Whether a text names a period or days."""
+    return bool(when_in(text).arguments) or any(pattern.search(normalized) for pattern in (_HOURS, _CANDLES, _SPAN))
 
 
 def in_frame(arguments: Mapping[str, Any], frame: str) -> dict[str, Any]:
-    """The same stretch in bars of another length."""
+    """The arguments for the same period in bars of another timeframe."""
     if "start" in arguments:
         return {**arguments, "timeframe": frame}
     sessions = arguments["limit"] / _bars_of_a_session(arguments["timeframe"])
-    return {**arguments, "timeframe": frame, "limit": _held(round(sessions * _bars_of_a_session(frame)))}
+    return {**arguments, "timeframe": frame, "limit": _within_limits(round(sessions * _bars_of_a_session(frame)))}
 
 
 def _bars_of_a_session(frame: str) -> float:
-    return 52 / 252 if frame == "1w" else _A_SESSION[frame]
+    return 52 / 252 if frame == "1w" else _BARS_BY_SESSION[frame]
 
 
-def _held(bars: int) -> int:
-    return max(min(bars, MOST_BARS), 2)
+def _within_limits(bars: int) -> int:
+    return max(min(bars, MAX_BARS), 2)
 
 
 def _number(text: str | None) -> int:
     return int(text) if text and text.isdigit() else NUMBERS.get(text or "", 1)
 
 
-def _fitting(named: dict[str, Any]) -> str:
-    """Days where their bars are not too many, else weeks; a stretch without an end lasts until now, which is long."""
+def _frame_for(named: dict[str, Any]) -> str:
+    """The timeframe for the named days: daily bars up to 366 days, else weekly. A period without an end lasts until now
+    and may be long."""
     if "end" not in named:
         return "1w"
     return "1d" if (date.fromisoformat(named["end"]) - date.fromisoformat(named["start"])).days <= 366 else "1w"

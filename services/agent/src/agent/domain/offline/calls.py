@@ -13,13 +13,13 @@ from typing import Any, cast
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.offline import market_words, talk_words
-from agent.domain.offline.bar_range import MOST_BARS
+from agent.domain.offline.bar_range import MAX_BARS
 from agent.domain.offline.changes import OF_CASH, percent_in, share_in, spent_in
 from agent.domain.offline.conditions import at_distance
 from agent.domain.offline.endings import cancellation, sale
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.order_words import condition_in, missing_prices
-from agent.domain.offline.position_size import sized
+from agent.domain.offline.position_size import size_from_prices
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, figures_in, missing_arguments
 from agent.domain.offline.wishes import Calls, Intent, Wish
@@ -131,7 +131,7 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
     if tool == "get_watchlist" and "get_price" in schemas and talk_words.DOING.search(parsed.plain):
         return Wish(Intent.TOOL, ((tool, arguments),), way="watched")
     missing = missing_arguments(schema, arguments)
-    if tool == "calculate_position_size" and (size := sized(arguments, missing, parsed)) is not None:
+    if tool == "calculate_position_size" and (size := size_from_prices(arguments, missing, parsed)) is not None:
         return size
     if tool == "create_paper_order":
         missing += missing_prices(arguments, parsed.plain)
@@ -161,7 +161,7 @@ def of_this_year(wish: Wish, text: str, today: date) -> Wish:
     """A wish for bars "of this year" with the first day of the year: the tool takes counts and days."""
     if not wish.calls or wish.calls[0][0] != "get_ohlcv" or not _THIS_YEAR.search(text):
         return wish
-    since = {"start": f"{today.year}-01-01", "limit": MOST_BARS}
+    since = {"start": f"{today.year}-01-01", "limit": MAX_BARS}
     return replace(wish, calls=tuple((tool, {**arguments, **since}) for tool, arguments in wish.calls))
 
 

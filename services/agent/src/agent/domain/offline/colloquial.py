@@ -1,8 +1,8 @@
-"""Says a customer's message in the words that the grammar knows: "cop me 5 FB", "póngame cuatro", "oh dear, no".
+"""Rewrites a customer's message in the words that the grammar knows: "cop me 5 FB", "póngame cuatro", "oh dear, no".
 
-People ask for the same few actions in many words. Each table below has words for one known word, so that the rules
-that read orders, alerts and questions need one word for each thing. What is ordered always stands as a command, at the
-beginning of a clause: "I might cop 5" orders nothing.
+People ask for the same few actions in many words. Each table below has words for one known word, so that the rules that
+read orders, alerts and questions need one word for each thing. An order is always a command at the beginning of a
+clause: "I might cop 5" orders nothing.
 """
 
 import re
@@ -14,7 +14,7 @@ from agent.texts import TEXTS
 from contracts.languages import Language
 
 _COUNT = rf"(?:\d[\d.,]*|{BELOW_100})\b"
-"""Larger numbers and dozens stand in figures when the rules read them."""
+"""Larger numbers and dozens are in figures when the rules read them."""
 _OF_TIME = (
     r"(?! ?(?:%|(?:min\w*|hour|hora|day|dia|día|week|semana|month|mes|year|año|news|headline|noticia|titular)s?\b))"
 )
@@ -22,20 +22,20 @@ _CLAUSE = (
     r"(?P<lead>^\W*|[.,;:!¡]\s+|(?:^|(?<=\s))(?:and|then|ok|okay|aight|please|yeah|yes|no|just|so|y|pues|entonces|vale|"
     r"bueno|venga|ahora|también|tambien|sí)\W+)"
 )
-"""Where a command begins."""
+"""The beginning of a command."""
 
 _ACCENTED = str.maketrans({"a": "[aá]", "e": "[eé]", "i": "[ií]", "o": "[oó]", "u": "[uú]", "é": "[eé]", "'": r"\W?"})
 
 
 def _words(kind: str) -> str:
-    """A pattern of the words of a row of `[everyday]`, with and without accents, the longest first."""
-    said = {one.strip() for row in TEXTS[f"everyday.{kind}"].by_language.values() for one in row.split(",")}
-    return "|".join(one.translate(_ACCENTED) for one in sorted(said, key=len, reverse=True))
+    """A pattern of the words in a row of `[everyday]`, with and without accents, the longest first."""
+    phrases = {phrase.strip() for row in TEXTS[f"everyday.{kind}"].by_language.values() for phrase in row.split(",")}
+    return "|".join(phrase.translate(_ACCENTED) for phrase in sorted(phrases, key=len, reverse=True))
 
 
 _MONEY, _SELLS = _words("money"), _words("sells")
 _LISTED = r"\b(?:alert|alarm|avis|order|orden|órden|watch|list)\w*"
-"""What is ended, and never sold."""
+"""Things that are cancelled or deleted, never sold."""
 
 _FORMAL: dict[str, str] = {
     "compre": "compra", "venda": "vende", "ponga": "pon", "avise": "avisa", "quite": "quita", "borre": "borra",
@@ -45,7 +45,7 @@ _FORMAL: dict[str, str] = {
     "busque": "busca", "compare": "compara", "calcule": "calcula", "confirme": "confirma", "meta": "mete",
     "cuente": "cuenta",
 }  # fmt: skip
-"""Commands to somebody who is addressed as usted, and the same to a friend."""
+"""Commands in the formal address (usted), with the informal ones."""
 _FORMAL_COMMAND = re.compile(
     rf"{_CLAUSE}(?P<verb>{'|'.join(one.translate(_ACCENTED) for one in _FORMAL)})"
     r"(?P<rest>me|nos|le|l[oa]s?|mel[oa]s?|sel[oa]s?)?\b(?!\W+(?:que|o)\b)",
@@ -80,7 +80,7 @@ _ASIDES: dict[Language, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-"""What is said around a request and asks for nothing."""
+"""Phrases around a request that ask for nothing."""
 _TOO_MANY = re.compile(
     r"(?:^|(?<=\s))(?:(?:that\W?s |it\W?s |is )?(?:far |way |much )?too (?:many|much|few|little)|"
     r"(?:es|son|eso es|eso son)? ?(?:demasiad[oa]s?|much[oa]s?|muy poc[oa]s?))\b[,.! ]+"
@@ -88,9 +88,9 @@ _TOO_MANY = re.compile(
     re.IGNORECASE,
 )
 """Before the right figure: "far too many. Twenty"."""
-_LONGEST = 600
+_MAX_CHARACTERS = 600
 """Characters of a message that the rules read."""
-_SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+_REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
         (r"\b(?:a couple(?: of)?|un par(?: de)?)\b", "2"),
@@ -203,53 +203,58 @@ _REQUESTED = re.compile(
     rf"me (?P<es>compra|vende)s) (?P<rest>{_COUNT}(?: [\w$&.]+){{1,4}})(?:,? (?:please|por favor))?\W*$",
     re.IGNORECASE,
 )
-"""An order that is put as a question: ¿me compras 5 de MSFT?"""
+"""An order put as a question: ¿me compras 5 de MSFT?"""
 _SIDES = {"en": ("buy", "sell"), "es": ("compra", "vende")}
 _ALERT = {"en": "alert me ", "es": "avísame "}
 
 
 @lru_cache(maxsize=2_048)
 def in_known_words(text: str, language: Language) -> str:
-    """The message with everyday words replaced by those of the grammar, and without what only surrounds the request."""
-    if len(text) > _LONGEST:
+    """The message with everyday words replaced by those of the grammar, and without phrases that only surround the
+    request."""
+    if len(text) > _MAX_CHARACTERS:
         return text
-    said = _REQUESTED.sub(
+    result = _REQUESTED.sub(
         lambda match: f"{match['en'] or match['inf'] or match['inf2'] or match['es']} {match['rest']}",
         with_large_figures(text),
     )
     if aside := _ASIDES.get(language):
-        bare, asides = aside.subn(" ", said)
-        said = re.sub(r"\s{2,}", " ", bare.strip()) if asides and len(bare.strip(" ?!.,¿¡")) > 1 else said
+        without_asides, count = aside.subn(" ", result)
+        result = (
+            re.sub(r"\s{2,}", " ", without_asides.strip())
+            if count and len(without_asides.strip(" ?!.,¿¡")) > 1
+            else result
+        )
     for one in ("es", "en"):
-        said = _SENDS[one].sub(lambda match, one=one: f"{match['lead']}{_ALERT[one]}", said)
-    said = _TOO_MANY.sub("no, ", said)
+        result = _SENDS[one].sub(lambda match, one=one: f"{match['lead']}{_ALERT[one]}", result)
+    result = _TOO_MANY.sub("no, ", result)
     if language == "es":
-        said = _FORMAL_COMMAND.sub(_familiar, said)
-    for pattern, instead in _SAID:
-        said = pattern.sub(instead, said)
-    return _INVESTS.sub(_invested, _TAKES_SOME.sub(lambda match: _bought(match, language), said))
+        result = _FORMAL_COMMAND.sub(_informal_command, result)
+    for pattern, replacement in _REPLACEMENTS:
+        result = pattern.sub(replacement, result)
+    return _INVESTS.sub(_order_for_sum, _TAKES_SOME.sub(lambda match: _order_for_count(match, language), result))
 
 
-def _familiar(match: re.Match[str]) -> str:
-    """A command to somebody who is addressed as usted, as to a friend; what one has done oneself (compré) is none."""
+def _informal_command(match: re.Match[str]) -> str:
+    """A formal command as an informal one; a past tense (compré) stays as it is."""
     if match["verb"].lower().endswith("é") and not match["rest"]:
         return match[0]
-    verb = next(said for formal, said in _FORMAL.items() if plain(formal) == plain(match["verb"]))
+    verb = next(informal for formal, informal in _FORMAL.items() if plain(formal) == plain(match["verb"]))
     return f"{match['lead']}{verb}{match['rest'] or ''}"
 
 
-def _bought(match: re.Match[str], language: Language) -> str:
-    """The order that a wish for so many shares is; the wish as it was, if it may be for anything else."""
-    follows, after = match["next"].lower(), match["after"].strip().lower()
-    names = [follows, *([after] if follows in _POINTS and after[:1].isalpha() else [])]
-    if any(one and one not in _OF_AN_ORDER and not symbols_in(one) for one in names):
+def _order_for_count(match: re.Match[str], language: Language) -> str:
+    """The order for a wish for a number of shares; unchanged if it may be for anything else."""
+    next_word, second_word = match["next"].lower(), match["after"].strip().lower()
+    names = [next_word, *([second_word] if next_word in _POINTS and second_word[:1].isalpha() else [])]
+    if any(name and name not in _OF_AN_ORDER and not symbols_in(name) for name in names):
         return match[0]
     verb = _SIDES[language][match["sells"] is not None]
     return f"{match['lead']}{verb} {match['count']}{match['rest']}{match['next']}{match['after']}"
 
 
-def _invested(match: re.Match[str]) -> str:
-    """The order that a sum put into a share is."""
+def _order_for_sum(match: re.Match[str]) -> str:
+    """The order for a sum invested in a share."""
     if match["share"].lower() not in ("it", "that", "this") and not symbols_in(match["share"]):
         return match[0]
     return f"{match['lead']}buy {match['sum']} dollars of {match['share']}"

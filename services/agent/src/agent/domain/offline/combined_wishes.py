@@ -11,9 +11,9 @@ from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.several import (
     order_with_stop,
 )
-from agent.domain.offline.small_talk import LONGEST_TALK
+from agent.domain.offline.small_talk import MAX_TALK_CHARACTERS
 from agent.domain.offline.tool_wishes import LIST_TOOL, listed_by, matching_phrase, tool_wish
-from agent.domain.offline.tool_words import by_words
+from agent.domain.offline.tool_words import personal_tool
 from agent.domain.offline.unread import (
     EFFECTS,
 )
@@ -28,12 +28,12 @@ _LIST_CHANGES = ("add_to_watchlist", "remove_from_watchlist")
 
 def both_wishes(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
     """Two wishes of one text, at least one with effects: "buy 5 AAPL and set an alert at 700"."""
-    if order_with_stop(text) or len(text) > LONGEST_TALK:
+    if order_with_stop(text) or len(text) > MAX_TALK_CHARACTERS:
         return None
     is_conditional = order_and_condition(text) is not None
     for cut in list(_AND.finditer(text))[:_MAX_CUTS]:
         parts = text[: cut.start()], text[cut.end() :]
-        rows = [by_words(one, plain(one)) or matching_phrase(with_known_spelling(one)) for one in parts]
+        rows = [personal_tool(one, plain(one)) or matching_phrase(with_known_spelling(one)) for one in parts]
         one = next((row for row in rows if row), None)
         if None in rows and (one.tool in _LIST_CHANGES if one else listed_by(before) == LIST_TOOL):
             parts = tuple(part if row else f"{part} watchlist" for part, row in zip(parts, rows, strict=True))

@@ -1,4 +1,4 @@
-"""Tells upcoming events for a question without a ticker: "any Fed meeting next week?", "¿qué resultados hay esta
+"""Lists upcoming events for a question without a ticker: "any Fed meeting next week?", "¿qué resultados hay esta
 semana?".
 
 It knows economic events and those of the shares that the customer holds or watches. Spanish and English.
@@ -16,7 +16,8 @@ from agent.texts import TEXTS
 from contracts.languages import Language
 
 Event = Mapping[str, Any]
-MOST = 10
+MAX_EVENTS = 10
+"""Maximum events of an answer."""
 _WHEN = (
     r"today|tomorrow|this (?:week|month)|next (?:week|month)|hoy|manana|(?:esta|proxima) semana|"
     r"(?:este|proximo) mes|(?:semana|mes) que viene"
@@ -27,7 +28,7 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
     "economy": re.compile(r"\b(?:econom\w+|macro\w*|fed|fomc|federal reserve|reserva federal|central bank|jobs|"
                           r"employment|empleo|rates?|tipos)\b"),
 }  # fmt: skip
-_ASKED = re.compile(
+_ASKS_FOR_CALENDAR = re.compile(
     r"\b(?:(?:economic|earnings|results|market|dividend) calendar"
     r"|(?:calendario|agenda) (?:economic\w+|de (?:resultados|la semana|dividendos|eventos)|del mercado)"
     r"|(?:upcoming|coming|next|market|economic|scheduled|proxim[oa]s) (?:\w+ )?(?:events?|eventos?)"
@@ -42,7 +43,7 @@ _ASKED = re.compile(
     r"(?:\w+ ){0,4}?(?:report\w*|earnings|results|presenta\w*|publica\w*|resultados|divid\w+)(?: \w+){0,2}? "
     rf"(?:{_WHEN}))\b"
 )
-_OF_THE_COMPANY = re.compile(r"\b(?:you|your|we|our|organi\w+|webinars?|tu|tus|vuestr\w+|vosotros|haceis|nosotros)\b")
+_COMPANY_WORDS = re.compile(r"\b(?:you|your|we|our|organi\w+|webinars?|tu|tus|vuestr\w+|vosotros|haceis|nosotros)\b")
 
 
 class _Span(NamedTuple):
@@ -51,20 +52,24 @@ class _Span(NamedTuple):
 
 
 def coming_events(question: str, market: Mapping[str, Any] | None, language: Language) -> str | None:
-    """What comes in the time that is asked about, or else what comes next; None: no calendar is asked for, or none is
-    known."""
-    said = plain(question)
+    """The events in the time that a question asks about, or else the next one; None if it asks for no calendar, or none
+    is known."""
+    normalized = plain(question)
     if not market or not market.get("current_time") or symbols_in(question):
         return None
-    if not _ASKED.search(said) or _OF_THE_COMPANY.search(said):
+    if not _ASKS_FOR_CALENDAR.search(normalized) or _COMPANY_WORDS.search(normalized):
         return None
-    wanted = [kind for kind, pattern in _KINDS.items() if pattern.search(said)]
-    known = [one for one in cast("Sequence[Event]", market["upcoming_events"]) if not wanted or one["kind"] in wanted]
-    span = _span(said, as_date(market["current_time"]))
-    found = [one for one in known if span is None or span.first <= as_date(one["date"]) <= span.last]
+    kinds = [kind for kind, pattern in _KINDS.items() if pattern.search(normalized)]
+    upcoming = [
+        event for event in cast("Sequence[Event]", market["upcoming_events"]) if not kinds or event["kind"] in kinds
+    ]
+    span = _span(normalized, as_date(market["current_time"]))
+    in_span = [event for event in upcoming if span is None or span.first <= as_date(event["date"]) <= span.last]
     texts = {name: text.in_language(language) for name, text in TEXTS.section("offline.calendar").items()}
-    head = texts["head" if found else "next" if known else "nothing"]
-    return "\n".join([head, *(_line(one, language) for one in (found or known[:1])[:MOST]), "", texts["about"]])
+    heading = texts["head" if in_span else "next" if upcoming else "nothing"]
+    return "\n".join(
+        [heading, *(_line(event, language) for event in (in_span or upcoming[:1])[:MAX_EVENTS]), "", texts["about"]]
+    )
 
 
 def _line(event: Event, language: Language) -> str:
@@ -72,17 +77,19 @@ def _line(event: Event, language: Language) -> str:
     return f"- {day(event['date'], language)}: {event['name']}{sure} ({event['source']})"
 
 
-def _span(said: str, today: date) -> _Span | None:
-    """The days that the words name; None: all that lie ahead."""
-    if re.search(r"\b(?:tomorrow|manana)\b", said):
+def _span(normalized: str, today: date) -> _Span | None:
+    """The days that a normalized text names; None for all to come."""
+    if re.search(r"\b(?:tomorrow|manana)\b", normalized):
         return _Span(today + timedelta(days=1), today + timedelta(days=1))
-    if re.search(r"\b(?:today|hoy)\b", said):
+    if re.search(r"\b(?:today|hoy)\b", normalized):
         return _Span(today, today)
-    later = bool(re.search(r"\b(?:next (?:week|month)|proxim[oa] (?:semana|mes)|(?:semana|mes) que viene)\b", said))
-    if re.search(r"\b(?:week|semana)\b", said):
-        monday = today - timedelta(days=today.weekday()) + timedelta(days=7 * later)
+    is_next = bool(
+        re.search(r"\b(?:next (?:week|month)|proxim[oa] (?:semana|mes)|(?:semana|mes) que viene)\b", normalized)
+    )
+    if re.search(r"\b(?:week|semana)\b", normalized):
+        monday = today - timedelta(days=today.weekday()) + timedelta(days=7 * is_next)
         return _Span(max(monday, today), monday + timedelta(days=6))
-    if re.search(r"\b(?:month|mes)\b", said):
-        first = today.replace(day=1) if not later else (today.replace(day=28) + timedelta(days=4)).replace(day=1)
+    if re.search(r"\b(?:month|mes)\b", normalized):
+        first = today.replace(day=1) if not is_next else (today.replace(day=28) + timedelta(days=4)).replace(day=1)
         return _Span(max(first, today), first.replace(day=monthrange(first.year, first.month)[1]))
     return None

@@ -1,7 +1,7 @@
 """Words that say little about the subject of a question, in Spanish and English, without accents.
 
-LIGHT words are not looked for at all ("do", "the", "puedo"). COMMON ones help to choose between passages, but a page
-that lacks them may still answer ("apply", "quick", "siempre").
+LIGHT words are ignored ("do", "the", "puedo"). COMMON ones help to choose between passages, but a page without them may
+still answer ("apply", "quick", "siempre").
 """
 
 from functools import lru_cache
@@ -33,7 +33,7 @@ LIGHT = word_set(
     "aunque mientras segun hacia contra entre quiera each every one go goes going look see find found told wondering "
     "case cuentame contadme contar hablame habladme dedica dedican dedicas dedicais n fue "
 )
-"""Of grammar and of asking: not looked for."""
+"""Words of grammar and of asking, which are ignored."""
 _COMMON = word_set(
     "over apply stay valid available start begin finish end keep hold carry send show help ask answer exist seem "
     "become allow require remain continue run play move live believe think understand learn try wait meet set add "
@@ -66,39 +66,45 @@ _COMMON = word_set(
     "alquilar alquilo alquila rent hire cerca cercano cercana recommend recommended advise recomendar recomienda "
     "recomiendas recomendais recomendado recomendable aconsejar aconsejas aconsejais "
 )
-_SHARED = frozenset(("log", "nin", "bon", "basic"))
-"""Stems of common words (luego, nine, bueno, basically) that are those of telling ones: logo, nino, bono, Basic."""
-COMMON = frozenset(map(stem, _COMMON)) - _SHARED
-"""Stems of what anybody says about anything: they help to choose, and their absence is no reason for silence."""
-_LONG = 6
-_LONG_COMMON = tuple(one for one in COMMON if len(one) >= _LONG)
+_AMBIGUOUS_STEMS = frozenset(("log", "nin", "bon", "basic"))
+"""Stems of common words (luego, nine, bueno, basically) that are also stems of specific ones: logo, nino, bono, Basic.
+"""
+COMMON = frozenset(map(stem, _COMMON)) - _AMBIGUOUS_STEMS
+"""Stems of words said about anything: they help to choose a passage, but an answer need not contain them."""
+_MIN_MISSPELT_LETTERS = 6
+"""Minimum letters of a common word that is recognised with one wrong letter."""
+_LONG_COMMON = tuple(one for one in COMMON if len(one) >= _MIN_MISSPELT_LETTERS)
 ASKING = frozenset(("where", "donde"))
 
 
 def is_common(keys: frozenset[str]) -> bool:
-    """Whether a word is said about anything, also with one letter wrong."""
-    return bool(keys & COMMON) or any(_nearly_common(key) for key in keys - _SHARED if len(key) >= _LONG - 1)
+    """Whether a word is a common one, also with one wrong letter."""
+    return bool(keys & COMMON) or any(
+        _nearly_common(key) for key in keys - _AMBIGUOUS_STEMS if len(key) >= _MIN_MISSPELT_LETTERS - 1
+    )
 
 
 @lru_cache(maxsize=8_192)
 def _nearly_common(word: str) -> bool:
-    return any(is_one_letter_apart(word, one) for one in _LONG_COMMON)
+    return any(is_one_letter_apart(word, common_word) for common_word in _LONG_COMMON)
 
 
 def significant_words(text: str) -> list[str]:
-    """The words of a text that say what it is about."""
+    """The words of a text that say what it is about: all but LIGHT ones."""
     return [word for word in words_of(text) if not _is_light(word)]
 
 
 @lru_cache(maxsize=8_192)
 def _is_light(word: str) -> bool:
-    if len(word) == 4 and stem(word) not in COMMON and any(is_transposed(word, one) for one in LIGHT):
+    if len(word) == 4 and stem(word) not in COMMON and any(is_transposed(word, light_word) for light_word in LIGHT):
         return True
-    return word not in ASKING and any(one in LIGHT for one in (word, bare_verb(word), *_without_ending(word)))
+    return word not in ASKING and any(
+        light_word in LIGHT for light_word in (word, bare_verb(word), *_without_ending(word))
+    )
 
 
 def _without_ending(word: str) -> list[str]:
-    """What an English verb may be inflected of: gets, getting."""
+    """The verbs that an English word may be a form of: gets, getting."""
     endings = [("s", 1)] if not word.endswith("ss") else []
     endings += [("ing", 3), ("ing", 4)]
     return [word[:-cut] for ending, cut in endings if word.endswith(ending) and len(word) - cut >= 3]

@@ -1,7 +1,7 @@
 """Recognises questions for what something is: "what is a stop loss?", "¿y el PER?", "the difference between ETFs and
 funds".
 
-Only terms of trading are explained here (CONCEPT); "what is the Pro plan?" is a question for the site.
+Only trading terms are explained (CONCEPT); "what is the Pro plan?" is a question for the site.
 """
 
 import re
@@ -38,7 +38,7 @@ EXPLAIN = re.compile(
     r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
-_BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
+_WORDS_AROUND = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
                      r" (?:(?:like|as if|as though) i\b.*|como si\b.*|como para (?:un[ao]? )?\w+|"
                      r"in (?:simple|plain) \w+|"
                      r"(?:for|to) (?:an? )?(?:absolute |complete )?(?:beginners?|novices?|child|newbies?|dummies)|para "
@@ -46,17 +46,17 @@ _BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) 
                      r"terminos) (?:sencill|simpl|llan)\w+|de (?:forma|manera) (?:sencilla|simple|facil)|simply|facil|"
                      r"please|porfa|anyway|exactly|again|then|really|by the way|exactamente|entonces|"
                      r"por cierto)$")  # fmt: skip
-"""What is said around a concept."""
+"""Words around a concept."""
 ANOTHER_TERM = re.compile(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
     r"que|es))* (?P<what>[\w /-]{2,60}?)\W*$"
 )
-"""And a stop loss? After a term that was explained, another."""
-_DIFFERS = re.compile(
+"""Matches "and a stop loss?", which asks for another term after one that was explained."""
+_DIFFERENCE_FROM = re.compile(
     r"\b(?:diferenci\w+|differ\w*) (?:de|del|con|from|to|with) "
     r"(?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
 )
-_OF_ITSELF = re.compile(
+_ASKS_MEANING_OF_IT = re.compile(
     r"\W*(?:(?:and|y|pero|but)\W+)?(?:(?:eso|esto) (?:que (?:es|significa|quiere decir)|para que sirve)|"
     r"que (?:es|son|significa) (?:eso|esto)|what (?:on earth |the hell |exactly )?(?:is|are|s|does) (?:it|that|they|"
     r"those|this)(?: mean)?|"
@@ -67,64 +67,69 @@ _KIND = re.compile(
     r"\b(?:(?:limit|stop|market|stop[ -]limit|trailing stop) orders?|(?:trailing )?stop loss(?:es)?|"
     r"orden(?:es)? (?:limit\w*|stop|de mercado|de stop))\b"
 )
-_ITSELF = ("that", "it", "this", "eso", "esto")
-_OF_ONE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
-"""What is somebody's own, or what the company takes for it, is in no glossary."""
+_PRONOUNS = ("that", "it", "this", "eso", "esto")
+_OWN_OR_PRICE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
+"""Words for somebody's own things or the company's prices, which no glossary has."""
 
 
-def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
-    """The concepts that a text wants explained; none for another question. `named`: it names a share.
+def concepts_in(text: str, earlier_texts: Sequence[str], *, names_share: bool) -> list[str]:
+    """The concepts that a text asks to have explained; empty for another question, or if it names a share.
 
-    `before`: what the person said earlier; after "what is a stop loss?", "and a limit order?" is one more.
+    `earlier_texts` is what the person said before; after "what is a stop loss?", "and a limit order?" asks for one
+    more.
     """
-    said = plain(text)
-    if two := DIFFERENCE.search(said):
-        one, other = two["one"], two["other"]
+    normalized = plain(text)
+    if difference := DIFFERENCE.search(normalized):
+        first, second = difference["one"], difference["other"]
         # "Between a limit and a stop order": both are orders.
-        one += f" {other.split()[-1]}" if len(other.split()) > 1 and len(one.split()) == 1 else ""
-        if CONCEPT.search(one) and CONCEPT.search(other):
-            return [one, other]
-    if (other := _DIFFERS.search(said)) and before and (spoken := CONCEPT.search(plain(before[-1]))):
-        earlier = requested_term(plain(before[-1])) or spoken[0]
-        return [earlier, other["other"]] if CONCEPT.search(other["other"]) or "limit" in other["other"] else []
-    what = "" if named else requested_term(said)
-    if what in _ITSELF and before and (spoken := CONCEPT.search(plain(before[-1]))):
-        what = spoken[0]  # what was just asked for
-    if not what and not named and (going_on := ANOTHER_TERM.match(said)):
-        asked_first = next((one for one in reversed(before) if not ANOTHER_TERM.match(plain(one))), "")
-        what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
-    is_one = CONCEPT.search(what) and not _OF_ONE.search(what) and not re.search(r"\d{2}", what)
-    return [what] if is_one else []
+        first += f" {second.split()[-1]}" if len(second.split()) > 1 and len(first.split()) == 1 else ""
+        if CONCEPT.search(first) and CONCEPT.search(second):
+            return [first, second]
+    if (
+        (second := _DIFFERENCE_FROM.search(normalized))
+        and earlier_texts
+        and (earlier_concept := CONCEPT.search(plain(earlier_texts[-1])))
+    ):
+        earlier_term = requested_term(plain(earlier_texts[-1])) or earlier_concept[0]
+        return [earlier_term, second["other"]] if CONCEPT.search(second["other"]) or "limit" in second["other"] else []
+    term = "" if names_share else requested_term(normalized)
+    if term in _PRONOUNS and earlier_texts and (earlier_concept := CONCEPT.search(plain(earlier_texts[-1]))):
+        term = earlier_concept[0]  # what was just asked for
+    if not term and not names_share and (continuation := ANOTHER_TERM.match(normalized)):
+        first_question = next((first for first in reversed(earlier_texts) if not ANOTHER_TERM.match(plain(first))), "")
+        term = continuation["what"] if EXPLAIN.match(plain(first_question)) else ""
+    is_concept = CONCEPT.search(term) and not _OWN_OR_PRICE.search(term) and not re.search(r"\d{2}", term)
+    return [term] if is_concept else []
 
 
 DEFINES = re.compile(r"\bwhat (?:does|do) .* (?:mean|stand for)\b|\bque (?:significan?|quieren? decir)\b")
-"""Asks what a word means, whatever was spoken of before."""
+"""Asks what a word means, whatever was mentioned before."""
 
 
-def requested_term(said: str) -> str:
-    """What the last clause of a text (plain) wants explained; nothing: it asks for something else."""
-    if _OF_ITSELF.fullmatch(said):
-        return _ITSELF[0]
-    named, comma, last = said.rpartition(",")
-    if comma and _OF_ITSELF.fullmatch(last) and (concept := CONCEPT.search(named)):
+def requested_term(normalized: str) -> str:
+    """The term that the last clause of a normalized text asks to have explained; "" if it asks for something else."""
+    if _ASKS_MEANING_OF_IT.fullmatch(normalized):
+        return _PRONOUNS[0]
+    beginning, comma, last = normalized.rpartition(",")
+    if comma and _ASKS_MEANING_OF_IT.fullmatch(last) and (concept := CONCEPT.search(beginning)):
         return concept[0]
-    match = EXPLAIN.match(said) or EXPLAIN.match(said.rpartition(",")[2])
-    what = explained(match) if match else ""
-    return "" if _OF_ONE.search(what) else what
+    match = EXPLAIN.match(normalized) or EXPLAIN.match(normalized.rpartition(",")[2])
+    term = concept_in_match(match) if match else ""
+    return "" if _OWN_OR_PRICE.search(term) else term
 
 
-def another_term(said: str, before: Sequence[str]) -> str:
-    """The term that a text (plain) asks for behind one that was just explained; nothing: it does not."""
-    found = ANOTHER_TERM.match(said) if before and requested_term(plain(before[-1])) else None
-    return found["what"] if found else ""
+def another_term(normalized: str, earlier_texts: Sequence[str]) -> str:
+    """The term that a normalized text asks for after one that was just explained; "" if none."""
+    match = ANOTHER_TERM.match(normalized) if earlier_texts and requested_term(plain(earlier_texts[-1])) else None
+    return match["what"] if match else ""
 
 
-def order_kind(said: str) -> str:
-    """The kind of orders that a text (plain) is about: "why would a limit order not fill?"."""
-    kind = _KIND.search(said)
+def order_kind(normalized: str) -> str:
+    """The kind of orders that a normalized text is about: "why would a limit order not fill?"; "" if none."""
+    kind = _KIND.search(normalized)
     return kind[0] if kind else ""
 
 
-def explained(match: re.Match[str]) -> str:
-    """The concept that an EXPLAIN names."""
-    return _BESIDE.sub("", str(match["what"] or match["what2"])).strip()
+def concept_in_match(match: re.Match[str]) -> str:
+    """The term in a match of EXPLAIN."""
+    return _WORDS_AROUND.sub("", str(match["what"] or match["what2"])).strip()

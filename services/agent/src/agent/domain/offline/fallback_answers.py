@@ -17,7 +17,7 @@ from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.concepts import another_term, order_kind, requested_term
 from agent.domain.offline.intents import after_an_order
 from agent.domain.offline.market_words import UNLISTED
-from agent.domain.offline.nearest_readings import nearest_readings, unread_beside
+from agent.domain.offline.nearest_readings import foreign_words, nearest_readings
 from agent.domain.offline.small_talk import is_about_procedure, is_customers_statement
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.talk_words import BEST, OF_WHAT_WAS_TOLD, TAKEN
@@ -101,6 +101,6 @@ def readings_beside_price(
     is_price_question = (
         [tool for tool, _ in wish.calls] == ["get_price"] and not wish.way and "error" not in results[0][2]
     )
-    if not is_price_question or not symbols_in(question) or not (unread_words := unread_beside("get_price", question)):
+    if not is_price_question or not symbols_in(question) or not (unread_words := foreign_words("get_price", question)):
         return []
     return nearest_readings(" ".join(unread_words), offered, language, str(wish.calls[0][1]["symbol"]))

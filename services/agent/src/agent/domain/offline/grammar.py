@@ -1,7 +1,7 @@
 """One table of the words that ask for each tool, and of the words that exclude it.
 
-The first row that matches wins: "cancel my alert" is delete_alert, though list_alerts would match too. Arguments are
-read elsewhere, by the names in the tool's own schema (`slots`). Texts are plain: lower case, no accents, with the
+The first row that matches wins: "cancel my alert" is delete_alert, although list_alerts would match, too. Arguments are
+read elsewhere, by the names in the tool's own schema (`slots`). Texts are normalized: lower case, no accents, with the
 spelling of key words corrected.
 """
 
@@ -12,7 +12,7 @@ from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import ORDINALS
 from agent.domain.offline.order_words import TAKES_PROFIT, TAKES_SHARES
 
-_MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
+_OWNER = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
     r"^\W*(?:if|when|si|cuando)\b.*\b(?:let me know|tell me|remind me|dime|dimelo|recuerdame\w*)\b|"
     r"\b(alerts?|alertas?|alarma?s?|avisos?|remind me (?:when|if)|recuerdame (?:cuando|si)|"
@@ -45,17 +45,18 @@ _HABIT = (
     r"vend(?:o|es|iera|iese|ia)|(?:i|you) (?:were to )?(?:buy|sell|bought|sold))\b|"
     r"\bcuanto (?:gano|gan[ae]ria|pierdo|perderia)\b"
 )
-"""What somebody tells of how they trade, or only imagines."""
+"""How somebody usually trades, or only imagines to."""
 BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
-"""The money that somebody would spend."""
-_LETS_GO = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de|get (?:me )?out of|sacame de"
+"""The amount of money that somebody would spend."""
+_SELLING = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de|get (?:me )?out of|sacame de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
 ORDERS = re.compile(_ORDER)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolPhrase:
-    """A tool and the words that ask for it. `about`: it needs a symbol; `way`: what has to be looked up first."""
+    """A tool and the words that ask for it. `about` is true if it needs a symbol; `way` says what has to be looked up
+    first."""
 
     tool: str
     asks: re.Pattern[str]
@@ -65,8 +66,8 @@ class ToolPhrase:
 
 
 def _row(tool: str, *asks: str, unless: str = "", about: bool = False, way: str = "") -> ToolPhrase:
-    """Every one of `asks` has to be there."""
-    every = "".join(f"(?=.*(?:{one}))" for one in asks)
+    """A row that matches if all patterns of `asks` are found."""
+    every = "".join(f"(?=.*(?:{pattern}))" for pattern in asks)
     return ToolPhrase(tool, re.compile(every, re.DOTALL), re.compile(unless) if unless else None, about, way)
 
 
@@ -128,7 +129,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?|avisos?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
     _row("list_alerts", r"\b(alerts?|alertas?|alarma?s|avisos)\b",
-         rf"{_MINE}|\b(?:what|que|which|cuant[oa]s|how many) (?:alerts|alertas|avisos)\b|"
+         rf"{_OWNER}|\b(?:what|que|which|cuant[oa]s|how many) (?:alerts|alertas|avisos)\b|"
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
          unless=r"\b(how(?! many)|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
     _row("cancel_paper_order", _DELETE,
@@ -176,13 +177,13 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:how much|what|cuanto|que)\b.*\b(?:get|make|have|left|worth|be|end up|dan|dari\w+|sac\w+|tendri\w+|"
          r"quedari\w+|ganari\w+)\b",
          unless=r"\d"),
-    _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|venta|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b|"
+    _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|venta|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_SELLING})\b|"
          r"^\W*(?:(?:ok|please|now|and|y|ahora|vale|pues)\W+)*(?:close|cierra\w*)\b",
          unless=_ADVICE, way="sell"),
-    _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|cierra|cerrar)\b"
+    _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_SELLING}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
-    _row("create_paper_order", rf"\b(?:{_LETS_GO}) (?:all )?(?:of )?(?:(?:my|mis?|las|el|la)\b|"
+    _row("create_paper_order", rf"\b(?:{_SELLING}) (?:all )?(?:of )?(?:(?:my|mis?|las|el|la)\b|"
          r"(?=\w)(?!(?:it|that|this|them|those|one)\b))",
          unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|list", about=True, way="sell"),
     _row("create_paper_order",
@@ -306,7 +307,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio",
          r"\b(?:average|avg|mean|entry) (?:cost|price)\b|\bcost basis\b|"
          r"\b(?:precio|coste?|costo) (?:medio|promedio|de entrada)\b",
-         _MINE),
+         _OWNER),
     _row("get_price",
          r"\b(prices?|precios|trading|trade|trades|quotes?|quoted|worth|stock|share|costs?|precio|"
          r"cotiza\w*|(?<=\w )valen?|"
@@ -320,14 +321,14 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"shares? do i (?:own|have|hold)|"
          r"do i own|my (?:stocks|shares|investments)|"
          r"cartera|portafolio|posicion(?:es)?|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
-         _MINE, unless=r"\b(should|deberia)\b"),
+         _OWNER, unless=r"\b(should|deberia)\b"),
     _row("get_portfolio", r"\b(?:how much|what) (?:do|have) i (?:\w+ )?(?:have|got)\b(?: (?:to (?:spend|play with|"
                           r"invest)|in|on|left|here|now|available|"
          r"total))*\W*$|"
          r"\bcuanto (?:tengo|me queda)\b(?: (?:aqui|ahora|dentro|disponible|en total|todavia))*\W*$"),
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
                           r"have|got|queda|tengo)\b"),
-    _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
+    _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _OWNER,
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),
     _row("get_portfolio", r"\b(?:whats?|what s|how much) (?:is )?(?:in|on) my account\b|\bque hay en mi cuenta\b|"
@@ -359,7 +360,7 @@ UNDOES = {
     "get_portfolio": "cancel",
     "add_to_watchlist": "remove_from_watchlist",
 }
-"""What taking back means, by the tool that was spoken of last."""
+"""By the tool mentioned last: the way or tool that takes its effect back."""
 LISTED_BY = {
     **dict.fromkeys(("create_alert", "delete_alert", "list_alerts"), "list_alerts"),
     **dict.fromkeys(
@@ -367,4 +368,4 @@ LISTED_BY = {
     ),
     **dict.fromkeys(("add_to_watchlist", "remove_from_watchlist"), "get_watchlist"),
 }
-"""What shows how it stands, by the tool that was spoken of last."""
+"""By the tool mentioned last: the tool that shows the current state."""

@@ -25,7 +25,7 @@ from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.previous_questions import symbol_mentioned, symbols_mentioned
 from agent.domain.offline.questions import terms
 from agent.domain.offline.relative_days import date_in
-from agent.domain.offline.small_talk import mood, past_greeting, small
+from agent.domain.offline.small_talk import mood_in, past_greeting, small_talk_in
 from agent.domain.offline.tool_wishes import listed_by, tool_wish
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import is_undo, memory_wish
@@ -81,11 +81,13 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
             return Wish(Intent.ADVICE)
     if "create_paper_order" in schemas and talk_words.NOT_YET.search(normalized):
         return Wish(Intent.NOT_YET)
-    if mood(normalized, text) is Intent.WRONGED:
+    if mood_in(normalized, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
     several_mentioned = listed_by(earlier_texts[-2:]) == "get_portfolio" or len(symbols_mentioned(earlier_texts)) > 1
     was_comparison = (
-        bool(earlier_texts) and len(symbols_in(earlier_texts[-1])) > 1 and not market_words.OF_ALL.search(normalized)
+        bool(earlier_texts)
+        and len(symbols_in(earlier_texts[-1])) > 1
+        and not market_words.ALL_SHARES.search(normalized)
     )
     is_about_mentioned = was_comparison or (several_mentioned and talk_words.OVERALL.fullmatch(normalized) is not None)
     offers_analysis = "market_analysis" in schemas
@@ -143,9 +145,9 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
         and after_an_order(earlier_texts[-3:], schemas)
     ):
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # shows what there is to confirm
-    if talk := small(normalized) or small(with_known_spelling(text)) or mood(normalized, text):
+    if talk := small_talk_in(normalized) or small_talk_in(with_known_spelling(text)) or mood_in(normalized, text):
         return Wish(talk)
-    if _MEMORY_TOOL in schemas and is_undo(text, later=True):
+    if _MEMORY_TOOL in schemas and is_undo(text, is_later=True):
         return Wish(Intent.UNDO)
     if _MEMORY_TOOL in schemas and talk_words.FORGET.fullmatch(normalized):
         return Wish(Intent.FORGET)
@@ -172,7 +174,7 @@ def _is_about_hours(normalized: str, earlier_texts: Sequence[str], max_back: int
     messages back."""
     if market_words.OPEN.search(normalized) and market_words.MARKET.search(normalized):
         return True
-    is_short = len(normalized.split()) <= _MAX_FOLLOW_UP_WORDS and not market_words.OF_SUPPORT.search(normalized)
+    is_short = len(normalized.split()) <= _MAX_FOLLOW_UP_WORDS and not market_words.SUPPORT_HOURS.search(normalized)
     names_time = market_words.OPEN.search(normalized) or day_in(normalized, date.min.replace(year=2000)) is not None
     return bool(max_back and earlier_texts and is_short and names_time) and _is_about_hours(
         plain(earlier_texts[-1]), earlier_texts[:-1], max_back - 1

@@ -1,4 +1,4 @@
-"""Puts the key words of customers' messages right: a letter that is wrong, vowels that are left out."""
+"""Corrects the key words of customers' messages: a wrong letter, or missing vowels."""
 
 import re
 from functools import lru_cache
@@ -18,7 +18,7 @@ _KEYS = word_set(
     "buenas"
 )
 _WORD = re.compile(r"[a-z]{3,}")
-_CUT = word_set(
+_ABBREVIATED = word_set(
     "price portfolio position watchlist alert order pending history news dividend chart cancel change delete remove "
     "market stock share shares limit stop with from what month today volume average precio cartera alerta alertas "
     "orden ordenes pendientes noticias dividendo grafica cancela cambia borra mercado acciones compra vende cuanto "
@@ -29,38 +29,38 @@ _SAME_SOUND = str.maketrans({"k": "c", "z": "s", "v": "b"})
 
 
 def with_known_spelling(text: str) -> str:
-    """The text, plain, with each key word that has one letter wrong as it should be."""
-    return _WORD.sub(lambda match: _nearest(match[0]), large_in_figures(plain(text)))
+    """The normalized text with the spelling of key words corrected."""
+    return _WORD.sub(lambda match: _corrected(match[0]), large_in_figures(plain(text)))
 
 
 @lru_cache(maxsize=8_192)
-def _nearest(word: str) -> str:
-    if word in _KEYS or word in _CUT or word in _SOUND or word.removesuffix("s") in _KEYS:
+def _corrected(word: str) -> str:
+    if word in _KEYS or word in _ABBREVIATED or word in _CORRECT_WORDS or word.removesuffix("s") in _KEYS:
         return word
-    whole = [key for key in _CUT if _is_cut(word, key)]
-    if whole and all(one.startswith(least := min(whole, key=len)) for one in whole):
-        return least  # alert and alerta are one; compra and compara are two
+    whole = [key for key in _ABBREVIATED if _lacks_vowels(word, key)]
+    if whole and all(word_.startswith(least := min(whole, key=len)) for word_ in whole):
+        return least  # alert and alerta are one word; compra and compara are two
     if len(word) < 5:
         return word
-    near = sorted(key for key in _KEYS if len(key) >= 5 and is_one_letter_apart(word, key))
-    return near[0] if near else word
+    similar = sorted(key for key in _KEYS if len(key) >= 5 and is_one_letter_apart(word, key))
+    return similar[0] if similar else word
 
 
-def _is_cut(word: str, whole: str) -> bool:
-    """Whether a word is another one that lacks vowels, and no more of it."""
-    said, key = word.translate(_SAME_SOUND), whole.translate(_SAME_SOUND)
-    letters = iter(key)
+def _lacks_vowels(word: str, whole: str) -> bool:
+    """Whether a word is another one without some of its vowels."""
+    word_letters, whole_letters = word.translate(_SAME_SOUND), whole.translate(_SAME_SOUND)
+    letters = iter(whole_letters)
     return (
-        said[0] == key[0]
-        and re.sub("[aeiou]", "", said) == re.sub("[aeiou]", "", key)
-        and all(one in letters for one in said)
-        and (said != key or word != whole)
-        and sum(one in "aeiou" for one in said) <= max(1, len(key) - len(said))
-    ) or (said == key and word != whole)
+        word_letters[0] == whole_letters[0]
+        and re.sub("[aeiou]", "", word_letters) == re.sub("[aeiou]", "", whole_letters)
+        and all(letter in letters for letter in word_letters)
+        and (word_letters != whole_letters or word != whole)
+        and sum(letter in "aeiou" for letter in word_letters) <= max(1, len(whole_letters) - len(word_letters))
+    ) or (word_letters == whole_letters and word != whole)
 
 
-_SOUND = word_set(
+_CORRECT_WORDS = word_set(
     "share stick chard quite verde vence compro compre vendo vendi prize marcado personal humana humano agente borrar "
     "cancelo cancelar removed candle marked ordena ordeno alerte alertar perdon thank noticia "
 )
-"""Words that are one letter away from a key word, and right."""
+"""Correct words that are one letter away from a key word."""

@@ -53,11 +53,11 @@ pet: pet pets dog* cat cats perro* gato* mascota*
 card: card* credit debit tarjeta* credito debito
 person: person human* people persona* humano* agente*
 """
-_SHORTEST_SWAP, _SHORTEST_GUESS = 4, 5
-"""Letters from which on a word may have two neighbours swapped, or one letter wrong."""
+_MIN_SWAPPED_LETTERS, _MIN_MISSPELT_LETTERS = 4, 5
+"""Minimum letters of a word that may have two neighbouring letters swapped; and of one that may have a wrong letter."""
 
 
-def _read() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
+def _read_meanings() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
     whole: dict[str, frozenset[str]] = {}
     starts: list[tuple[str, str]] = []
     for line in _MEANINGS.strip().splitlines():
@@ -70,69 +70,72 @@ def _read() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
     return whole, tuple(starts)
 
 
-def _grouped() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+def _read_groups() -> dict[str, frozenset[str]]:
+    groups_by_form: dict[str, frozenset[str]] = {}
     for number, group in enumerate(SYNONYMS):
         for form in {form for word in group for form in forms_of(word)}:
-            found[form] = found.get(form, frozenset()) | {str(number)}
-    return found
+            groups_by_form[form] = groups_by_form.get(form, frozenset()) | {str(number)}
+    return groups_by_form
 
 
-_WHOLE, _STARTS = _read()
-_GROUPS = _grouped()
+_WHOLE, _STARTS = _read_meanings()
+_GROUPS = _read_groups()
 _WORDS = re.compile(r"[^\W_]+(?:/[^\W_]+)?|>=|<=|[<>]")
 _ENDING = re.compile(r"(?<=[a-z])(?:(?<!ca)n['’]t|['’](?:s|t|m|d|ll|re|ve))\b")
-"""Of "what's", "dog's", "don't": said with an apostrophe, it is no word of its own."""
+"""The endings of "what's", "dog's", "don't", which are not words."""
 _CODE = re.compile(r"\b([a-z]{1,5})-(\d)")
-"""What a thing is called by: one word, and no figure."""
+"""A product code: one word and not a figure."""
 _PREFIX = re.compile(r"\b([a-z])-(?=[a-z]{2})")
-"""E-bike and ebike are one."""
-_LONGEST_ENDING = 5
+"""E-bike and ebike are the same word."""
+_MAX_ENDING_LETTERS = 5
+"""Maximum letters after the `*` of a word's beginning."""
 
 
 @lru_cache(maxsize=8_192)
 def meanings_of(word: str) -> frozenset[str]:
-    """What a word (lower case, without accents) means here; none: it is no word of the lexicon."""
-    found = _exact(word)
-    if found or not word.isalpha():
-        return found
-    if len(word) < _SHORTEST_SWAP:
-        return found
-    if len(word) < _SHORTEST_GUESS:
+    """The meanings of a word (lower case, without accents); empty if the lexicon lacks it."""
+    exact = _exact_meanings(word)
+    if exact or not word.isalpha():
+        return exact
+    if len(word) < _MIN_SWAPPED_LETTERS:
+        return exact
+    if len(word) < _MIN_MISSPELT_LETTERS:
         whole = {name for known, names in _WHOLE.items() if is_transposed(word, known) for name in names}
         return frozenset(whole | {name for known, name in _STARTS if is_transposed(word, known)})
-    near = [name for start, name in _STARTS if len(start) >= _SHORTEST_GUESS and _starts_almost(word, start)]
-    guessed = [known for known in _WHOLE if len(known) >= _SHORTEST_GUESS and is_one_letter_apart(word, known)]
-    near += [name for known in guessed for name in _WHOLE[known]]
-    return frozenset(near)
+    similar = [name for start, name in _STARTS if len(start) >= _MIN_MISSPELT_LETTERS and _starts_almost(word, start)]
+    guessed = [known for known in _WHOLE if len(known) >= _MIN_MISSPELT_LETTERS and is_one_letter_apart(word, known)]
+    similar += [name for known in guessed for name in _WHOLE[known]]
+    return frozenset(similar)
 
 
 def words_of(text: str) -> list[str]:
-    """The text's words in their order, plain; p/e is one."""
-    written = _PREFIX.sub(r"\1", _CODE.sub(r"\1\2", _ENDING.sub("", plain(text))))
+    """The text's words in order, normalized; p/e is one word."""
+    normalized = _PREFIX.sub(r"\1", _CODE.sub(r"\1\2", _ENDING.sub("", plain(text))))
     return [word.replace("/", "") if word in ("p/e", "r/r") else word
-            for found in _WORDS.findall(written) for word in _parts(found)]  # fmt: skip
+            for match in _WORDS.findall(normalized) for word in _parts(match)]  # fmt: skip
 
 
 @lru_cache(maxsize=8_192)
 def keys_of(word: str) -> frozenset[str]:
-    """What a word is found by in pages: its meanings, or itself without its ending."""
-    return frozenset(f"={name}" for name in _exact(word)) | {stem(word)}
+    """The keys by which a word is found in pages: its meanings and its stem."""
+    return frozenset(f"={name}" for name in _exact_meanings(word)) | {stem(word)}
 
 
 def keys_in(text: str) -> set[str]:
-    """All that a text is found by."""
+    """The keys of all words of a text."""
     return {key for word in words_of(text) for key in keys_of(word)}
 
 
-def _exact(word: str) -> frozenset[str]:
-    begun = {name for start, name in _STARTS if word.startswith(start) and len(word) - len(start) <= _LONGEST_ENDING}
-    return _WHOLE.get(word, frozenset()) | begun | _GROUPS.get(word, frozenset())
+def _exact_meanings(word: str) -> frozenset[str]:
+    by_start = {
+        name for start, name in _STARTS if word.startswith(start) and len(word) - len(start) <= _MAX_ENDING_LETTERS
+    }
+    return _WHOLE.get(word, frozenset()) | by_start | _GROUPS.get(word, frozenset())
 
 
 def _starts_almost(word: str, start: str) -> bool:
     return any(is_one_letter_apart(word[:length], start) for length in (len(start) - 1, len(start), len(start) + 1))
 
 
-def _parts(found: str) -> list[str]:
-    return [found] if found in ("p/e", "r/r") or "/" not in found else found.split("/")
+def _parts(word: str) -> list[str]:
+    return [word] if word in ("p/e", "r/r") or "/" not in word else word.split("/")

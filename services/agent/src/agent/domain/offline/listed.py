@@ -18,7 +18,8 @@ from agent.texts import TEXTS
 
 _CANCELLING_VERBS = r"delete|remove|cancel|erase|drop|scrap|borra|elimina|quita|cancela|anula"
 _ITEM = re.compile(
-    rf"\W*(?:(?:please|ok|yes|si|pues|por favor)\W+)*(?:(?P<ends>{_CANCELLING_VERBS})\W+)?(?:(?:the|la|el|lo|number|numero)\W+)*"
+    rf"\W*(?:(?:please|ok|yes|si|pues|por favor)\W+)*(?:(?P<ends>{_CANCELLING_VERBS})\W+)?"
+    r"(?:(?:the|la|el|lo|number|numero)\W+)*"
     rf"(?P<place>{'|'.join(ORDINALS)}|[1-9]\d?)(?:\W+(?:one|alert|order|position|alerta|orden|posicion))?"
     r"(?:\W+(?:please|por favor|gracias|thanks))?\W*"
 )

@@ -1,5 +1,5 @@
 """Reads which day a question about the market's hours is about: "tomorrow", "on Friday", "el día de Navidad", "24
-December". A day without its year is the next one, or the last one where the question speaks of the past."""
+December". A day without a year is the next one, or the last one if the question is about the past."""
 
 import re
 from collections.abc import Callable
@@ -30,21 +30,21 @@ def _on(month: int, day: int) -> OfYear:
     return lambda year: date(year, month, day)
 
 
-def _nth(month: int, weekday: int, which: int, later: int = 0) -> OfYear:
-    """The `which`-th such weekday of the month, -1: the last; `later`: so many days after it."""
+def _nth(month: int, weekday: int, position: int, days_later: int = 0) -> OfYear:
+    """The date of the weekday at `position` in the month (-1 is the last), plus `days_later` days."""
 
     def of(year: int) -> date:
         first = date(year, month, 1)
         days = [first + timedelta(days=n) for n in range(31)]
-        return [one for one in days if one.month == month and one.weekday() == weekday][
-            which if which < 0 else which - 1
-        ] + timedelta(days=later)
+        return [day for day in days if day.month == month and day.weekday() == weekday][
+            position if position < 0 else position - 1
+        ] + timedelta(days=days_later)
 
     return of
 
 
 def _from_easter(days: int) -> OfYear:
-    """So many days from Easter Sunday, by the algorithm of Meeus, Jones and Butcher."""
+    """The date `days` days from Easter Sunday, by the algorithm of Meeus, Jones and Butcher."""
 
     def of(year: int) -> date:
         a, (b, c) = year % 19, divmod(year, 100)
@@ -81,35 +81,37 @@ _HOLIDAYS: tuple[tuple[str, OfYear], ...] = (
     (r"easter monday|lunes de pascua", _from_easter(1)),
     (r"easter(?: sunday)?|domingo de (?:pascua|resurreccion)", _from_easter(0)),
 )  # fmt: skip
-_NAMED = tuple((re.compile(rf"\b(?:{words})\b"), of_year) for words, of_year in _HOLIDAYS)
+_HOLIDAY_PATTERNS = tuple((re.compile(rf"\b(?:{words})\b"), of_year) for words, of_year in _HOLIDAYS)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
-def day_in(said: str, today: date) -> date | None:
-    """The day that a text (plain) names; None: it names none."""
-    if any(pattern.search(said) for pattern in DATES):
-        return date_in(said)
-    if (near := _NEAR.search(said)) and near.lastgroup:
+def day_in(normalized: str, today: date) -> date | None:
+    """The day that a normalized text names; None if it names none."""
+    if any(pattern.search(normalized) for pattern in DATES):
+        return date_in(normalized)
+    if (near := _NEAR.search(normalized)) and near.lastgroup:
         return today + timedelta(days=_NEAR_DAYS[near.lastgroup])
-    past = _PAST.search(said) is not None
-    if (of_year := next((of for words, of in _NAMED if words.search(said)), None)) is not None:
-        year = _YEAR.search(said)
-        return of_year(int(year[0])) if year else _nearest(of_year, today, past=past)
-    if found := _OF_MONTH.search(said):
-        month, day = MONTH_FORMS[found["month"] or found["before"]], int(found["day"] or found["after"])
-        return _nearest(_on(month, day), today, past=past) if day <= _DAYS[month - 1] else None
-    if found := _WEEKDAY.search(said):
-        ahead = (_WEEKDAYS[found["day"]] - today.weekday()) % 7
-        return today + timedelta(days=ahead - 7 if past else ahead)
+    is_past = _PAST.search(normalized) is not None
+    if (
+        of_year := next((date_of_year for words, date_of_year in _HOLIDAY_PATTERNS if words.search(normalized)), None)
+    ) is not None:
+        year = _YEAR.search(normalized)
+        return of_year(int(year[0])) if year else _closest_date(of_year, today, is_past=is_past)
+    if match := _OF_MONTH.search(normalized):
+        month, day = MONTH_FORMS[match["month"] or match["before"]], int(match["day"] or match["after"])
+        return _closest_date(_on(month, day), today, is_past=is_past) if day <= _DAYS[month - 1] else None
+    if match := _WEEKDAY.search(normalized):
+        days_ahead = (_WEEKDAYS[match["day"]] - today.weekday()) % 7
+        return today + timedelta(days=days_ahead - 7 if is_past else days_ahead)
     return None
 
 
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-def _nearest(of_year: OfYear, today: date, *, past: bool) -> date:
-    """The next such day from today on, or the last one before it."""
-    here = of_year(today.year)
-    if past:
-        return here if here < today else of_year(today.year - 1)
-    return here if here >= today else of_year(today.year + 1)
+def _closest_date(of_year: OfYear, today: date, *, is_past: bool) -> date:
+    """The next such day from today on, or the last one before today if `is_past`."""
+    this_year = of_year(today.year)
+    if is_past:
+        return this_year if this_year < today else of_year(today.year - 1)
+    return this_year if this_year >= today else of_year(today.year + 1)

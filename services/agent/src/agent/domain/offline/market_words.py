@@ -1,6 +1,6 @@
-"""Patterns of questions about the market as a whole, in Spanish and English; texts are plain.
+"""Patterns of questions about the market as a whole, in Spanish and English; texts are normalized.
 
-Here are the words for: the market's hours, the shares that moved most, why one moved, and groups of shares.
+These are the words for the market's hours, the shares that moved most, why one moved, and groups of shares.
 """
 
 import re
@@ -21,26 +21,26 @@ MOVERS = re.compile(
     r"(?:the|el|la|los|las) (?:most|mas|mejor|mayor)\b)|"
     r"\b(?:how|que tal|como)\b.{0,12}\b(?:the market|markets|el mercado|la bolsa|el dia)\b(?! (?:open|clos|abr|cierr)))"
 )
-"""The shares that moved most, or have the most of something, of all there are."""
+"""The shares that moved most, or have the most of something, among all there are."""
 UNLISTED = re.compile(
     rf"{MOVERS.pattern}|^(?!.*\b(?:my|mine|mis?|tengo|them|of these|de estas)\b).*"
     r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|acciones|valores|empresas)\b"
     r".{0,20}\b(?:can|could|are|do you|puedo|podria|hay|ten\w+|se puede\w*|available)\b"
 )
-"""What could be answered from a list of all shares alone."""
-OF_ALL = re.compile(
+"""Questions that only a list of all shares could answer."""
+ALL_SHARES = re.compile(
     r"\b(?:stocks?|shares?|compan\w+|acci\w+|valor(?:es)?|empresas?|markets?|mercados?|bolsa)\b|"
     r"\b(?:of|de|entre) (?:(?:the|all|las|los|tod[oa]s) )*(?:four|five|six|ten|cuatro|cinco|seis|diez|[4-9]|\d\d)\b"
 )
-"""Of all shares there are, or of more than were spoken of."""
+"""About all shares, or about more than were mentioned."""
 ALL_HELD = re.compile(
     r"\b(?:everything|all of (?:it|them)|the (?:whole )?market|markets|"
     r"my (?:\w+ )?(?:portfolio|stocks|shares|positions)|"
     r"todo|el mercado|la bolsa|mi cartera|mis (?:acciones|valores|posiciones))\b"
 )
-"""What is held as a whole, or the market that it is held in."""
+"""All positions, or the market as a whole."""
 MOVED = re.compile(r"\b(?:moved?|moving|drove|caused|why|movio|mueve|por que|hizo (?:subir|bajar|caer))\b")
-"""Why a share moved: by how much is a part of the answer."""
+"""Why a share moved; the size of the move is part of the answer."""
 MARKET = re.compile(
     r"\bcan (?:i|we|you) trade (?:on|this|tomorrow|today)\b|\bse (?:puede )?operar?\b|"
     r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|"
@@ -56,16 +56,16 @@ OPEN = re.compile(
     r"hay (?:bolsa|mercado)|(?:next|proxima) (?:trading )?(?:session|sesion)|"
     r"open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b"
 )
-OF_SUPPORT = re.compile(
+SUPPORT_HOURS = re.compile(
     r"\b(?:you|your|support|office|someone|person|people|agent|team|help|soporte|oficina|atend\w+|atencion|persona|"
     r"equipo|ayuda|vosotros|ustedes)\b"
 )
-"""Whose hours are not the market's."""
+"""Words for hours other than the market's."""
 ANOTHER_DAY = re.compile(
     rf"\b(?:tomorrow|holidays?|christmas|easter|manana|festivos?|navidad|nochebuena|semana santa|"
     rf"(?:{'|'.join(MONTHS)}) \d+|\d+(?:st|nd|rd|th)? (?:of |de )?(?:{'|'.join(MONTHS)}))\b|{A_DAY.pattern}"
 )
-"""A day that may be another than today."""
+"""A day that may not be today."""
 _TRADE = (
     r"tech\w*|tecnolog\w+|bank\w*|banc\w+|energ\w+|oil|petrol\w+|chip|semiconduct\w+|pharma\w*|farmac\w+|electric\w+|"
     r"automo\w+|retail|growth|value|small ?cap|large ?cap|blue ?chip|crypto|european?|european|american|spanish"
@@ -76,4 +76,4 @@ GROUP = re.compile(
     r"(?: (?:stocks?|shares|companies|names|sector))?\b|"
     rf"\b(?:acciones|valores|empresas|sector) (?:del? )?(?:el |la |las )?(?:{_TRADE})\b"
 )
-"""A line of business: which symbols are meant nobody has said."""
+"""A line of business, without the symbols that are meant."""

@@ -1,4 +1,4 @@
-"""Tells whether a month of a question is within the months that a text names: December in "November to March".
+"""Whether a month of a question is within the months that a text names: December in "November to March".
 
 Spanish and English.
 """
@@ -18,9 +18,9 @@ _RANGE = re.compile(
 
 def covers_month(question: str, text: str) -> bool:
     """Whether a text names a range of months with every month of the question in it."""
-    asked = [_number(one[0]) for one in re.finditer(rf"\b(?:{A_MONTH.pattern})\b", plain(question))]
-    ranges = [(_number(one["first"]), _number(one["last"])) for one in _RANGE.finditer(plain(text))]
-    return bool(asked) and all(any(_is_between(month, *one) for one in ranges) for month in asked)
+    months = [_number(match[0]) for match in re.finditer(rf"\b(?:{A_MONTH.pattern})\b", plain(question))]
+    ranges = [(_number(match["first"]), _number(match["last"])) for match in _RANGE.finditer(plain(text))]
+    return bool(months) and all(any(_is_between(month, *bounds) for bounds in ranges) for month in months)
 
 
 def _number(name: str) -> int:

@@ -1,4 +1,4 @@
-"""A person's own name: told ("me llamo Nuria") and asked for ("what's my name?"). Spanish and English."""
+"""A person's own name: given ("me llamo Nuria") and asked for ("what's my name?"). Spanish and English."""
 
 import re
 from collections.abc import Sequence
@@ -27,37 +27,41 @@ _ASKED = re.compile(
 )
 
 
-def is_of_name(text: str) -> bool:
-    """Whether a text only tells the person's name, or only asks for it."""
-    return _only_told(text) is not None or _ASKED.match(plain(text)) is not None
+def is_about_own_name(text: str) -> bool:
+    """Whether a text only gives the person's name, or only asks for it."""
+    return _introduction(text) is not None or _ASKED.match(plain(text)) is not None
 
 
 def name_answer(
-    question: str, before: Sequence[str], facts: Sequence[str], language: Language, *, visitor: bool
+    question: str, earlier_texts: Sequence[str], facts: Sequence[str], language: Language, *, is_visitor: bool
 ) -> str | None:
-    """What to say to somebody who asks for their name, or to a visitor who tells it; None: neither, or it is not known
-    here. `before`: their earlier messages, oldest first; `facts`: what memory has of them."""
+    """The answer to somebody who asks for their name, or to a visitor who gives it; None for other texts, or if the
+    name is not known here. `earlier_texts` are their messages, oldest first; `facts` is what memory has of them."""
     if _ASKED.match(plain(question)):
-        told = next(filter(None, map(_name_in, (*reversed(before), *facts))), None)
-        if told is None and not visitor:
+        name = next(filter(None, map(_name_in, (*reversed(earlier_texts), *facts))), None)
+        if name is None and not is_visitor:
             return None
         return (
-            TEXTS["offline.name.unknown" if told is None else "offline.name.known"]
+            TEXTS["offline.name.unknown" if name is None else "offline.name.known"]
             .in_language(language)
-            .format(name=told)
+            .format(name=name)
         )
-    met = _only_told(question) if visitor else None
-    return TEXTS["offline.name.met"].in_language(language).format(name=_written(met["name"])) if met else None
+    introduction = _introduction(question) if is_visitor else None
+    return (
+        TEXTS["offline.name.met"].in_language(language).format(name=_capitalized(introduction["name"]))
+        if introduction
+        else None
+    )
 
 
 def _name_in(text: str) -> str | None:
-    found = _only_told(text) or _TOLD.search(text) or _INTRODUCED.match(text)
-    return _written(found["name"]) if found else None
+    match = _introduction(text) or _TOLD.search(text) or _INTRODUCED.match(text)
+    return _capitalized(match["name"]) if match else None
 
 
-def _only_told(text: str) -> re.Match[str] | None:
-    return next(filter(None, (one.match(text) for one in _ONLY_TOLD)), None)
+def _introduction(text: str) -> re.Match[str] | None:
+    return next(filter(None, (pattern.match(text) for pattern in _ONLY_TOLD)), None)
 
 
-def _written(name: str) -> str:
+def _capitalized(name: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in name.split())

@@ -168,19 +168,19 @@ def only_asks_for_person(text: str, beside: int = _AROUND) -> bool:
     for kind in _SURE:
         rest = kind.sub(lambda match: match[0] if _unwanted(said, match) else " ", rest)
     left = _BESIDE.sub(" ", rest)
-    return rest != said and len(re.findall(r"\w+", left)) <= beside and "?" not in beside_the_wish(text)
+    return rest != said and len(re.findall(r"\w+", left)) <= beside and "?" not in without_person_request(text)
 
 
-def beside_the_wish(text: str) -> str:
-    """The sentences of a text that are about something else."""
+def without_person_request(text: str) -> str:
+    """The sentences of a text that do not ask for a person."""
     sentences = re.split(r"(?<=[.!?\n])\s+|\n+", text)
-    return " ".join(one for one in sentences if one.strip() and not asks_for_person(one)).strip()
+    return " ".join(sentence for sentence in sentences if sentence.strip() and not asks_for_person(sentence)).strip()
 
 
 def _said(text: str) -> str:
     # Without its accent a past tense would be a wish.
-    told = re.sub(r"\bhablé\b", "hablado", text[:LONGEST].lower())
-    return re.sub(r"[ \t]+", " ", plain(told).replace("’", "'")).strip()
+    without_past = re.sub(r"\bhablé\b", "hablado", text[:LONGEST].lower())
+    return re.sub(r"[ \t]+", " ", plain(without_past).replace("’", "'")).strip()
 
 
 def _is_bare(said: str) -> bool:
@@ -190,7 +190,7 @@ def _is_bare(said: str) -> bool:
 
 
 def _unwanted(said: str, match: re.Match[str]) -> bool:
-    """Whether the words before it, in its clause, turn it into something else than a wish."""
+    """Whether the words before the match, in its clause, make it something other than a wish."""
     clause = _CLAUSE.split(said[: match.start()])[-1].lstrip()
     before = re.sub(r"[^\w\s']+", " ", clause)
     before = " ".join(before.split())

@@ -1,4 +1,4 @@
-"""Reads the messages of a prompt: the newest question, what was said before it, and what tools have answered."""
+"""Reads the messages of a prompt: the newest question, what was said before it, and what tools returned."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from contracts.events.chat import MAX_TEXT
 
 
 def question_in(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]], list[str], list[str]]:
-    """The newest user message, what came after it, and what the user and the assistant had said before. Of each message
-    its end is read, as much as one in a chat may have: a program may send thirty times as much."""
+    """The newest user message, the messages after it, and the earlier texts of the user and of the assistant. Only the
+    end of each message is read, as much as one in a chat may have: a program may send thirty times as much."""
     spoken: dict[str, list[str]] = {"user": [], "assistant": []}
-    newest = max((at for at, one in enumerate(messages) if one["role"] == "user"), default=len(messages))
+    newest = max((i for i, entry in enumerate(messages) if entry["role"] == "user"), default=len(messages))
     for message in messages[:newest]:
         if message["role"] in spoken and message.get("content"):
             text = str(message["content"])[-MAX_TEXT:]
@@ -27,7 +27,7 @@ def question_in(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Ma
 
 
 def results_in(messages: Sequence[Mapping[str, Any]]) -> list[Result]:
-    """(tool, arguments, data or error) of each call that has come back."""
+    """(tool, arguments, data or error) of each call that was answered."""
     calls: dict[str, tuple[str, dict[str, Any]]] = {}
     results: list[Result] = []
     for message in messages:
@@ -39,13 +39,13 @@ def results_in(messages: Sequence[Mapping[str, Any]]) -> list[Result]:
 
 
 def rule_calls_in(messages: Sequence[Mapping[str, Any]]) -> list[TurnCall]:
-    """What the agent did by itself in this turn, each with its result."""
-    asked = {call["id"]: call["function"] for message in messages for call in message.get("tool_calls") or ()}
-    told = {message["tool_call_id"]: str(message["content"]) for message in messages if message["role"] == "tool"}
+    """The calls that the agent made by its own rules in this turn, each with its result."""
+    functions = {call["id"]: call["function"] for message in messages for call in message.get("tool_calls") or ()}
+    contents = {message["tool_call_id"]: str(message["content"]) for message in messages if message["role"] == "tool"}
     return [
-        TurnCall(call_id, one["name"], one["arguments"], result=_as_result(_body(told[call_id])))
-        for call_id, one in asked.items()
-        if one["name"] in (FORGET, REMEMBER) and call_id in told
+        TurnCall(call_id, function["name"], function["arguments"], result=_as_result(_body(contents[call_id])))
+        for call_id, function in functions.items()
+        if function["name"] in (FORGET, REMEMBER) and call_id in contents
     ]
 
 
@@ -59,7 +59,7 @@ def _body(content: str) -> dict[str, Any]:
     try:
         parsed = json.loads(text)
     except json.JSONDecodeError:
-        # A tool of the caller's own may answer in words.
+        # A caller's own tool may answer in words
         return {"text": text}
     body = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
     return cast("dict[str, Any]", body["result"]) if "note" in body and isinstance(body.get("result"), dict) else body

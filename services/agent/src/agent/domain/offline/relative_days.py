@@ -1,8 +1,7 @@
-"""Reads the days that a text names, in es and en, and replaces those told from today by their dates: yesterday,
+"""Reads the days that a text names, in es and en, and replaces those relative to today by their dates: yesterday,
 anteayer, on Friday, el lunes pasado.
 
-A day of a month without its year is the last one.
-"what did MSFT do on Friday?" is then read as any question with a date.
+A day of a month without a year is the last one. "what did MSFT do on Friday?" is then read as any question with a date.
 """
 
 import re
@@ -23,7 +22,7 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 MONTH_FORMS = {**{name[:3]: number for name, number in MONTHS.items() if name[:3] not in ("set",)}, "sept": 9, **MONTHS}
-"""The month's number, by its name or its first letters."""
+"""The month's number, by its name or first letters."""
 _MONTH = "|".join(sorted(MONTH_FORMS, key=len, reverse=True))
 DATES = (
     re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
@@ -65,14 +64,14 @@ _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
 _TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
 
 
-def with_past_days(text: str, today: date, *, over: bool = False) -> str:
-    """The text with each day that it tells from today by its date. A weekday is the last one before today, or today
-    where its session is `over`."""
+def with_past_days(text: str, today: date, *, is_session_over: bool = False) -> str:
+    """The text with each day relative to today replaced by its date. A weekday is the last one before today, or today
+    if its session is over."""
 
     def named(match: re.Match[str]) -> str:
         if match["weekday"]:
             back = (today.weekday() - _WEEKDAYS[match["weekday"].lower()]) % 7
-            back = back or (0 if over and not _BEFORE_THIS.search(match[0]) else 7)
+            back = back or (0 if is_session_over and not _BEFORE_THIS.search(match[0]) else 7)
         else:
             back = 2 if match["two"] else 1
         return str(today - timedelta(days=back))
@@ -80,46 +79,48 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
     def last(match: re.Match[str]) -> str:
         month = MONTH_FORMS[(match["month"] or match["before"]).lower()]
         try:
-            told = date(today.year, month, int(match["day"] or match["after"]))
-            return str(told if told <= today else told.replace(year=told.year - 1))
+            day = date(today.year, month, int(match["day"] or match["after"]))
+            return str(day if day <= today else day.replace(year=day.year - 1))
         except ValueError:  # the 31st of a short month
             return match[0]
 
     def month(match: re.Match[str]) -> str:
-        of = MONTH_FORMS[match["month"].lower()]
-        return f"{match[0]} {today.year - (of > today.month)}"
+        number = MONTH_FORMS[match["month"].lower()]
+        return f"{match[0]} {today.year - (number > today.month)}"
 
     def quarter(match: re.Match[str]) -> str:
-        now, which = (today.month + 2) // 3, (match["which"] or "").lower()
-        number = next((at for at, one in enumerate(_ORDINALS, 1) if which and which in one.split()), now - 1 or 4)
-        return f"Q{number} {today.year - (number > now or (not which and now == 1))}"
+        current_quarter, which = (today.month + 2) // 3, (match["which"] or "").lower()
+        number = next(
+            (i for i, names in enumerate(_ORDINALS, 1) if which and which in names.split()), current_quarter - 1 or 4
+        )
+        return f"Q{number} {today.year - (number > current_quarter or (not which and current_quarter == 1))}"
 
     if _TO_COME.search(text):
         return text
     return _IN_MONTH.sub(month, _QUARTER.sub(quarter, _OF_MONTH.sub(last, _PAST.sub(named, with_holidays(text)))))
 
 
-def since_then(text: str, before: Sequence[str]) -> str:
-    """The text with the day that was spoken of last for "since then"."""
-    said = (when_in(one).arguments.get("start") for one in reversed(before))
-    day = next(filter(None, said), None) if _SINCE_THEN.search(text) else None
+def since_then(text: str, earlier_texts: Sequence[str]) -> str:
+    """The text with "since then" replaced by the start of the period last mentioned."""
+    starts = (when_in(text_).arguments.get("start") for text_ in reversed(earlier_texts))
+    day = next(filter(None, starts), None) if _SINCE_THEN.search(text) else None
     return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text) if day else text
 
 
 def days_ago(text: str, today: date) -> tuple[str, date] | None:
-    """The text without "a year ago", and which day that was; None: it says nothing of the kind."""
-    if (found := _AGO.search(text)) is None:
+    """The text without "a year ago", and the day that this was; None if it has nothing of the kind."""
+    if (match := _AGO.search(text)) is None:
         return None
-    said, unit = (found["count"] or found["count2"]).lower(), (found["unit"] or found["unit2"]).lower()
-    count = int(said) if said.isdigit() else NUMBERS.get(said, 1)
+    count_text, unit = (match["count"] or match["count2"]).lower(), (match["unit"] or match["unit2"]).lower()
+    count = int(count_text) if count_text.isdigit() else NUMBERS.get(count_text, 1)
     unit = {"día": "dia", "año": "ano"}.get(unit, unit)
     months = 12 if unit in ("year", "ano") else 1
-    day = today - timedelta(days=count * _UNITS[unit]) if unit in _UNITS else _months_on(today, -count * months)
-    return f"{text[: found.start()]}{text[found.end() :]}", day
+    day = today - timedelta(days=count * _UNITS[unit]) if unit in _UNITS else _shift_months(today, -count * months)
+    return f"{text[: match.start()]}{text[match.end() :]}", day
 
 
 def with_holidays(text: str) -> str:
-    """The text with each holiday that it counts from by its day: since Christmas."""
+    """The text with each holiday after a preposition replaced by its day: since Christmas."""
     days = tuple(_HOLIDAYS)
     return _HOLIDAY.sub(lambda match: f"{match['at']} {days[(match.lastindex or 2) - 2]}", text)
 
@@ -133,46 +134,47 @@ _BESIDE = re.compile(
 )
 
 
-def moved_days(said: str, arguments: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The first and last day of the time so much after or before another that a text (plain) names: "a month later"."""
-    found = _BESIDE.search(said)
+def shifted_days(normalized: str, arguments: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The first and last day of a period moved by a distance that a normalized text names: "a month later"; None if it
+    names none."""
+    match = _BESIDE.search(normalized)
     if "end" not in arguments:
         return None
-    if found is None:
-        return _same_month(said, date.fromisoformat(str(arguments["end"])))
-    count = int(found["count"]) if (found["count"] or "").isdigit() else 1
-    count, unit = (count if found["after"] or found["next"] else -count), found["unit"] or found["of"]
+    if match is None:
+        return _same_month(normalized, date.fromisoformat(str(arguments["end"])))
+    count = int(match["count"]) if (match["count"] or "").isdigit() else 1
+    count, unit = (count if match["after"] or match["next"] else -count), match["unit"] or match["of"]
     last = date.fromisoformat(str(arguments["end"]))
     first = date.fromisoformat(str(arguments.get("start", last)))
     if unit in _UNITS:
-        by = timedelta(days=count * _UNITS[unit])
-        return str(first + by), str(last + by)
+        distance = timedelta(days=count * _UNITS[unit])
+        return str(first + distance), str(last + distance)
     months = count * (12 if unit in ("year", "ano") else 1)
-    whole = first.day == 1 and (last + timedelta(days=1)).day == 1
-    return str(_months_on(first, months)), str(_months_on(last, months, whole=whole))
+    is_whole_month = first.day == 1 and (last + timedelta(days=1)).day == 1
+    return str(_shift_months(first, months)), str(_shift_months(last, months, is_whole_month=is_whole_month))
 
 
-def _same_month(said: str, day: date) -> tuple[str, str] | None:
-    """Another day of the month of a day, of which a text (plain) names the number alone: "and the 12th?"."""
-    found = _NUMBERED.search(said)
-    number = int(found["day"] or found["dia"]) if found else 0
+def _same_month(normalized: str, day: date) -> tuple[str, str] | None:
+    """Another day of the same month, if a normalized text names only its number: "and the 12th?"."""
+    match = _NUMBERED.search(normalized)
+    number = int(match["day"] or match["dia"]) if match else 0
     if not 1 <= number <= monthrange(day.year, day.month)[1]:
         return None
     other = str(day.replace(day=number))
     return other, other
 
 
-def _months_on(day: date, months: int, *, whole: bool = False) -> date:
-    """The same day of another month, or its last one where that is shorter or `whole`."""
+def _shift_months(day: date, months: int, *, is_whole_month: bool = False) -> date:
+    """The same day of another month, or its last day if that month is shorter or `is_whole_month`."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     length = monthrange(year, month + 1)[1]
-    return date(year, month + 1, length if whole else min(day.day, length))
+    return date(year, month + 1, length if is_whole_month else min(day.day, length))
 
 
-def date_in(said: str) -> date | None:
-    """The day that a text (plain) names, year and all."""
+def date_in(normalized: str) -> date | None:
+    """The date, including the year, that a normalized text names; None if none."""
     for pattern in DATES:
-        match = pattern.search(said)
+        match = pattern.search(normalized)
         if match is not None:
             month = match["m"]
             number = int(month) if month.isdigit() else MONTH_FORMS[month]

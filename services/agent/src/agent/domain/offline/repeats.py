@@ -1,6 +1,6 @@
 """Recognises the same statement in other words, so that it is quoted once.
 
-A page mentions its free trial at the top and again beside its prices.
+For example, a page mentions its free trial at the top and again beside its prices.
 """
 
 import re
@@ -11,41 +11,42 @@ from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.text_features import numbers_in, plain
 
-_SHARED = 0.6
-"""Of what a sentence tells, how much another one must tell too, with the same figures, to have said it already."""
+_MIN_SHARED_WORDS = 0.6
+"""Minimum share of a sentence's words that another one with the same figures must contain for the sentence to be a
+repeat."""
 _NAME = re.compile(r"(?<=[\w,;:] )[A-ZÁÉÍÓÚÑ]\w+")
 
-_NOT = re.compile(
+_QUALIFIER = re.compile(
     r"\b(?:no|not|never|none|without|unless|except|less|more|only|cannot|\w+n.t|sin|nunca|ningun\w*|salvo|excepto|"
     r"menos|mas|solo)\b"
 )
-"""What turns the same words and figures into another thing."""
+"""Words that change the meaning of the same words and figures."""
 
 
 def without_repeats(passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """Those that say something which none before them has said."""
-    kept: list[Excerpt] = []
-    for one in passages:
-        if not any(_says_again(one, other) for other in kept):
-            kept.append(one)
-    return kept
+    """The excerpts that say something not said by one before them."""
+    distinct: list[Excerpt] = []
+    for excerpt in passages:
+        if not any(_repeats(excerpt, other) for other in distinct):
+            distinct.append(excerpt)
+    return distinct
 
 
-def _says_again(one: Excerpt, other: Excerpt) -> bool:
-    if one.text == other.text:
-        return one.heading == other.heading or not one.row
-    if one.row or other.row or set(_NAME.findall(one.text)) - set(_NAME.findall(other.text)):
+def _repeats(excerpt: Excerpt, other: Excerpt) -> bool:
+    if excerpt.text == other.text:
+        return excerpt.heading == other.heading or not excerpt.row
+    if excerpt.row or other.row or set(_NAME.findall(excerpt.text)) - set(_NAME.findall(other.text)):
         return False
-    figures = _figures(one.text)
-    if not figures or figures != _figures(other.text) or _denies(one.text) != _denies(other.text):
+    figures = _figures(excerpt.text)
+    if not figures or figures != _figures(other.text) or _has_qualifier(excerpt.text) != _has_qualifier(other.text):
         return False
-    said = frozenset(key for word in significant_words(f"{other.heading} {other.text}") for key in keys_of(word))
-    words = [word for word in significant_words(one.text) if not word.isdigit()]
-    return sum(bool(keys_of(word) & said) for word in words) >= _SHARED * len(words)
+    other_keys = frozenset(key for word in significant_words(f"{other.heading} {other.text}") for key in keys_of(word))
+    words = [word for word in significant_words(excerpt.text) if not word.isdigit()]
+    return sum(bool(keys_of(word) & other_keys) for word in words) >= _MIN_SHARED_WORDS * len(words)
 
 
-def _denies(text: str) -> bool:
-    return bool(_NOT.search(plain(text)))
+def _has_qualifier(text: str) -> bool:
+    return bool(_QUALIFIER.search(plain(text)))
 
 
 def _figures(text: str) -> frozenset[float]:

@@ -1,4 +1,4 @@
-"""Spells chat shorthand and mistyped names of shares out before anything is read: "q significa macd", "microsft"."""
+"""Spells out chat shorthand and mistyped names of shares before anything is read: "q significa macd", "microsft"."""
 
 import re
 from functools import lru_cache
@@ -9,7 +9,7 @@ from agent.domain.text_features import is_one_letter_apart, is_transposed
 from agent.domain.tickers import NAMES
 from contracts.languages import Language
 
-_SPELLED: dict[Language, dict[str, str]] = {
+_SHORTHAND: dict[Language, dict[str, str]] = {
     "es": {
         "kiero": "quiero",
         "q": "que",
@@ -55,7 +55,7 @@ _SPELLED: dict[Language, dict[str, str]] = {
         "tmr": "tomorrow",
     },
 }
-_OF_TRADES: dict[str, str] = {
+_TRADING_SHORTHAND: dict[str, str] = {
     "vta": "vende",
     "cpa": "compra",
     "px": "price",
@@ -86,40 +86,44 @@ _OF_TRADES: dict[str, str] = {
     "hi/lo": "high and low",
     "pos": "posiciones",
 }
-"""Of customers who trade, in both languages."""
+"""Shorthand of customers who trade, in both languages."""
 _WORD = {
     # A capital is a ticker, and the k of "20 k" a thousand.
     language: re.compile(rf"(?<![\w$€'’/])(?<!\d )(?:{'|'.join(words)})(?![\w'’/])")
-    for language, words in _SPELLED.items()
+    for language, words in _SHORTHAND.items()
 }
-_TRADED = re.compile(rf"(?<![\w$€'’/])(?:{'|'.join(_OF_TRADES)})(?![\w'’/])")
+_TRADED = re.compile(rf"(?<![\w$€'’/])(?:{'|'.join(_TRADING_SHORTHAND)})(?![\w'’/])")
 _LENGTH = re.compile(
     r"(?<=\d)(?:(?P<months>mo|mth)|(?P<years>y|yr)|(?P<weeks>wk)|(?P<days>(?<=[2-9])d|(?<=\d\d)d))s?(?!\w)"
 )
-"""Behind a number: 3mo, 10y."""
+"""After a number: 3mo, 10y."""
 
 
 _NAMED = tuple(name for name in NAMES if name.isalpha() and len(name) > 4)
-_LONG = 7
-"""Letters from which on a name may have a wrong one; a shorter one may only lack or double one, or have two swapped."""
+_MIN_MISSPELT_LETTERS = 7
+"""Minimum letters of a name that may have one wrong; a shorter one may only lack or double one, or have two swapped."""
 _LETTERS = re.compile(r"(?<![\w$])[A-Za-z]{4,}(?!\w)")
 
 
-def spelled_out(text: str, language: Language, *, trades: bool = True) -> str:
-    """The text with its shorthand written as words. `trades`: by the customer of a trading platform."""
-    said = _WORD[language].sub(lambda match: _SPELLED[language][match[0]], text)
-    if trades:
-        said = with_days_in_figures(said)
-        said = _LENGTH.sub(lambda match: f" {match.lastgroup}", said)
-        said = in_known_words(_TRADED.sub(lambda match: _OF_TRADES[match[0]], said), language)
-    return _LETTERS.sub(lambda match: _name(match[0]), said)
+def spelled_out(text: str, language: Language, *, is_trading: bool = True) -> str:
+    """The text with its shorthand written as words. `is_trading` is true on a trading platform."""
+    spelled = _WORD[language].sub(lambda match: _SHORTHAND[language][match[0]], text)
+    if is_trading:
+        spelled = with_days_in_figures(spelled)
+        spelled = _LENGTH.sub(lambda match: f" {match.lastgroup}", spelled)
+        spelled = in_known_words(_TRADED.sub(lambda match: _TRADING_SHORTHAND[match[0]], spelled), language)
+    return _LETTERS.sub(lambda match: _name(match[0]), spelled)
 
 
 @lru_cache(maxsize=8_192)
 def _name(word: str) -> str:
-    low = word.lower()
-    if low in NAMES or low.endswith("s"):
+    lowered = word.lower()
+    if lowered in NAMES or lowered.endswith("s"):
         return word
-    near = (name for name in _NAMED if is_one_letter_apart(low, name)
-            and (len(name) >= _LONG or len(name) != len(low) or is_transposed(low, name)))  # fmt: skip
-    return next(near, word)
+    similar = (
+        name
+        for name in _NAMED
+        if is_one_letter_apart(lowered, name)
+        and (len(name) >= _MIN_MISSPELT_LETTERS or len(name) != len(lowered) or is_transposed(lowered, name))
+    )
+    return next(similar, word)

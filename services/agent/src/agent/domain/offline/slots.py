@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
-from agent.domain.offline.concepts import EXPLAIN, explained
+from agent.domain.offline.concepts import EXPLAIN, concept_in_match
 from agent.domain.offline.order_words import ABOVE, BELOW, condition_in, order_prices, sides_in
 from agent.domain.offline.relative_days import DATES, date_in
 from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
@@ -134,7 +134,7 @@ def arguments_for(tool: str, schema: Schema, parsed: ParsedText) -> dict[str, An
     if "order_type" in properties:
         _order_type(arguments, parsed)
     if "timeframe" in properties and "limit" in properties:
-        arguments |= bar_range(parsed.text, parsed.plain, date_in(parsed.plain), days="start" in properties)
+        arguments |= bar_range(parsed.text, parsed.plain, date_in(parsed.plain), takes_days="start" in properties)
     elif "end" in properties and "indicators" in properties and (day := date_in(parsed.plain)) is not None:
         arguments["end"] = str(day)
     elif (frame := frame_in(parsed.plain)) and frame in properties.get("timeframe", {}).get("enum", [frame]):
@@ -310,7 +310,7 @@ def _indicators(parsed: ParsedText, schema: Schema) -> list[str] | None:
 def _concept(parsed: ParsedText, schema: Schema) -> str | None:
     del schema
     match = EXPLAIN.match(parsed.plain)
-    return explained(match) if match else None
+    return concept_in_match(match) if match else None
 
 
 def _query(parsed: ParsedText, schema: Schema) -> str | None:

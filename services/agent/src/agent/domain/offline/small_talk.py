@@ -1,20 +1,20 @@
 """Recognises small talk, which needs no look-up: "thanks!", "hola", "this is useless", "my mail is ana@example.com".
 
-A message is small talk only if nothing else is in it: "thanks, and what does Pro cost?" is a question.
+A message is small talk only if it contains nothing else: "thanks, and what does Pro cost?" is a question.
 """
 
 import re
 from collections.abc import Collection
 
 from agent.domain.offline import talk_words
-from agent.domain.offline.own_name import is_of_name
+from agent.domain.offline.own_name import is_about_own_name
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, word_set
 
-_SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
+_SMALL_TALK_WORDS: tuple[tuple[Intent, frozenset[str]], ...] = (
     (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
     (Intent.THANKS, word_set("thanks thank thx ty gracias cheers appreciated agradecido")),
     (Intent.FINE, word_set("perfecto perfect ok okay vale great genial cool nice awesome estupendo entendido "
@@ -34,21 +34,22 @@ _LEAD_IN = re.compile(
     r"one more thing|entonces|so)\b[\s,.:!…-]*)+(?=[¿\w])",
     re.IGNORECASE,
 )
-"""What is said before what is asked, and says nothing of it."""
-_POLITE_WORDS = 4
-LONGEST_TALK = 200
-"""Characters of small talk."""
+"""Words before a question that say nothing about it."""
+_MAX_GREETING_WORDS = 4
+"""Maximum words of a greeting or thanks that is cut off."""
+MAX_TALK_CHARACTERS = 200
+"""Maximum characters of small talk."""
 _FIGURE = re.compile(r"\d")
-"""Of what goes on with an order, "ok" may be a part: "ok, but 10"."""
+"""With a figure, "ok" may be part of an order's follow-up: "ok, but 10"."""
 _DRAWN_OUT = re.compile(r"(?<=(\w))\1+$")
 """The end of "holaaa"."""
 _ONLY_MARKS = re.compile(r"[\s¿?¡!.…]*[?!.…][\s¿?¡!.…]*")
-"""Is anybody there?"""
+"""Only punctuation, which asks whether anybody is there."""
 _NAMES_ITSELF = re.compile(
     r"^(?P<hello>(?:hi|hello|hey|hola|ola|buen[oa]s)\b[^.?!]*?)[ ,.!]+"
     r"(?:soy|me llamo|mi nombre es|i am|i ?'?m|my name is|this is) (?!not? )\w+(?: \w+)?\W*$"
 )
-"""A greeting and who it is from: "hello, I'm Ana"."""
+"""A greeting with the sender's name: "hello, I'm Ana"."""
 _ADDRESS = re.compile(r"(?<!\S)[^\s@]{1,64}@[^\s@]{1,190}\.[^\s@]{2,24}(?!\S)")
 _AROUND_ADDRESS = word_set(
     "my e mail email address is it s here this you can write contact reach me at to on mi el la correo electronico "
@@ -57,83 +58,99 @@ _AROUND_ADDRESS = word_set(
 )
 
 
-def small(said: str) -> Intent | None:
-    """The kind of small talk, if the text has nothing else in it."""
-    if named := _NAMES_ITSELF.search(said):
-        said = named["hello"]
-    if _ONLY_MARKS.fullmatch(said):
+def small_talk_in(normalized: str) -> Intent | None:
+    """The kind of small talk, if the normalized text has nothing else in it; else None."""
+    if introduction := _NAMES_ITSELF.search(normalized):
+        normalized = introduction["hello"]
+    if _ONLY_MARKS.fullmatch(normalized):
         return Intent.GREETING
-    words = re.findall(r"\w+", talk_words.OPENING.sub("hola", said))
-    around = [word for word in words if word not in _AROUND_SMALL]
-    kinds = [next((kind for kind, known in _SMALL if not known.isdisjoint((word, _DRAWN_OUT.sub("", word)))), None)
-             for word in around]  # fmt: skip
+    words = re.findall(r"\w+", talk_words.OPENING.sub("hola", normalized))
+    telling = [word for word in words if word not in _AROUND_SMALL]
+    kinds = [
+        next(
+            (
+                kind
+                for kind, kind_words in _SMALL_TALK_WORDS
+                if not kind_words.isdisjoint((word, _DRAWN_OUT.sub("", word)))
+            ),
+            None,
+        )
+        for word in telling
+    ]
     if not words or None in kinds or len(words) > 12 or "que vale" in " ".join(words):
         return None
-    greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)
-    # Where two kinds meet, the one that ends a conversation counts: goodbye before thanks, thanks before hello.
-    return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if greeted else None)
+    asks_how = re.search(r"\b(how are you|que tal|como estas)\b", normalized)
+    # Of two kinds, the one that ends a conversation counts: goodbye before thanks, thanks before hello.
+    return next((kind for kind, _ in _SMALL_TALK_WORDS if kind in kinds), Intent.GREETING if asks_how else None)
 
 
-def mood(said: str, text: str) -> Intent | None:
-    """Thanks, a complaint or a question about languages, also in a longer message."""
-    if talk_words.TONGUE.search(said):
+def mood_in(normalized: str, text: str) -> Intent | None:
+    """The intent of thanks, a complaint, an e-mail address or a question about languages, also in a longer message;
+    else None."""
+    if talk_words.TONGUE.search(normalized):
         return Intent.TONGUE
     if "?" in text:
         return None
     if _only_leaves_address(text):
         return Intent.ADDRESS
-    if len(said.split()) <= talk_words.LONG_TALK and talk_words.WAITED.search(re.sub("['’]", " ", said)):
+    if len(normalized.split()) <= talk_words.LONG_TALK and talk_words.WAITED.search(re.sub("['’]", " ", normalized)):
         return Intent.WAITED
-    if len(said.split()) <= talk_words.LONG_TALK and talk_words.WRONGED.search(re.sub("['’]", " ", said)):
+    if len(normalized.split()) <= talk_words.LONG_TALK and talk_words.WRONGED.search(re.sub("['’]", " ", normalized)):
         return Intent.WRONGED
-    if len(said.split()) > talk_words.SHORT_TALK or talk_words.WANTS.search(said):
+    if len(normalized.split()) > talk_words.SHORT_TALK or talk_words.WANTS.search(normalized):
         return None
-    if talk_words.UPSET.search(said):
+    if talk_words.UPSET.search(normalized):
         return Intent.UPSET
-    if said.split() and small(said.split()[-1]) is Intent.FAREWELL:
+    if normalized.split() and small_talk_in(normalized.split()[-1]) is Intent.FAREWELL:
         return Intent.FAREWELL
-    return Intent.THANKS if talk_words.THANKFUL.search(said) else None
+    return Intent.THANKS if talk_words.THANKFUL.search(normalized) else None
 
 
 def _only_leaves_address(text: str) -> bool:
-    """Whether somebody leaves an e-mail address, as they are asked to while nobody is there, and asks for nothing."""
-    beside, addresses = _ADDRESS.subn(" ", text[:LONGEST_TALK])
-    rest = " ".join(word for word in re.findall(r"\w+", plain(beside)) if word not in _AROUND_ADDRESS)
-    return addresses > 0 and (not rest or small(rest) is not None)
+    """Whether somebody only leaves an e-mail address, which people are asked for outside office hours."""
+    other_text, addresses = _ADDRESS.subn(" ", text[:MAX_TALK_CHARACTERS])
+    other_words = " ".join(word for word in re.findall(r"\w+", plain(other_text)) if word not in _AROUND_ADDRESS)
+    return addresses > 0 and (not other_words or small_talk_in(other_words) is not None)
 
 
 def past_greeting(text: str) -> str:
-    """The text without the thanks, greeting or filler that it begins with, unless it says nothing else."""
-    asked = _LEAD_IN.sub("", text)
-    if len(asked.split()) > 1 and not _FIGURE.search(asked) and decision_in(text) is None:
-        text = asked
-    begins, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
-    said, greets = plain(begins), (Intent.THANKS, Intent.GREETING)
-    polite = len(begins.split()) <= _POLITE_WORDS and (small(said) or mood(said, begins)) in greets
-    return rest if polite and len(rest.split()) > 1 and not talk_only(text) else text
+    """The text without the thanks, greeting or filler at its beginning, unless it says nothing else."""
+    request = _LEAD_IN.sub("", text)
+    if len(request.split()) > 1 and not _FIGURE.search(request) and decision_in(text) is None:
+        text = request
+    beginning, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
+    normalized, kinds = plain(beginning), (Intent.THANKS, Intent.GREETING)
+    is_polite = (
+        len(beginning.split()) <= _MAX_GREETING_WORDS
+        and (small_talk_in(normalized) or mood_in(normalized, beginning)) in kinds
+    )
+    return rest if is_polite and len(rest.split()) > 1 and not talk_only(text) else text
 
 
 def talk_only(text: str) -> bool:
-    """Whether a text asks for nothing that could be looked up: small talk, or a person is wanted."""
-    said = plain(text[:LONGEST_TALK])
-    return len(text) <= LONGEST_TALK and (
-        small(said) is not None or is_of_name(text) or mood(said, text) is not None or only_asks_for_person(text)
+    """Whether a text asks for nothing that could be looked up: it is small talk, or asks for a person."""
+    normalized = plain(text[:MAX_TALK_CHARACTERS])
+    return len(text) <= MAX_TALK_CHARACTERS and (
+        small_talk_in(normalized) is not None
+        or is_about_own_name(text)
+        or mood_in(normalized, text) is not None
+        or only_asks_for_person(text)
     )
 
 
 def is_about_procedure(text: str) -> bool:
-    """Whether a question is about how something works, not for it to be done."""
+    """Whether a question asks how something works, instead of asking to do it."""
     return bool(talk_words.HOW_OR_WHICH.search(plain(text)))
 
 
 def is_customers_statement(text: str, offered: Collection[str]) -> bool:
-    """Whether a customer only tells something of themselves, which is no question that could have an answer."""
+    """Whether a customer only says something about themselves, so that no answer can exist."""
     return "search_memory" in offered and is_statement(text)
 
 
 def is_statement(text: str) -> bool:
-    """Whether somebody only tells something of themselves."""
-    said = plain(text)
+    """Whether somebody only says something about themselves."""
+    normalized = plain(text)
     return "?" not in text and bool(
-        talk_words.EXCLAIMS.match(said) or (talk_words.TELLS.match(said) and not is_question(text))
+        talk_words.EXCLAIMS.match(normalized) or (talk_words.TELLS.match(normalized) and not is_question(text))
     )

@@ -19,8 +19,10 @@ _MONEY = r"(?:usd|eur|gbp|mxn|euros?|dollars?|pounds?|dolares|libras|pesos)\b"
 _MINUTES = {"min": 1, "hour": 60, "hora": 60, "h": 60, "day": 1440, "dia": 1440, "week": 10080, "semana": 10080,
             "month": 43200, "mes": 43200, "year": 525600, "ano": 525600}  # fmt: skip
 _GRAMS = {"g": 1, "gr": 1, "gramo": 1, "kg": 1000, "kilo": 1000}
-_CAPACITY_WORDS = (r"sleeps|seats?|people|persons?|passengers?|guests?|servings?|portions?|capacity|plazas|personas|pasajeros|"
-          r"raciones|comensales|capacidad|aforo|m2|m²")  # fmt: skip
+_CAPACITY_WORDS = (
+    r"sleeps|seats?|people|persons?|passengers?|guests?|servings?|portions?|capacity|plazas|personas|pasajeros|"
+    r"raciones|comensales|capacidad|aforo|m2|m²"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,10 @@ _MEASURES = (
         {},
     ),
 )  # fmt: skip
-_UNSPECIFIC_WORDS = word_set("option opcion one ones plan price precio cost coste thing alternativa month mes year ano pay pago "
-                "paid sale cuesta costs vale pesa dura tarda menos mas much")  # fmt: skip
+_UNSPECIFIC_WORDS = word_set(
+    "option opcion one ones plan price precio cost coste thing alternativa month mes year ano pay pago "
+    "paid sale cuesta costs vale pesa dura tarda menos mas much"
+)
 """Words that are said of anything, so they choose no table."""
 _MAX_TABLES = 3
 """Maximum tables for which the most of each is given."""

@@ -1,8 +1,4 @@
-"""Patterns of small talk and of follow-ups, in Spanish and English; texts are plain.
-
-Here are the words for: what can you do, thanks, complaints, languages, what people say about themselves ("I live in
-Leeds"), corrections ("no, I meant 5") and follow-ups ("and AAPL?"). `intents` and `small_talk` decide by them.
-"""
+"""Patterns of small talk and of follow-ups, in Spanish and English; texts are normalized."""
 
 import re
 
@@ -44,7 +40,7 @@ OF_WHAT_WAS_TOLD = re.compile(
     r"^\W*(?:(?:and|y|which (?:one )?(?:is|was)|cual (?:es|fue)) )(?:(?:the|la|el) )?"
     r"(?:best|worst|lowest|highest|mejor|peor|mas (?:alt|baj)[oa]|ultim[oa]|last|first|primer[oa])(?: one)?\W*$"
 )
-"""And when was that?"""
+"""Asks when something was that was just said."""
 BEST = re.compile(
     r"\b(?:best|worst|lowest|highest|mejor|peor|last|first|ultim[oa]|primer[oa]|alt[oa]|baj[oa])\b", re.IGNORECASE
 )
@@ -60,13 +56,13 @@ OPENING = re.compile(
     r"(?:an?|una|one|another|otra) "
     r"(?:(?:quick|short|little) )?(?:question|pregunta|preguntita|duda|consulta)(?: (?:rapida|please|por favor))?\W*$"
 )
-"""A greeting with the time of day, whose words by themselves ask for one, or that a question will follow."""
+"""A greeting with the time of day, or the announcement of a question; its words alone would ask for a time."""
 GREETED = re.compile(
     r"^[¡¿\s]*(?:hola|ola|hi|hello|hey|buen[oa]s?(?: (?:d[ií]as?|tardes?|noches?))?|good (?:morning|afternoon|evening))"
     r"\b[\s,.!¡:;-]*(?=[¿\w])",
     re.IGNORECASE,
 )
-"""A greeting before what is asked."""
+"""A greeting before a question."""
 _CHANGES_IT = (
     r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:it|that|them|the|my)|"
     r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oa]s?| (?:el|la|mi))"
@@ -74,7 +70,7 @@ _CHANGES_IT = (
 YES_BUT = re.compile(
     r"^\W*(?:h?m+\W+|um+\W+|eh+\W+)?(?:yes|si|ok|vale|but|pero|only|just|solo)\b(?!\W*(?:and|y|plus)\b).{0,12}\d"
 )
-"""Yes, but only 10: what is agreed to, with another figure."""
+"""Agrees with another figure: "yes, but only 10"."""
 AGREES = re.compile(r"\b(?:yes|yeah|yep|si)\b")
 IN_ALL = re.compile(
     r"\b(?:how much|what|cuanto)\b.*\b(?:(?:would|will|does) (?:that|it|this|they|those) (?:be|come to|set me back|"
@@ -83,7 +79,7 @@ IN_ALL = re.compile(
     r"altogether|in all|en total|seria|serian|costaria\w*|(?:va|van) a (?:costar|salir)|cuesta eso|would (?:it|that|"
     r"they) cost)\b"
 )
-"""What an order comes to."""
+"""Asks for the total of an order."""
 REMINDER = re.compile(
     r"^\W*(?:(?:please|can you|could you|will you|hey|ok|and|por favor|puedes|podrias|oye|y)\W+)*"
     r"(?:(?:remind|wake|ping|call|message|text) me|set (?:me )?(?:a|an) (?:reminder|alarm)|"
@@ -93,15 +89,15 @@ REMINDER = re.compile(
     r"(?<=remind me )to \w|(?<=recuerdame )(?:que )?(?:vend|compr|mir|revis|mover)))"
     r"(?!.*\b(?:when|if|once|cuando|si|en cuanto)\b)"
 )
-"""To be told something at a time, which nothing here does."""
+"""Asks for a reminder at a time, which does not exist here."""
 DROPS = re.compile(
     r"^\W*(?:(?:and|ok|now|please|y|ahora|por favor|mejor)\W+)*(?:remove|delete|drop|unfollow|take (?:out|off)|"
     r"(?:quita|borra|elimina|saca)(?:me|r)?)\b(?!.*\b(?:alert\w*|avisos?|orders?|orden\w*)\b)"
 )
-"""Takes one out of what was just listed."""
+"""Removes one item of the list just shown."""
 ONLY = re.compile(r"\b(?:just|only|solo|solamente|nada mas)\b")
 CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
-"""What there is already becomes something else."""
+"""Changes something that exists already."""
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
     r"hazl[oa]s?|ponl[oae]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
@@ -115,7 +111,7 @@ AMENDS = re.compile(
     r"\w+(?:l[aoe]s?|(?<=cambia) (?:el )?(?:limite?|stop|precio)) (?:a|en)) [$€]?\d[\d.,]*\W*$|^\W*(?:sube|baja|"
     r"raise|lower|up|down)\w* (?:to|a|hasta) \d"
 )
-"""Something else of what was just spoken of."""
+"""Asks for something else about what was just mentioned."""
 NOT_YET = re.compile(
     r"^\W*(?:(?:no|ok|hey|please|but|and|wait|hold (?:up|on)|whoa|oh|uy|ay|oye|pero|espera|espere|mejor|por favor|"
     r"porfa)\b\W*)*(?:(?:not(?: just)? yet|(?:todavia|aun) no)\W*$|"
@@ -124,16 +120,16 @@ NOT_YET = re.compile(
     r"(?:do not|don\W?t|never|not|no|nunca) +(?:(?:me|la|lo|las|los|want (?:you )?to|quiero|que) )*"
     r"(?:buy|sell|order|place|confirm|send|execute|submit|compr|vend|confirm|envi|mand|ejecut|orden)\w*\b[^\d?]*$)"
 )
-"""Nothing is to be ordered now."""
+"""Says that nothing should be ordered now."""
 CORRECTS = re.compile(
     r"^\W*(?:no|not|sorry|perdon|wait|espera|i (?:meant?|said)|qu(?:eria|iero|ise) decir|digo|dije|he dicho)\b"
     r"(?!\W*(?:thank|gracias))"
 )
-"""Not that, but this."""
+"""Corrects what was just said: not that, but this."""
 SHORT_TALK = 9
-"""Words of a message that may be thanks or a complaint and no more."""
+"""Maximum words of a message that may be only thanks or a complaint."""
 LONG_TALK = 14
-"""Of one that may say that somebody waits in vain."""
+"""Maximum words of a message that may say that somebody waits in vain."""
 WANTS = re.compile(
     r"\b(?:what|how|when|where|who|which|why|can|could|would|want|need|que|cual|como|cuando|cuanto|cuanta|donde|quien|"
     r"puedo|puedes|quiero|necesito|busco|tengo|hay|buy|sell|compra|vende|cancel\w*|price|precio|and|pero|but)\b"
@@ -235,7 +231,7 @@ TELLS = re.compile(
     rf"el (?:mes|ano|lunes|fin de semana)|creo|pienso|opino|"
     rf"supongo) |{_LED}(?:my|our|mis?|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{{2,}}(?<!l)o) )"
 )
-"""What somebody tells and wants nothing with: "I work nights", "manejo un taxi", "it's raining"."""
+"""A statement without a request: "I work nights", "manejo un taxi", "it's raining"."""
 EXCLAIMS = re.compile(
     rf"{_LED}(?:que (?:buen|mal|bonit|dur|larg|rar)\w*|vaya|menud[oa]|what an?) \w+|"
     r"(?:great|nice|lovely|terrible|awful) (?:weather|day|week)\b"
@@ -255,7 +251,7 @@ LATER = re.compile(
     r"\b(?:in|within|for|dentro de|en|durante) (?:\d+|an?|una?) (?:minut\w*|hours?|horas?|days?|dias?|"
     r"weeks?|semanas?)\b"
 )
-"""When an order cannot be placed: it goes to the market as soon as it is confirmed."""
+"""Asks to place an order later. Orders cannot be scheduled: they go to the market once confirmed."""
 AT_ONCE = re.compile(r"\b(?:now|right away|at once|straight away|immediately|ahora|ya|enseguida|inmediatamente)\b")
 ADVICE = re.compile(
     r"\b(?:should|shall) (?:i|we)\b|"
@@ -276,7 +272,7 @@ IS_ABOUT = re.compile(
 )
 MEANT = re.compile(r"\b(?:mean|meant|should i|quier\w+ decir|quisiste decir)\b")
 TAKEN = re.compile(r"\b(?:take|accept|acept\w+|admit\w+|cogeis)\b")
-"""What is taken in payment is of the company, whatever is traded."""
+"""Means of payment, which are about the company and not about shares."""
 THIS_PLACE = re.compile(r"\b(?:this|est[ae]) (?:place|lugar)\b")
 YOU_ALL = re.compile(r"\byou (?:people|guys|folks|lot|all)\b")
 PLAN_FOR_IT = re.compile(
@@ -298,7 +294,7 @@ COMPARED_WITH = re.compile(
     r"compar\w+ (?:with|to|con|a)|"
     r"(?:versus|vs|against|frente a|contra))\b"
 )
-"""Is that more than IBM? What was spoken of last stands beside what is named."""
+"""Compares a named share with the one last mentioned: "is that more than IBM?"."""
 TURNS = re.compile(
     r"\b(?:above|over|below|under|gets (?:back )?to|hits|reaches|llegue|alcanza|"
     r"rises?|falls?|drops?|goes|loses|sube|suba|baja|baje|cae|caiga|pierd[ae]|pasa|llega|"
@@ -308,17 +304,17 @@ DOING = re.compile(r"\b(?:doing|perform\w*|mov(?:ed|ing)|prices?|today|up|down|v
 POSSESSED = re.compile(
     r"['’]s\W*(?:$|(?:any )?(?:more|less|\w+er)\b)|^\W*(?:y |e )?(?:el|la|los|las|lo) de\b", re.IGNORECASE
 )
-"""What's AAPL's? El de Apple: what was just spoken of, of another."""
+"""Asks the same for another share: "what's AAPL's?", "el de Apple"."""
 EXPLAINED_TOO = re.compile(
     r"\b(?:and|y) (?:what (?:does|do|is) (?:it|that|this)\b|(?:eso )?que (?:significa|quiere decir|es eso)\b)"
 )
-"""After what is looked up: what the word for it means."""
+"""Asks, beside a figure, what its name means."""
 THAT_MANY = re.compile(
     r"\b(?:that (?:many|much)|as many|those|them|es[oa]s|tant[oa]s|compral[oa]s?|"
     r"(?:compra|mete|pon)(?:me)? (?:es[oa]|la mitad)|(?:buy|get|take)(?: me)? half(?: of)? (?:that|it))\b|"
     r"^\W*(?:(?:ok|vale|pues|and|y|then)\b\W*)*(?:(?:place|do|take|make|enter) (?:it|that)|haz(?:lo|la)|pon(?:lo|la))\b"
 )
-"""As many as were just worked out."""
+"""Refers to the quantity just computed."""
 IS_DONE = re.compile(
     r"^\W*(?:(?:and|so|y|entonces|pero|ok)\b\W*)*(?:(?:is|are|was|were|did|has|have) (?:it|they|that|those|both|"
     r"the \w+|my \w+)|(?:ya )?(?:se (?:ha|han)|ha sido|han sido|esta|estan|sigue\w*))\b.{0,20}\b(?:gone|there|done|"
@@ -330,38 +326,38 @@ IS_DONE = re.compile(
     r"^\W*what\W?s (?:still )?(?:open|pending|waiting|left)\W*$|^\W*que (?:sigue|queda|hay) (?:abiert|pendient)\w+\W*$|"
     r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b"
 )
-"""How orders, alerts or the own list stand now."""
+"""Asks for the current state of orders, alerts or the watchlist."""
 SURE = re.compile(
     r"\b(?:sure|certain|reliable|confiden\w+|trust\w*|accura\w+|often right|fias|fiable|segur[oa]|aciert\w*|"
     r"confianza|precis[oa])\b"
 )
 WHY = re.compile(r"^\W*(?:(?:and|y|but|pero)\b\W*)*(?:why|how come|por que|based on what|en que te basas)\b")
-"""How much a prediction is worth, and what it rests on."""
+"""Ask how reliable a prediction is, and what it is based on."""
 THE_OTHER = re.compile(r"\b(?:the|el|la) (?:other|otr[oa])\b")
 OVERDONE = re.compile(r"\b(?:overbought|oversold|sobrecompr\w+|sobrevend\w+)\b")
 SAME = re.compile(r"\b(?:same|lo mismo|igual)\b")
 MISTAKEN = re.compile(
     r"^\W*(?:no\W+)?(?:me (?:equivoque|confundi)|that['’]?s (?:wrong|not right)|i was wrong|i made a mistake)\b"
 )
-"""Something that was said before is corrected."""
+"""Corrects something said before."""
 OF_ONESELF = re.compile(
     r"^(?!.*\b(?:what|how|which|when|why|where|que|cuant[oa]s?|cual|cuando|como)\b)"
     r"\W*(?!(?:and |so )?(?:can|could|would|will|do|did|am|is|are)\b)(?:[\w']+[,. ]+){0,2}?"
     r"(?:(?:i|we)(?:['’]ve| have)? (?!(?:m|d|ll|ve|can|could|would|will|wanna|gotta|just want)\b)[a-z]+|"
     r"tengo|tenemos|llevo|compre|vendi|herede) "
 )
-"""Somebody tells what they have or do, and asks nothing."""
+"""Says what somebody has or does, and asks nothing."""
 ONE_OF_THEM = re.compile(
     r"\b(?:the|el|la) (?:better|best|worse|worst|stronger|weaker|cheaper|cheapest|winner|winning|loser|losing|other|"
     r"mejor|peor|ganadora?|perdedora?|otr[oa]|(?:mas|menos) \w+)\b(?! (?:price|precio))|"
     r"\b(?:the one|whichever|whatever|la que|el que|cual)\b"
 )
-"""One of several that were spoken of, by what is true of it."""
+"""Refers to one of several things by a property."""
 ASKS_WHEN = re.compile(
     r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:(?:at )?what (?:time|hours?|days?)|"
     r"a que horas?|que (?:dias|horas?)|when (?:are|do|does)|en que horario)\b"
 )
-"""At what hours there is a person is asked of the pages."""
+"""Asks at what hours people are there, which the pages answer."""
 ASKS_HOW = re.compile(
     r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:how (?:do|can|does|would)|como (?:se|puedo|hago|puede\w*|funciona\w*))\b"
 )

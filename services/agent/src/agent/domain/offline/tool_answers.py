@@ -1,6 +1,6 @@
-"""Tells in words what a tool returned: "Your alerts: AAPL >= 200", "MSFT: 30.1 USD, as of …".
+"""Puts a tool's result into words: "Your alerts: AAPL >= 200", "MSFT: 30.1 USD, as of …".
 
-A table says which function tells which tool's result; a tool that it lacks has its fields listed. Every figure is
+A table maps each tool to the function for its result; the fields of other tools' results are listed. Every figure is
 quoted from the result. The texts are in texts/<language>.toml, in the table `[offline.results]`.
 """
 
@@ -18,31 +18,31 @@ from agent.texts import TEXTS
 from contracts.languages import Language
 
 Fields = dict[str, Any]
-_MOST = 10
-_MOST_FEATURES = 5
-_SHARES = ("gross_margin", "net_margin", "dividend_yield", "max_drawdown", "current_drawdown", "volatility")
-_FURTHER = ("volatility", "max_drawdown", "sma_20", "sma_50", "sma_200")
+_MAX_ROWS = 10
+_MAX_FEATURES = 5
+_PERCENT_FIGURES = ("gross_margin", "net_margin", "dividend_yield", "max_drawdown", "current_drawdown", "volatility")
+_SNAPSHOT_FIGURES = ("volatility", "max_drawdown", "sma_20", "sma_50", "sma_200")
 
 
 def needs_a_plan(tool: str, language: Language, *, customer: bool = False) -> str:
-    """For a tool that the requester is not offered; a customer has signed in already."""
+    """The answer for a tool that the requester is not offered; customers have signed in already."""
     if not customer:
         return _say("sign_in", language)
     return _say("other_plan", language, plan="Premium" if tool == "get_ml_features" else "Pro")
 
 
 def how_many(arguments: Fields, language: Language) -> str:
-    """For an order that does not say how many."""
+    """The question how many shares an order is for."""
     verb = TEXTS[f"offline.verbs.{arguments['side']}"].in_language(language)
     return _say("how_many", language, verb=verb, symbol=arguments["symbol"])
 
 
 def tool_answer(tool: str, body: Fields, language: Language) -> str:
     """One result in a few lines."""
-    if tool in _DONE:
-        return _say(_DONE[tool], language)
-    if tool in _TOLD:
-        return _TOLD[tool](body, language)
+    if tool in _FIXED_ANSWERS:
+        return _say(_FIXED_ANSWERS[tool], language)
+    if tool in _FUNCTIONS:
+        return _FUNCTIONS[tool](body, language)
     return "; ".join(f"{name}: {moment(value, language)}" for name, value in body.items())
 
 
@@ -52,11 +52,11 @@ def _say(key: str, language: Language, **parts: object) -> str:
 
 def _price(body: Fields, language: Language) -> str:
     moves = [body.get(name) for name in ("change", "change_percent")]
-    known = [signed(figure(round(one, 2), language)) for one in moves if one is not None]
-    moved = f" ({known[0]}, {known[1]} %)" if len(known) == len(moves) else ""
+    known = [signed(figure(round(move, 2), language)) for move in moves if move is not None]
+    move_text = f" ({known[0]}, {known[1]} %)" if len(known) == len(moves) else ""
     return _say(
         "price", language, symbol=body.get("symbol"), price=figure(body["price"], language),
-        currency=body.get("currency") or "USD", moved=moved, as_of=moment(body.get("as_of"), language),
+        currency=body.get("currency") or "USD", moved=move_text, as_of=moment(body.get("as_of"), language),
         source=body.get("source"),
     )  # fmt: skip
 
@@ -77,8 +77,8 @@ def _risk_reward(body: Fields, language: Language) -> str:
 def _order(body: Fields, language: Language) -> str:
     estimate: Fields = body["estimate"]
     price, amount, left = (number(estimate[name], language) for name in ("price", "amount", "cash_after"))
-    said = {"summary": body["summary"], "currency": estimate["currency"]}
-    return _say("order", language, **said, price=price, amount=amount, left=left)
+    parts = {"summary": body["summary"], "currency": estimate["currency"]}
+    return _say("order", language, **parts, price=price, amount=amount, left=left)
 
 
 def _portfolio(body: Fields, language: Language) -> str:
@@ -89,39 +89,40 @@ def _portfolio(body: Fields, language: Language) -> str:
     return "\n".join([head, *lines]) if lines else f"{head} {_say('no_positions', language)}"
 
 
-def _position(one: Fields, language: Language) -> str:
-    held = f"- {figure(one['quantity'], language)} {one['symbol']} · {number(one['average_price'], language)}"
-    if one.get("price") is None:
-        return held
-    return f"{held} → {number(one['price'], language)} ({signed(number(one['unrealized'], language))})"
+def _position(position: Fields, language: Language) -> str:
+    average_price = number(position["average_price"], language)
+    holding = f"- {figure(position['quantity'], language)} {position['symbol']} · {average_price}"
+    if position.get("price") is None:
+        return holding
+    return f"{holding} → {number(position['price'], language)} ({signed(number(position['unrealized'], language))})"
 
 
 def _history(body: Fields, language: Language) -> str:
     lines = [
-        f"- {moment(one['time'], language)}: {_said(one['side'], language)} {figure(one['quantity'], language)} "
-        f"{one['symbol']} · {number(one['price'], language)}"
-        for one in _list(body, "trades")
+        f"- {moment(trade['time'], language)}: {_said(trade['side'], language)} {figure(trade['quantity'], language)} "
+        f"{trade['symbol']} · {number(trade['price'], language)}"
+        for trade in _list(body, "trades")
     ]
     return _listed("history", lines, language)
 
 
 def _orders(body: Fields, language: Language) -> str:
     lines = [
-        f"- {_said(one['side'], language)} {figure(one['quantity'], language)} {one['symbol']} "
-        f"{_price_type(one, language)}: {_said(one['status'], language)}"
-        for one in _list(body, "orders")
+        f"- {_said(order['side'], language)} {figure(order['quantity'], language)} {order['symbol']} "
+        f"{_price_type(order, language)}: {_said(order['status'], language)}"
+        for order in _list(body, "orders")
     ]
     return _listed("orders", lines, language)
 
 
 def _price_type(order: Fields, language: Language) -> str:
-    """At market, or at which prices it waits."""
+    """The kind of an order with the prices that it waits for."""
     prices = [number(order[name], language) for name in ("stop_price", "limit_price") if order.get(name) is not None]
     return f"{_said(order['order_type'], language)} {' / '.join(prices)}".rstrip()
 
 
 def _said(code: str, language: Language) -> str:
-    """What a code of a tool is called among people; one that is not known is said as it is."""
+    """A tool's code in people's words; an unknown one as it is."""
     known = TEXTS.section("offline.said").get(code)
     return known.in_language(language) if known else code.replace("_", " ")
 
@@ -139,7 +140,10 @@ def _alert(body: Fields, language: Language) -> str:
 
 
 def _alerts(body: Fields, language: Language) -> str:
-    lines = [f"- {one['symbol']} {one['condition']} {number(one['price'], language)}" for one in _list(body, "alerts")]
+    lines = [
+        f"- {alert['symbol']} {alert['condition']} {number(alert['price'], language)}"
+        for alert in _list(body, "alerts")
+    ]
     return _listed("alerts", lines, language)
 
 
@@ -149,23 +153,27 @@ _ASKED_BACK = re.compile(
 
 
 def _passages(body: Fields, language: Language) -> str:
-    every = _list(body, "passages")
+    passages = _list(body, "passages")
     # Of what was found, the user's own statements say it; what they asked only speaks of it, and what they asked of
     # their memory says nothing: it may name what was forgotten since.
-    said = [one for one in every if one.get("speaker") != "assistant" and not _ASKED_BACK.search(plain(one["text"]))]
-    own = [one for one in said if "?" not in str(one["text"])] or said
-    best = max((float(one.get("score") or 0) for one in own), default=0.0)
-    past = _say("past", language)
+    statements = [
+        passage
+        for passage in passages
+        if passage.get("speaker") != "assistant" and not _ASKED_BACK.search(plain(passage["text"]))
+    ]
+    user_statements = [passage for passage in statements if "?" not in str(passage["text"])] or statements
+    best = max((float(passage.get("score") or 0) for passage in user_statements), default=0.0)
+    note = _say("past", language)
     lines = [
-        f"- {_day(one, language)}: “{str(one['text'])[:300]}”{past if one.get('superseded') else ''}"
-        for one in own
-        if float(one.get("score") or 0) >= best / 2
+        f"- {_day(passage, language)}: “{str(passage['text'])[:300]}”{note if passage.get('superseded') else ''}"
+        for passage in user_statements
+        if float(passage.get("score") or 0) >= best / 2
     ]
     return _listed("passages", lines, language)
 
 
 def _news(body: Fields, language: Language) -> str:
-    lines = [f"- {_day(one, language)}: {one['title']} ({one['source']})" for one in _list(body, "items")]
+    lines = [f"- {_day(item, language)}: {item['title']} ({item['source']})" for item in _list(body, "items")]
     return _listed("news", lines, language, symbol=body["symbol"])
 
 
@@ -179,7 +187,7 @@ def _figures(body: Fields, language: Language) -> str:
 
 def _named(name: str, value: float, language: Language) -> str:
     """A figure with its name; shares as percentages."""
-    share = name in _SHARES
+    share = name in _PERCENT_FIGURES
     return f"{figure_name(name, language)} {percent(value, language) if share else figure(round(value, 2), language)}"
 
 
@@ -196,33 +204,33 @@ def _indicators(body: Fields, language: Language) -> str:
     return f"{body['symbol']} ({body['timeframe']}): {'; '.join(parts)}. {_source(body, language)}"
 
 
-def overdone(body: Fields, language: Language) -> str:
-    """What people call the RSI of a result: overbought, oversold or neither; "" if it has none."""
-    told = cast("Fields", body.get("indicators") or {}).get("RSI")
-    rsi = cast("Fields", told).get("value") if isinstance(told, dict) else told
+def rsi_state(body: Fields, language: Language) -> str:
+    """Whether the RSI of a result is overbought, oversold or neither; "" if it has none."""
+    indicator = cast("Fields", body.get("indicators") or {}).get("RSI")
+    rsi = cast("Fields", indicator).get("value") if isinstance(indicator, dict) else indicator
     if not isinstance(rsi, int | float):
         return ""
     return _say("overbought" if rsi > 70 else "oversold" if rsi < 30 else "neither_overdone", language)
 
 
-def _moves(body: Fields, language: Language) -> str:
+def _snapshot(body: Fields, language: Language) -> str:
     lines: list[str] = []
-    for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
-        returns = cast("Fields", one.get("returns") or {})
+    for symbol, figures in cast("dict[str, Fields]", body.get("tickers") or {}).items():
+        returns = cast("Fields", figures.get("returns") or {})
         moved = [
             f"{period_name(name, language)} {signed(percent(returns[name], language))}"
             for name in PERIODS[1:]  # a day's move is told with the price
             if returns.get(name) is not None
         ]
-        further = [_named(name, one[name], language) for name in _FURTHER if one.get(name) is not None]
-        lines.append(f"- {symbol}: {', '.join(moved) or '–'}" + "".join(f"; {each}" for each in further))
-    unknown = ", ".join(str(one["ticker"]) for one in _list(body, "errors"))
+        further = [_named(name, figures[name], language) for name in _SNAPSHOT_FIGURES if figures.get(name) is not None]
+        lines.append(f"- {symbol}: {', '.join(moved) or '–'}" + "".join(f"; {figure_text}" for figure_text in further))
+    unknown = ", ".join(str(figures["ticker"]) for figures in _list(body, "errors"))
     if unknown:
         lines.append(f"- {_say('no_data_of', language, symbol=unknown)}")
     return "\n".join([_say("moves", language), *lines, "", _source(body, language)])
 
 
-def _stretch(body: Fields, language: Language) -> str:
+def _performance(body: Fields, language: Language) -> str:
     figures = _list(body, "figures")
     told = derived_text(
         [{"ticker": ticker, "derived": figures} for ticker in dict.fromkeys(str(one["ticker"]) for one in figures)],
@@ -249,12 +257,12 @@ def _bars(body: Fields, language: Language) -> str:
 
 def _dates(body: Fields, language: Language) -> str:
     lines: list[str] = []
-    for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
-        known = {kind: one.get(f"next_{kind}_date") for kind in ("earnings", "dividend")}
-        said = [_say(kind, language, day=moment(str(on), language) if on else _say("undated", language))
-                for kind, on in known.items()]  # fmt: skip
-        lines.append(f"- {symbol}: {', '.join(said) if any(known.values()) else _say('no_date', language)}")
-    lines += [f"- {_say('no_data_of', language, symbol=one['ticker'])}" for one in _list(body, "errors")]
+    for symbol, dates in cast("dict[str, Fields]", body.get("tickers") or {}).items():
+        known = {kind: dates.get(f"next_{kind}_date") for kind in ("earnings", "dividend")}
+        lines_of_symbol = [_say(kind, language, day=moment(str(day), language) if day else _say("undated", language))
+                for kind, day in known.items()]  # fmt: skip
+        lines.append(f"- {symbol}: {', '.join(lines_of_symbol) if any(known.values()) else _say('no_date', language)}")
+    lines += [f"- {_say('no_data_of', language, symbol=dates['ticker'])}" for dates in _list(body, "errors")]
     return "\n".join([_say("dates", language), *lines, "", _source(body, language)])
 
 
@@ -265,15 +273,22 @@ def _sentiment(body: Fields, language: Language) -> str:
 
 
 def _signals(body: Fields, language: Language) -> str:
-    meant = _said(str(body["prediction"]), language)
+    prediction = _said(str(body["prediction"]), language)
     accuracy, skill = (percent(body[name], language) for name in ("accuracy", "skill_vs_base"))
-    said = {"symbol": body["symbol"], "horizon": body["horizon"], "meant": meant, "accuracy": accuracy, "skill": skill}
-    return _say("signals", language, **said, source=_source(body, language))
+    parts = {
+        "symbol": body["symbol"],
+        "horizon": body["horizon"],
+        "meant": prediction,
+        "accuracy": accuracy,
+        "skill": skill,
+    }
+    return _say("signals", language, **parts, source=_source(body, language))
 
 
 def _features(body: Fields, language: Language) -> str:
     names = ", ".join(
-        f"{one['name']} ({percent(one['importance'], language)})" for one in _list(body, "features")[:_MOST_FEATURES]
+        f"{feature['name']} ({percent(feature['importance'], language)})"
+        for feature in _list(body, "features")[:_MAX_FEATURES]
     )
     return _say("features", language, symbol=body["symbol"], names=names, source=_source(body, language))
 
@@ -288,22 +303,22 @@ def _source(body: Fields, language: Language) -> str:
     return _say("source", language, as_of=moment(body.get("as_of"), language), source=body.get("source"))
 
 
-def _day(one: Fields, language: Language) -> str:
-    return moment(str(one["time"])[:10], language)
+def _day(item: Fields, language: Language) -> str:
+    return moment(str(item["time"])[:10], language)
 
 
 def _listed(kind: str, lines: list[str], language: Language, **parts: object) -> str:
-    """The lines under their title, or that there is nothing of the kind."""
+    """The lines under their title, or the remark that there is nothing of the kind."""
     return "\n".join([_say(kind, language, **parts), *lines]) if lines else _say(f"no_{kind}", language)
 
 
 def _list(body: Fields, name: str) -> list[Fields]:
-    return cast("list[Fields]", body.get(name) or [])[:_MOST]
+    return cast("list[Fields]", body.get(name) or [])[:_MAX_ROWS]
 
 
-_DONE = {"cancel_paper_order": "cancelled", "delete_alert": "deleted"}
-"""Tools whose result is told by the same words whatever it is."""
-_TOLD: dict[str, Callable[[Fields, Language], str]] = {
+_FIXED_ANSWERS = {"cancel_paper_order": "cancelled", "delete_alert": "deleted"}
+"""Tools whose result is always given in the same words."""
+_FUNCTIONS: dict[str, Callable[[Fields, Language], str]] = {
     "market_analysis": report_in_chat,
     "get_price": _price,
     "calculate_position_size": _position_size,
@@ -322,9 +337,9 @@ _TOLD: dict[str, Callable[[Fields, Language], str]] = {
     "get_fundamentals": _figures,
     "get_indicators": _indicators,
     "get_ohlcv": _bars,
-    "market_snapshot": _moves,
-    "get_correlation": _stretch,
-    "get_performance": _stretch,
+    "market_snapshot": _snapshot,
+    "get_correlation": _performance,
+    "get_performance": _performance,
     "get_ml_signals": _signals,
     "get_ml_features": _features,
     "get_sentiment": _sentiment,

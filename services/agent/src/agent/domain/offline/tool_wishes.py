@@ -20,7 +20,7 @@ from agent.domain.offline.conditions import order_and_condition, with_condition
 from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.kinds import ordinal_in
-from agent.domain.offline.nearest_readings import LOOK_UPS, is_of_another
+from agent.domain.offline.nearest_readings import LOOK_UPS, asks_for_another_tool
 from agent.domain.offline.order_words import AT_MARKET, order_named
 from agent.domain.offline.position_size import cost_of, same_quantity
 from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK, symbol_mentioned, symbols_mentioned
@@ -34,8 +34,8 @@ from agent.domain.offline.several import (
     orders_by_symbol,
 )
 from agent.domain.offline.slots import ParsedText, missing_arguments
-from agent.domain.offline.small_talk import LONGEST_TALK, small
-from agent.domain.offline.tool_words import MINE, by_share_words, by_words, is_question, without_symbols
+from agent.domain.offline.small_talk import MAX_TALK_CHARACTERS, small_talk_in
+from agent.domain.offline.tool_words import MINE, is_question, personal_tool, share_tool, without_symbols
 from agent.domain.offline.unread import (
     EFFECTS,
     as_requested,
@@ -93,9 +93,9 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if matching_phrase(said) is None:
         said = next((one for one in (plain(text), in_figures(said)) if matching_phrase(one)), said)
     row = matching_phrase(said, effects=effects)
-    row = by_words(text, plain(text)) or row
+    row = personal_tool(text, plain(text)) or row
     if row is None or (row.tool == "get_price" and not row.way):
-        row = by_share_words(text) or row  # a price is what is meant where nothing else is named
+        row = share_tool(text) or row  # a price is what is meant where nothing else is named
     if (
         row is not None
         and row.tool in EFFECTS_ON_ONE_SYMBOL
@@ -111,7 +111,7 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         and MINE.search(said)
     ):
         row = matching_phrase(said, alone=True) or row  # what my portfolio is worth is no share's price
-    if row is not None and is_of_another(row, text):
+    if row is not None and asks_for_another_tool(row, text):
         row = None
     is_lookup = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
     if (
@@ -244,7 +244,7 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         same_order = tools[0] == "create_paper_order" and talk_words.COUNTED.search(said)
         changed = {**reference, "quantity" if same_order else "price": numbers_in(said)[-1][1]}
         return Wish(Intent.TOOL, ((tools[0], changed), (tools[1], reference)), way="replace_listed")
-    if "explain_concept" in schemas and (concepts := concepts_in(text, before, named=bool(symbols))):
+    if "explain_concept" in schemas and (concepts := concepts_in(text, before, names_share=bool(symbols))):
         return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))
     of_a_share = row is None and symbols and "get_price" in schemas and not talk_words.OF_ONESELF.match(said)
     if of_a_share and (date_in(said) or (_ASKS.search(said) and when_in(text).tool_arguments)):
@@ -341,7 +341,7 @@ def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     """An order or alert that the same message corrects: "buy 2, no wait, 3"; None if none."""
     parts = [(text[: separator.start()], text[separator.end() :]) for separator in re.finditer(r"[,.;]\s+", text)]
     corrections = [part for part in parts if talk_words.CORRECTS.search(plain(part[1]))]
-    if not 0 < len(corrections) <= 2 or len(text) > LONGEST_TALK:
+    if not 0 < len(corrections) <= 2 or len(text) > MAX_TALK_CHARACTERS:
         return None
     (first, then), before = corrections[0], before[-1:]  # what is read again and again stays short
     if not _changes_one_symbol(tool_wish(first, schemas, before)):
@@ -381,7 +381,7 @@ def _earlier_wish(schemas: OfferedTools, before: Sequence[str], *, skip_talk: bo
         wish = tool_wish(before[i], schemas, before[:i])
         if wish is not None:
             return wish if wish.calls and not wish.withheld and wish.way in AMENDABLE_WAYS else None
-        if not skip_talk and small(plain(before[i])) is None and decision_in(before[i]) is None:
+        if not skip_talk and small_talk_in(plain(before[i])) is None and decision_in(before[i]) is None:
             return None
     return None
 
@@ -390,10 +390,8 @@ def _earlier_wish(schemas: OfferedTools, before: Sequence[str], *, skip_talk: bo
 def matching_phrase(normalized: str, *, alone: bool = False, effects: bool = True) -> ToolPhrase | None:
     """The first phrase that matches; with `alone` of those that are about no symbol, without `effects` of those that
     change nothing."""
-    normalized = _CONJUNCTIONS.sub("", normalized)
-    fitting = (
-        row for row in TABLE if row.asks.match(normalized) and not (row.unless and row.unless.search(normalized))
-    )
+    text = _CONJUNCTIONS.sub("", normalized)
+    fitting = (row for row in TABLE if row.asks.match(text) and not (row.unless and row.unless.search(text)))
     return next((row for row in fitting if not ((alone and row.about) or (not effects and row.tool in EFFECTS))), None)
 
 

@@ -1,7 +1,7 @@
-"""Tools that are asked for by their words alone, in whatever order: "anything pending?", "¿cómo va mi cuenta?".
+"""Tools that are asked for by their words alone, in any order: "anything pending?", "¿cómo va mi cuenta?".
 
-Where no phrase of the grammar fits, a question all of whose telling words belong to one tool asks for that tool. One
-word more that says something is about something else.
+If no phrase of the grammar matches, a question whose significant words all belong to one tool asks for that tool. With
+one more significant word, it is about something else.
 """
 
 import re
@@ -12,22 +12,22 @@ from agent.domain.offline.lexicon import keys_of
 from agent.domain.text_features import plain, symbols_in
 from agent.domain.tool_cues import CUES, NAMING
 
-_OF_ONESELF = ("get_pending_orders", "get_portfolio", "get_trade_history")
-_OF_SHARES = (
+_PERSONAL_TOOLS = ("get_pending_orders", "get_portfolio", "get_trade_history")
+_SHARE_TOOLS = (
     "get_news", "fundamentals_events", "get_fundamentals", "get_ohlcv", "market_snapshot", "get_sentiment", "get_price",
 )  # fmt: skip
-"""Of a share that the text names."""
+"""Tools for a share that the text names."""
 _BESIDE = "doing right left now today current overall total llevo queda ahora hoy actual"
-"""Said of any of them."""
-_LEFT_OUT = frozenset(_BESIDE.split())
+"""Words that may be in a question for any of them."""
+_IGNORED_WORDS = frozenset(_BESIDE.split())
 MINE = re.compile(r"\b(?:my|mis?)\b")
 OF_THE_PLAN = re.compile(r"\b(?:plans?|planes|upgrad\w+|downgrad\w+|subscri\w+|suscri\w+|premium|account|cuenta)\b")
-"""What one pays for, which no order is."""
+"""Words for a subscription, which is not an order."""
 OWN = re.compile(r"\b(?:pending|pendientes?|my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
 _TELL_ME = re.compile(r"\b(?:me|nos) cuent\w+", re.IGNORECASE)
-"""What is told, and no account."""
-_OF_ELSE = re.compile(r"\b(?:can|could|puedo|podria|podemos|who\W?s?|whose|quien(?:es)?)\b")
-"""What could be done is not what is there, nor is who somebody is."""
+"""The Spanish verb for telling, which is not an account."""
+_OTHER_QUESTION = re.compile(r"\b(?:can|could|puedo|podria|podemos|who\W?s?|whose|quien(?:es)?)\b")
+"""Questions what could be done, or who somebody is, are not about what there is."""
 _ASKS = re.compile(
     r"\?|^\W*(?:(?:and|so|hey|ok|y|pues|oye) )*(?:any\w*|what\W?s?|which|how\W?s?|when|where|why|who|if|show|see|list|"
     r"que|cual(?:es)?|como|"
@@ -40,21 +40,22 @@ def is_question(text: str) -> bool:
     return bool(_ASKS.search(plain(text)))
 
 
-def by_words(text: str, said: str) -> ToolPhrase | None:
-    """The tool that a question about what is one's own consists of the words of; `said`: the text, plain."""
-    words = [word for word in without_symbols(_TELL_ME.sub(" ", text)) if word not in _LEFT_OUT]
-    if not words or not OWN.search(said) or not _ASKS.search(said) or _OF_ELSE.search(said):
+def personal_tool(text: str, normalized: str) -> ToolPhrase | None:
+    """The tool whose words a question about one's own things consists of; None if there is none."""
+    words = [word for word in without_symbols(_TELL_ME.sub(" ", text)) if word not in _IGNORED_WORDS]
+    if not words or not OWN.search(normalized) or not _ASKS.search(normalized) or _OTHER_QUESTION.search(normalized):
         return None
-    tool = next((tool for tool in _OF_ONESELF if all(map(NAMING[tool].match, words))), None)
+    tool = next((tool for tool in _PERSONAL_TOOLS if all(map(NAMING[tool].match, words))), None)
     return ToolPhrase(tool, _ASKS) if tool else None
 
 
-def by_share_words(text: str) -> ToolPhrase | None:
-    """The look-up of a share that all telling words of a text belong to: "is there any gossip about IBM?"."""
+def share_tool(text: str) -> ToolPhrase | None:
+    """The look-up of a share to which all significant words of a text belong: "is there any gossip about IBM?"; None if
+    there is none."""
     words = [word for word in without_symbols(text) if word != "its"]
     if not symbols_in(text):
         return None
-    fitting = (tool for tool in _OF_SHARES if any(map(NAMING[tool].match, words)))
+    fitting = (tool for tool in _SHARE_TOOLS if any(map(NAMING[tool].match, words)))
     tool = next(
         (tool for tool in fitting if all(is_common(keys_of(word)) or CUES[tool].match(word) for word in words)), None
     )
@@ -62,5 +63,5 @@ def by_share_words(text: str) -> ToolPhrase | None:
 
 
 def without_symbols(text: str) -> list[str]:
-    """The telling words of a text that name no share."""
+    """The significant words of a text that name no share."""
     return [word for word in significant_words(text) if not symbols_in(word)]

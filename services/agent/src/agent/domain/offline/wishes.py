@@ -44,12 +44,13 @@ Calls = tuple[tuple[str, dict[str, Any]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """An intent with the tool calls that serve it. `missing`: arguments that the user still has to give, while `calls`
-    holds the rest of the call; `withheld`: a tool that it needs and that the user's plan lacks; `way`: which look-up
-    comes before `calls`; `shown`: the line of the last answer's list that is meant, the
-    group of shares whose symbols nobody has told, the symbols that there are, or the word of an order that was not
-    read; `later`: what the same
-    message asks for and a next one has to.
+    """An intent with the tool calls that serve it.
+
+    `missing` are arguments that the user still has to give; `calls` has the rest of the call. `withheld` is a tool that
+    the request needs and that the user's plan lacks. `way` says what is looked up before `calls`. `shown` is, depending
+    on the intent and the way: the line chosen from the last answer's list, a group of shares without symbols, the
+    symbols that exist, the word of an order that was not read, or a figure. `later` is another request of the same
+    message, for the next one.
     """
 
     intent: Intent

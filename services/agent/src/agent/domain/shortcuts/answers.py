@@ -25,57 +25,63 @@ from contracts.memory_rpc import fact_id
 from contracts.own_tools import ACTION_KIND
 
 Fields = dict[str, Any]
-FAR = 5
-"""Newest answers in which what is taken back, or a list of facts, is looked for."""
-MOST_NAMED = 5
-"""Facts among which somebody chooses."""
+MAX_ANSWERS_BACK = 5
+"""Number of newest answers that are searched for what an undo, or a number of a list of facts, refers to."""
+MAX_FACTS_NAMED = 5
+"""Maximum facts that the user is asked to choose from."""
 _NUMBERED = re.compile(r"^\s*\d+[.)] ", re.M)
-"""A list whose items somebody may call by their numbers."""
+"""A numbered list, whose items a user may refer to by number."""
 
 
-def rule_calls_answer(calls: Sequence[TurnCall], language: Language, *, of_several: bool = False) -> str | None:
-    """The answer after the settled calls of a step; None: nothing that the user meant was found, and the model
-    continues. `of_several`: they are several requests, or one beside other words; each is told of."""
-    told = [text for call in calls if (text := _one(call, language) or (of_several and _not_found(call, language)))]
-    return "\n".join(dict.fromkeys(told)) if told else None
+def rule_calls_answer(calls: Sequence[TurnCall], language: Language, *, is_several: bool = False) -> str | None:
+    """Return the answer after the settled calls of a step; None if nothing that the user meant was found, so that the
+    model continues. If `is_several` (several requests, or one beside other words), a request that found nothing is
+    mentioned, too."""
+    sentences = [
+        text
+        for call in calls
+        if (text := _answer_of_call(call, language) or (is_several and _not_found(call, language)))
+    ]
+    return "\n".join(dict.fromkeys(sentences)) if sentences else None
 
 
-def recent_answers(answers: Sequence[str], asked: Sequence[str]) -> list[str]:
-    """The newest answers about which "undo that" and "forget 3" may be: up to where an order, an alert or a list was
-    spoken of. Both newest first, each answer beside what it answered."""
-    acted = (place + 1 for place, text in enumerate(asked) if is_about_actions(text))
-    return list(answers[: min(FAR, next(acted, FAR))])
+def recent_answers(answers: Sequence[str], questions: Sequence[str]) -> list[str]:
+    """The newest answers that "undo that" and "forget 3" may refer to: those since an order, an alert or a list was
+    last mentioned. `answers` and `questions` are newest first; each answer is at the position of its question."""
+    limits = (i + 1 for i, text in enumerate(questions) if is_about_actions(text))
+    return list(answers[: min(MAX_ANSWERS_BACK, next(limits, MAX_ANSWERS_BACK))])
 
 
 def list_step(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
-    """What the user's words ask about a list of facts in the newest answers (`recent_answers`)."""
+    """The step that the user's words ask for, about a list of facts in the newest answers (`recent_answers`); None if
+    they ask for none."""
     wish = list_wish(text)
-    listed = _listed(answers) if wish else {}
+    facts_by_number = _listed(answers) if wish else {}
     if wish is not None and wish.numbers and is_about_memory(text) and not any(map(_NUMBERED.search, answers)):
         return rule_answer(TEXTS["step.no_list"].in_language(language))
-    if wish is None or not listed:
+    if wish is None or not facts_by_number:
         return None
     if not (wish.numbers or wish.about or wish.every):
-        return step((READ, {"after": max(listed)})) if listed_facts(answers[0]) else None
-    numbers = _named(wish, listed, listed_facts(answers[0]))
-    if missing := [number for number in numbers if number not in listed]:
+        return step((READ, {"after": max(facts_by_number)})) if listed_facts(answers[0]) else None
+    numbers = _meant_numbers(wish, facts_by_number, listed_facts(answers[0]))
+    if missing := [number for number in numbers if number not in facts_by_number]:
         return rule_answer(TEXTS["step.no_number"].in_language(language).format(number=missing[0]))
-    facts = [listed[number] for number in numbers]
+    facts = [facts_by_number[number] for number in numbers]
     if wish.text == "" or not facts:
-        return step(*((FORGET, {"about": fact_id(one)}) for one in facts)) if facts else None
-    new = completed_fact(facts[0], wish.text) if wish.text else None
-    if new is None:
+        return step(*((FORGET, {"about": fact_id(fact)}) for fact in facts)) if facts else None
+    corrected = completed_fact(facts[0], wish.text) if wish.text else None
+    if corrected is None:
         return rule_answer(TEXTS["step.in_full"].in_language(language).format(number=numbers[0]))
-    return step((REMEMBER, {"note": new, "instead": facts[0]}))
+    return step((REMEMBER, {"note": corrected, "instead": facts[0]}))
 
 
-def _named(wish: ListWish, listed: Mapping[int, str], newest: Mapping[int, str]) -> tuple[int, ...]:
-    """The numbers of the facts that are meant; all of them only where the newest answer is the list."""
+def _meant_numbers(wish: ListWish, listed: Mapping[int, str], newest_page: Mapping[int, str]) -> tuple[int, ...]:
+    """The numbers of the facts that are meant; all of them only if the newest answer is the list."""
     if wish.every:
-        return tuple(newest)
+        return tuple(newest_page)
     if wish.about:
-        found = tuple(number for number, fact in listed.items() if _stems(wish.about) & _stems(fact))
-        return found if len(found) == 1 else ()
+        matches = tuple(number for number, fact in listed.items() if _stems(wish.about) & _stems(fact))
+        return matches if len(matches) == 1 else ()
     return tuple(max(listed) if number == LAST else number for number in wish.numbers)
 
 
@@ -84,58 +90,59 @@ def _stems(text: str) -> set[str]:
 
 
 def _listed(answers: Sequence[str]) -> dict[int, str]:
-    """The facts that the answers told, by their numbers: the newest list, with all its pages; none where another list
-    is newer."""
-    found: dict[int, str] = {}
+    """The facts in the answers, by number: the newest list with all its pages; empty if another list is newer."""
+    facts_by_number: dict[int, str] = {}
     for answer in answers:
         page = listed_facts(answer)
-        found = {**page, **found}
-        if 1 in found or (not page and _NUMBERED.search(answer)):
+        facts_by_number = {**page, **facts_by_number}
+        if 1 in facts_by_number or (not page and _NUMBERED.search(answer)):
             break
-    return found
+    return facts_by_number
 
 
 def undo_step(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
-    """The call that takes back the newest change of memory in the newest answers (`recent_answers`), if the user's
-    words ask for that."""
-    tries = (_undone(text, answer, language, later=place > 0) for place, answer in enumerate(answers))
-    return next((found for found in tries if found), None)
+    """The calls that take back the newest change of memory in the newest answers (`recent_answers`), if the user's
+    words ask for that; else None."""
+    tries = (_undo_of_answer(text, answer, language, is_later=i > 0) for i, answer in enumerate(answers))
+    return next((step_ for step_ in tries if step_), None)
 
 
-def _undone(text: str, answer: str, language: Language, *, later: bool) -> ModelAnswer | None:
-    for spoken in get_args(Language):
-        before, after = TEXTS["step.noted"].in_language(spoken).split("{note}")
+def _undo_of_answer(text: str, answer: str, language: Language, *, is_later: bool) -> ModelAnswer | None:
+    for language_of_answer in get_args(Language):
+        before, after = TEXTS["step.noted"].in_language(language_of_answer).split("{note}")
         notes = re.findall(rf"^{re.escape(before)}(.+){re.escape(after)}$", answer, re.M)
-        if notes and is_undo(text, later=later):
+        if notes and is_undo(text, is_later=is_later):
             return step(*((FORGET, {"note": note}) for note in notes))
-        before, after = TEXTS["step.forgotten"].in_language(spoken).split("{texts}")
-        begun = (before, TEXTS["step.forgotten_all"].in_language(spoken))
-        told = [one for one in answer.splitlines() if one.startswith(begun)]
-        if told and is_undo(text, forgotten=True, later=later):
-            opening, closing = TEXTS["step.quotes"].in_language(spoken)
-            first, last = before + opening, closing + after + TEXTS["step.undo"].in_language(spoken)
-            lists = [one.removeprefix(first).removesuffix(last) for one in told if one.endswith(last)]
-            notes = [one for facts in lists for one in facts.split(f"{closing}, {opening}")]
+        before, after = TEXTS["step.forgotten"].in_language(language_of_answer).split("{texts}")
+        beginnings = (before, TEXTS["step.forgotten_all"].in_language(language_of_answer))
+        lines = [line for line in answer.splitlines() if line.startswith(beginnings)]
+        if lines and is_undo(text, was_forgotten=True, is_later=is_later):
+            opening, closing = TEXTS["step.quotes"].in_language(language_of_answer)
+            first, last = before + opening, closing + after + TEXTS["step.undo"].in_language(language_of_answer)
+            lists = [line.removeprefix(first).removesuffix(last) for line in lines if line.endswith(last)]
+            notes = [line for facts in lists for line in facts.split(f"{closing}, {opening}")]
             if not notes:
                 return rule_answer(TEXTS["step.gone"].in_language(language))
-            return step(*((REMEMBER, {"note": one}) for one in notes))
+            return step(*((REMEMBER, {"note": line}) for line in notes))
     return None
 
 
 def _not_found(call: TurnCall, language: Language) -> str:
-    quoted = "{}".join(TEXTS["step.quotes"].in_language(language)).format(json.loads(call.arguments).get("about") or "")
-    return TEXTS["step.not_found"].in_language(language).format(what=quoted)
+    in_quotes = "{}".join(TEXTS["step.quotes"].in_language(language)).format(
+        json.loads(call.arguments).get("about") or ""
+    )
+    return TEXTS["step.not_found"].in_language(language).format(what=in_quotes)
 
 
-def _one(call: TurnCall, language: Language) -> str | None:
+def _answer_of_call(call: TurnCall, language: Language) -> str | None:
     result: Fields = json.loads(call.result) if call.result else {}
     data: Fields = result.get("data") or {}
     error: Fields = result.get("error") or {}
     arguments: Fields = json.loads(call.arguments)
     if call.tool == DECIDE:
-        return _decided(arguments, data, error, language)
+        return _decision_answer(arguments, data, error, language)
     if not result.get("success"):
-        # What somebody asked to remember stands in the conversation, and is learned from there as well.
+        # What somebody asked to remember is in the conversation, and is learned from there as well.
         unsure = error.get("code") == UNKNOWN or call.tool == REMEMBER
         return TEXTS[f"step.memory_{'unsure' if unsure else 'away'}"].in_language(language)
     if call.tool == READ:
@@ -147,7 +154,10 @@ def _one(call: TurnCall, language: Language) -> str | None:
             return TEXTS["step.forgotten_all"].in_language(language)
         values = VALUES[language]
         quoted = "{}".join(TEXTS["step.quotes"].in_language(language))
-        for kind, texts in (("forgotten", data["forgotten"]), ("several", (data.get("several") or ())[:MOST_NAMED])):
+        for kind, texts in (
+            ("forgotten", data["forgotten"]),
+            ("several", (data.get("several") or ())[:MAX_FACTS_NAMED]),
+        ):
             if texts:
                 named = ", ".join(quoted.format(values.get(text, text)) for text in texts)
                 told = TEXTS[f"step.{kind}"].in_language(language).format(texts=named)
@@ -160,30 +170,30 @@ def _one(call: TurnCall, language: Language) -> str | None:
     return None
 
 
-def _decided(arguments: Fields, data: Fields, error: Fields, language: Language) -> str:
+def _decision_answer(arguments: Fields, data: Fields, error: Fields, language: Language) -> str:
     if error:
-        # Only who is not there has done nothing for certain; any other silence may hide a decision that was made.
+        # Only an unavailable service has certainly done nothing; after any other error, a decision may have been made.
         kinds = {"CONFLICT": "changed", "NOT_FOUND": "none", "UNAVAILABLE": "away", "UNAUTHORIZED": "away"}
         kind = kinds.get(str(error.get("code")), "unsure")
         return TEXTS[f"step.{kind}"].in_language(language)
     if "pending" in data:
-        waiting = [cast("Fields", one) for one in data["pending"]]
+        waiting = [cast("Fields", action_data) for action_data in data["pending"]]
         if not waiting:
             return TEXTS["step.none"].in_language(language)
-        lines = [f"{number}. {one['summary']}" for number, one in enumerate(waiting, start=1)]
+        lines = [f"{number}. {action_data['summary']}" for number, action_data in enumerate(waiting, start=1)]
         return "\n".join([TEXTS["step.which"].in_language(language), *lines])
     action: Fields = data["action"]
     details: Fields = action.get("details") or {}
-    status, wanted = str(details.get("status") or ""), arguments.get("decision")
+    status, decision = str(details.get("status") or ""), arguments.get("decision")
     fields = {"summary": action["summary"], "status": status, "reason": _reason(details, language)}
     match action.get("state"):
-        case "confirmed" if wanted == "reject":
+        case "confirmed" if decision == "reject":
             kind = "too_late"
         case "confirmed":
             kind = status if status in ("filled", "partially_filled") else "ended"
             kind = "open" if status in ("open", "triggered", "") else kind
         case "rejected":
-            kind = "rejected" if wanted == "reject" else "was_rejected"
+            kind = "rejected" if decision == "reject" else "was_rejected"
         case "expired":
             kind = "expired"
         case _:
@@ -193,9 +203,13 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
         outcome = str(details.get("outcome") or "").strip()
         fields["reason"] = outcome or fields["reason"]
         fields["outcome"] = f" {outcome}" if outcome else ""
-    told = TEXTS[f"step.{kind}"].in_language(language).format(**fields)
-    rest = "; ".join(cast("Fields", one)["summary"] for one in data.get("rest") or ())
-    return " ".join([told, TEXTS["step.rest"].in_language(language).format(rest=rest)]) if rest else told
+    sentence = TEXTS[f"step.{kind}"].in_language(language).format(**fields)
+    other_actions = "; ".join(cast("Fields", action_data)["summary"] for action_data in data.get("rest") or ())
+    return (
+        " ".join([sentence, TEXTS["step.rest"].in_language(language).format(rest=other_actions)])
+        if other_actions
+        else sentence
+    )
 
 
 def _reason(details: Fields, language: Language) -> str:

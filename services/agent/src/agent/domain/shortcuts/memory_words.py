@@ -1,4 +1,4 @@
-"""Plain requests about what is remembered, in es and en: show it, forget something or everything, remember this."""
+"""Plain requests about memory, in es and en: show it, forget something or everything, remember this."""
 
 import re
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from agent.domain.shortcuts.words import ORDINALS
 from agent.domain.text_features import plain
 from contracts.calendar_names import FORGET_PATTERN
 
-LONGEST = 400
-"""Characters of a plain request."""
+MAX_CHARACTERS = 400
+"""Maximum characters of a plain request."""
 LAST = -1
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
 _READ = re.compile(
@@ -48,7 +48,7 @@ _EARLIER = (
     r"earlier|last|previous) (?:chat|conversation|message)|ayer|antes|el otro dia|la (?:otra|ultima) vez|en (?:la|una|"
     r"otra|nuestra) (?:otra |ultima )?(?:conversacion|charla)(?: anterior| pasada)?))"
 )
-"""When it was told, which says nothing of what."""
+"""When it was said, which is not part of the fact."""
 _FORGET = re.compile(
     rf"{_POLITE}(?:(?:you (?:can|may|should)|i(?:'d| would) like you to|i want you to|(?<!no )quiero que|prefiero que|"
     rf"te pido que) )?{FORGET_PATTERN}{_OF_MEMORY}?(?: (?:about|that|{_TOLD}|the (?:note|fact|part|bit|thing|"
@@ -66,7 +66,7 @@ _NO_MEMORY = re.compile(
     r"\b(?:alerts?|orders?|watch ?list|positions?|account|chat|conversations?|messages?|alertas?|alarmas?|avisos?|"
     r"orden(?:es)?|lista|posicion(?:es)?|cuenta|conversacion(?:es)?|mensajes?|historial)\b"
 )
-"""What is deleted elsewhere, by other words than "forget"."""
+"""Things that are deleted elsewhere, by other words than "forget"."""
 _NOTE = re.compile(
     rf"{_POLITE}(?:remember|keep in mind|don'?t forget|make a note|recuerda(?:me)?|acuerdate(?: de)?|ten en cuenta|"
     r"no olvides|no te olvides de|anota|toma nota)(?: de)?(?: (?:that|que)|:|,| (?=(?:my|mi|mis|im?|i'm|to)\b))"
@@ -76,7 +76,7 @@ _ASKED = re.compile(
     r"\b(?:recu[eé]rda(?:me)?|acu[eé]rdate(?: de)?) (?:qué|que (?:te|os) (?:dij|cont|ped|he (?:dich|contad|pedid)))",
     re.IGNORECASE,
 )
-"""Not to remember it, but to be told it."""
+"""A request to be told something, not to remember it."""
 _UNDO = re.compile(
     rf"(?:(?:no|oops|ups|wait|espera|sorry|perdon|that was wrong|me equivoque|a mistake)[,. ]+)*{_POLITE}(?:no[, ]+)?"
     r"(?:(?:undo|revert|reverse)(?: (?:that|it|this|the last (?:one|thing|change)|what you just did))?|"
@@ -84,7 +84,7 @@ _UNDO = re.compile(
     r"(?:deshaz|deshacer)(?: (?:eso|esto|lo ultimo|el ultimo cambio|lo que acabas de hacer))?|"
     r"(?P<never>(?:forget|scrap) (?:it|that)|never ?mind|olvida(?:lo| eso)))(?:,? (?:please|por favor))?"
 )
-"""`never`: it takes back what was remembered; what was forgotten it would only forget again."""
+"""`never` takes back what was remembered; what was forgotten it would only forget again."""
 _ONE = (
     r"(?:the |el |la |lo )?(?:number |fact |note |thing |numero |hecho |dato |nota |punto |cosa )?(?:#|no\.? ?)?"
     rf"(?:\d{{1,3}}|{'|'.join(ORDINALS)}|last|ultim[oa])(?: one)?"
@@ -108,7 +108,7 @@ _CORRECT_ONE = re.compile(
 )
 _OF_MEMORY_ALONE = re.compile(rf"\W*{_POLITE}(?:forget|olvida(?:te de)?|correct|corrige)\b")
 _VALUE = re.compile(r"(?:it(?:'s| is)|they(?:'re| are)|es|son) (?P<value>.+)|(?P<bare>\d.*|\w+)", re.I)
-"""What is put right without saying all of the fact: "it's 400"."""
+"""A correction without the whole fact: "it's 400"."""
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _REST = re.compile(
     rf"{_POLITE}(?:and )?(?:(?:show|tell|give|see)(?: me)? )?(?:the rest|the others|the remaining ones|"
@@ -128,14 +128,14 @@ _PART = re.compile(
     r"(?:what|where|how|when|who)(?:'s| is| are| do| does| did| was| much| many)\b|¿)",
     re.I,
 )
-"""Between two requests of one message."""
+"""Separator between two requests of one message."""
 _GOES_ON = re.compile(r"^\W*(?:(?:and|also|then|besides|y|tambi[eé]n|adem[aá]s|luego)\b[, ]*)+", re.I)
 _NOTHING = frozenset(("it", "this", "that", "lo", "eso", "esto", "me", "everything", "all", "todo"))
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryWish:
-    """What the user wants of their memory. `about`: what to forget or to remember, in their own words."""
+    """A request about memory. `about` is what to forget or to remember, in the user's own words."""
 
     kind: Literal["read", "forget", "forget_all", "remember"]
     about: str = ""
@@ -143,7 +143,7 @@ class MemoryWish:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequests:
-    """What a message of several requests asks of memory, and `rest`: its other words."""
+    """The requests about memory in a message of several requests, and `rest`, its other words."""
 
     wishes: tuple[MemoryWish, ...]
     rest: str
@@ -151,9 +151,11 @@ class MemoryRequests:
 
 @dataclass(frozen=True, slots=True)
 class ListWish:
-    """What the user wants of a list of facts that they were told: some of them forgotten, by their numbers (`LAST`: the
-    last one), or `every` one; or one put in other words, by its number or what it is `about` (`text` None: they do not
-    say which words). None of these: the rest of the list."""
+    """A request about a list of facts that the user has seen.
+
+    To forget some of them: their `numbers` (`LAST` is the last one), or `every` one. To correct one: its number or what
+    it is `about`, and the new `text`, None if the user does not give it. Without all of these: the rest of the list.
+    """
 
     numbers: tuple[int, ...] = ()
     text: str | None = ""
@@ -162,9 +164,9 @@ class ListWish:
 
 
 def list_wish(text: str) -> ListWish | None:
-    """Returns what a text requests about a list of facts, or None."""
-    said = " ".join(text.split())
-    lowered = plain(said)
+    """The request of a text about a list of facts, or None."""
+    collapsed = " ".join(text.split())
+    lowered = plain(collapsed)
     bare = lowered.strip(" ¿?¡!.")
     if _REST.fullmatch(bare):
         return ListWish()
@@ -172,63 +174,69 @@ def list_wish(text: str) -> ListWish | None:
         return ListWish(every=True)
     if match := _FORGET_ONE.fullmatch(bare):
         return ListWish(_numbers(match["number"]))
-    if (match := _CORRECT_ONE.fullmatch(lowered)) and len(lowered) == len(said):
-        new = (match["text"] or match["instead"] or "") and said[match.start("text" if match["text"] else "instead") :]
-        new = new.strip(' .“”«»"') or None
+    if (match := _CORRECT_ONE.fullmatch(lowered)) and len(lowered) == len(collapsed):
+        correction = (match["text"] or match["instead"] or "") and collapsed[
+            match.start("text" if match["text"] else "instead") :
+        ]
+        correction = correction.strip(' .“”«»"') or None
         if match["about"]:
-            return ListWish(text=new, about=match["about"])
+            return ListWish(text=correction, about=match["about"])
         numbers = _numbers(match["number"] or match["wrong"])
-        return ListWish(numbers, new) if len(numbers) == 1 else None
+        return ListWish(numbers, correction) if len(numbers) == 1 else None
     return None
 
 
 def is_about_memory(text: str) -> bool:
-    """Whether the words of a list wish are those for what is remembered, and for nothing else that a list may hold."""
+    """Whether a list wish uses words for memory only, and for nothing else that a list may hold."""
     return bool(_OF_MEMORY_ALONE.match(plain(text)))
 
 
 def completed_fact(fact: str, text: str) -> str | None:
-    """A fact as it is corrected: "I save 300" by "it is 400"; None: the words do not tell all of it."""
+    """A fact as corrected: "I save 300" by "it is 400"; None if the correction does not give all of the fact."""
     match = _VALUE.fullmatch(text)
     if match is None:
         return text
-    old, new = _FIGURE.findall(fact), _FIGURE.findall(text)
-    more = set(plain(match["value"] or match["bare"]).split()) - set(plain(fact).split()) - set(new)
-    return fact.replace(old[0], new[0]) if len(old) == len(new) == 1 and not more else None
+    old_figures, new_figures = _FIGURE.findall(fact), _FIGURE.findall(text)
+    new_words = set(plain(match["value"] or match["bare"]).split()) - set(plain(fact).split()) - set(new_figures)
+    return (
+        fact.replace(old_figures[0], new_figures[0])
+        if len(old_figures) == len(new_figures) == 1 and not new_words
+        else None
+    )
 
 
-def _numbers(named: str) -> tuple[int, ...]:
-    found = re.findall(rf"\d+|{'|'.join(ORDINALS)}|last|ultim[oa]", named)
-    return tuple(dict.fromkeys(ORDINALS.get(one) or (int(one) if one.isdigit() else LAST) for one in found))
+def _numbers(numbers_text: str) -> tuple[int, ...]:
+    words = re.findall(rf"\d+|{'|'.join(ORDINALS)}|last|ultim[oa]", numbers_text)
+    return tuple(dict.fromkeys(ORDINALS.get(word) or (int(word) if word.isdigit() else LAST) for word in words))
 
 
-def is_undo(text: str, *, forgotten: bool = False, later: bool = False) -> bool:
-    """Whether a text takes back what was remembered, or `forgotten`, and says no more. `later`: something else was said
-    since, so that "never mind" is about that."""
+def is_undo(text: str, *, was_forgotten: bool = False, is_later: bool = False) -> bool:
+    """Whether a text takes back what was remembered (or, if `was_forgotten`, forgotten), and says no more. If
+    `is_later`, something else was said since, so "never mind" is about that."""
     match = _UNDO.fullmatch(" ".join(plain(text).split()).strip(" ¿?¡!."))
-    return match is not None and not ((forgotten or later) and match["never"])
+    return match is not None and not ((was_forgotten or is_later) and match["never"])
 
 
 def is_about_actions(text: str) -> bool:
-    """Whether a text speaks of an order, an alert or a list: what is taken back afterwards may be that."""
+    """Whether a text mentions an order, an alert or a list, so that a later undo may mean that."""
     return bool(_ACTS.search(plain(text)))
 
 
 def memory_requests(text: str) -> MemoryRequests | None:
-    """Reads a message part by part: "Forget that I smoke. And where do I live?" None: no part of several asks to forget
-    or to remember something. A message with quotation marks may tell what others say."""
+    """The parts of a message about memory: "Forget that I smoke. And where do I live?". None if it has only one part,
+    or no part asks to forget or to remember something, or it has quotation marks and may tell what others say."""
     parts = [part.strip() for part in _PART.split(" ".join(text.split())) if part.strip()]
-    if len(text) > LONGEST or len(parts) < 2 or re.search(r"[\"“”«»]", text):
+    if len(text) > MAX_CHARACTERS or len(parts) < 2 or re.search(r"[\"“”«»]", text):
         return None
     wishes: list[MemoryWish] = []
-    rest: list[str] = []
+    other_parts: list[str] = []
     for part in parts:
         wish = memory_wish(_GOES_ON.sub("", part))
         if wish is None or wish.kind == "read" or _NO_MEMORY.search(plain(wish.about)) or _is_sweeping(wish, part):
-            rest.append(part)
+            other_parts.append(part)
         else:
             wishes.append(wish)
-    return MemoryRequests(tuple(wishes), _GOES_ON.sub("", " ".join(rest))) if wishes else None
+    return MemoryRequests(tuple(wishes), _GOES_ON.sub("", " ".join(other_parts))) if wishes else None
 
 
 def _is_sweeping(wish: MemoryWish, part: str) -> bool:
@@ -237,11 +245,11 @@ def _is_sweeping(wish: MemoryWish, part: str) -> bool:
 
 
 def memory_wish(text: str) -> MemoryWish | None:
-    """The plain request that a text is; None: it is for the model."""
+    """The plain request that a text is; None if it is for the model."""
     said = " ".join(text.split())
-    if not said or len(said) > LONGEST:
+    if not said or len(said) > MAX_CHARACTERS:
         return None
-    # Letter for letter as long as the text, so that a place in one is a place in the other.
+    # Normalizing keeps the length, so a position in one is a position in the other.
     lowered = plain(said)
     if len(lowered) != len(said):
         said = lowered

@@ -8,8 +8,8 @@ from contracts.json_values import is_list, is_object, list_of, object_of
 
 @dataclass(frozen=True, slots=True)
 class ShownAction:
-    """An action that was shown as pending. A decision is bound to `content_hash`, so what is decided is what was
-    seen."""
+    """An action that was shown as pending. A decision is bound to `content_hash`, so that only what the user saw is
+    decided."""
 
     id: str
     summary: str

@@ -1,5 +1,5 @@
-"""Recognises a plain yes or no, in Spanish and English: the word alone, once or several times, with polite words
-around it. Anything more ("yes, but make it 5", "sí pero a 200") is left to the model."""
+"""Recognises a plain yes or no, in Spanish and English: the word alone, once or several times, with polite words around
+it. Anything more ("yes, but make it 5", "sí pero a 200") is left to the model."""
 
 import re
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ _STARTS = [
 ]
 _PURCHASE = re.compile(r"(?:buy|compr)")
 _BUY_IT = re.compile(r"\b(?:buy (?:it|them)|compr[ae]l[oa]s?)\b")
-"""A yes to a purchase, and to nothing else."""
+"""Agrees to a purchase, and to nothing else."""
 _ORDER = re.compile(r"\b(order|trade|orden|pedido|operacion|confirm\w*)\b")
 _ALL = re.compile(r"\b(all|both|all of them|todas|todos|ambas|ambos|las dos|los dos)\b")
 ORDINALS = {
@@ -73,90 +73,90 @@ _PICK = re.compile(
     r"^(?P<word>.+?)\s+(?:(?:to|with|for|a|al|con|para)\s+)?(?:(?:the|la|el|lo)\s+)?(?:(?:de|order|orden|number|numero|n)\s+)?"
     r"(?P<which>\S+(?: (?:of them|dos))?)(?:\s+(?:one|order|orden))?$"
 )
-LONGEST = 60
-"""Characters of a plain answer."""
+MAX_CHARACTERS = 60
+"""Maximum characters of a plain answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A plain answer to a question. `chosen`: the actions that it decides; empty: there are several, and it does not
-    say which."""
+    """A plain answer to a question. `chosen` are the actions that it decides; empty if there are several and it does
+    not say which."""
 
     decision: Decision
     chosen: tuple[ShownAction, ...]
 
 
 def decision_in(text: str) -> Decision | None:
-    """The plain yes or no that a text is; None: it says more, or something else."""
-    if len(text) > LONGEST or "?" in text:
+    """The plain yes or no that a text is; None if it says more, or something else."""
+    if len(text) > MAX_CHARACTERS or "?" in text:
         return None
-    found: set[str] = set()
-    rest = _bare(text)
-    while rest:
-        match = _longest(rest)
+    kinds: set[str] = set()
+    remainder = _bare(text)
+    while remainder:
+        match = _longest(remainder)
         if match is None:
             return None
-        found.add(str(match.lastgroup))
-        rest = rest[match.end() :].lstrip()
-    if "no" in found:
-        return None if "yes" in found else "reject"
-    return "confirm" if found & {"yes", "fine", "weak"} else None
+        kinds.add(str(match.lastgroup))
+        remainder = remainder[match.end() :].lstrip()
+    if "no" in kinds:
+        return None if "yes" in kinds else "reject"
+    return "confirm" if kinds & {"yes", "fine", "weak"} else None
 
 
-def begins_with_agreement(text: str, *, asked: bool) -> bool:
-    """Whether a text begins by agreeing to what was said, or by choosing from it, whatever follows ("yes, but make it
-    5", "please do", "the second one"). `asked`: it was a question; otherwise "ok" only says that it was heard."""
-    rest = _bare(text)
-    while (match := _longest(rest)) is not None and match.lastgroup == "filler":
-        rest = rest[match.end() :].lstrip()
-    return bool(_CHOOSES.match(rest)) or (
-        match is not None and match.lastgroup in (("yes", "fine") if asked else ("yes",))
+def begins_with_agreement(text: str, *, is_after_question: bool) -> bool:
+    """Whether a text begins by agreeing to the last answer, or by choosing from it, whatever follows ("yes, but make it
+    5", "please do", "the second one"). After a statement instead of a question, "ok" only means that it was read."""
+    remainder = _bare(text)
+    while (match := _longest(remainder)) is not None and match.lastgroup == "filler":
+        remainder = remainder[match.end() :].lstrip()
+    return bool(_CHOOSES.match(remainder)) or (
+        match is not None and match.lastgroup in (("yes", "fine") if is_after_question else ("yes",))
     )
 
 
-def verdict_in(text: str, asked: Sequence[ShownAction]) -> Verdict | None:
-    """Returns what a text decides about the question in the newest answer; None if the model must read it."""
-    if not asked:
+def verdict_in(text: str, shown_actions: Sequence[ShownAction]) -> Verdict | None:
+    """What a text decides about the actions in the newest answer; None if the model must read it."""
+    if not shown_actions:
         return None
-    bought = len(asked) == 1 and _PURCHASE.match(plain(asked[0].summary)) is not None
-    decision = decision_in(_BUY_IT.sub(" ok ", plain(text)) if bought else text)
+    is_purchase = len(shown_actions) == 1 and _PURCHASE.match(plain(shown_actions[0].summary)) is not None
+    decision = decision_in(_BUY_IT.sub(" ok ", plain(text)) if is_purchase else text)
     if decision is not None:
-        return Verdict(decision, (asked[0],) if len(asked) == 1 else ())
-    if len(text) > LONGEST or "?" in text:
+        return Verdict(decision, (shown_actions[0],) if len(shown_actions) == 1 else ())
+    if len(text) > MAX_CHARACTERS or "?" in text:
         return None
-    said = " ".join(re.sub(r"[^\w/.#]+", " ", plain(text)).split()).rstrip(".")
-    everything = _ALL.search(said)
-    if everything is not None and (len(asked) > 1 or not _NOT.match(said)):
-        rest = " ".join((said[: everything.start()] + said[everything.end() :]).split())
-        word = decision_in(re.sub(r" (?:to|a|con|with)$", "", rest))
-        return Verdict(word, tuple(asked)) if word else None
-    match = _PICK.match(said)
-    word = decision_in(match["word"]) if match else None
-    if match is None or word is None:
+    normalized = " ".join(re.sub(r"[^\w/.#]+", " ", plain(text)).split()).rstrip(".")
+    all_match = _ALL.search(normalized)
+    if all_match is not None and (len(shown_actions) > 1 or not _NOT.match(normalized)):
+        remainder = " ".join((normalized[: all_match.start()] + normalized[all_match.end() :]).split())
+        decision_ = decision_in(re.sub(r" (?:to|a|con|with)$", "", remainder))
+        return Verdict(decision_, tuple(shown_actions)) if decision_ else None
+    match = _PICK.match(normalized)
+    decision_ = decision_in(match["word"]) if match else None
+    if match is None or decision_ is None:
         return None
-    chosen = _named(match["which"].lstrip("#"), asked)
-    return Verdict(word, (chosen,)) if chosen else None
+    chosen = _named(match["which"].lstrip("#"), shown_actions)
+    return Verdict(decision_, (chosen,)) if chosen else None
 
 
-def about_an_order(text: str) -> Decision | None:
-    """A plain decision that names an order, or confirms one ("confirmo"), whatever was said last."""
+def order_decision_in(text: str) -> Decision | None:
+    """A plain decision that names an order, or confirms one ("confirmo"), whatever the last answer was; else None."""
     return decision_in(text) if _ORDER.search(plain(text)) else None
 
 
-def _named(which: str, asked: Sequence[ShownAction]) -> ShownAction | None:
+def _named(which: str, shown_actions: Sequence[ShownAction]) -> ShownAction | None:
     number = int(which) if which.isdigit() and len(which) < 4 else ORDINALS.get(which, 0)
-    if 1 <= number <= len(asked):
-        return asked[number - 1]
-    matching = [one for one in asked if one.symbol and one.symbol.lower() == which.lower()]
+    if 1 <= number <= len(shown_actions):
+        return shown_actions[number - 1]
+    matching = [action for action in shown_actions if action.symbol and action.symbol.lower() == which.lower()]
     return matching[0] if len(matching) == 1 else None
 
 
 def _bare(text: str) -> str:
-    """Returns the text's words without accents, and the marks that count as answers."""
+    """The text's words without accents, and the emoji that count as answers."""
     return " ".join(re.sub(r"[^\w👍👎✅❌]+", " ", plain(text)).split())
 
 
 def _longest(text: str) -> re.Match[str] | None:
-    """The longest phrase that the text begins with, whole words only."""
-    found = (match for start in _STARTS if (match := start.match(text)))
-    return max(found, key=lambda match: match.end(), default=None)
+    """The longest phrase that the text begins with, in whole words."""
+    matches = (match for pattern in _STARTS if (match := pattern.match(text)))
+    return max(matches, key=lambda match: match.end(), default=None)
