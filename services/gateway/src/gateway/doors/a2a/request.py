@@ -25,7 +25,7 @@ _SUPPORTED_MODES = ("text/plain", "text/*", "*/*", "application/json")
 
 
 def _check_rfc_3339(time: object) -> object:
-    # Else seconds since 1970 would do, as a number or a text: the protocol has RFC 3339 alone.
+    # Otherwise pydantic would also accept seconds since 1970; the protocol allows only RFC 3339.
     if time is None or (isinstance(time, str) and _RFC_3339.fullmatch(time)):
         return time
     raise ValueError("a time as RFC 3339 has it: 2026-01-31T12:00:00Z")
@@ -46,7 +46,7 @@ class Message(_Camel):
     parts: list[Json] = Field(min_length=1, max_length=100)
 
     def text(self) -> str:
-        """The text of the message; empty if it is an answer in data alone."""
+        """The text of the message; empty if it is an answer with data only."""
         return "\n".join(cast("str", part["text"]) for part in self.parts if _kind(part) == "text")
 
     def to_sent_message(self) -> SentMessage:
@@ -54,7 +54,7 @@ class Message(_Camel):
         return sent_message(self.message_id, (_part(part) for part in self.parts), "message.parts")
 
     def answer(self) -> bool | None:
-        """The yes or no in the message, as data or as its only word; None: it is neither. Raises A2AError."""
+        """Whether the message says yes or no, as data or as its only word; None if it says neither. Raises A2AError."""
         for part in self.parts:
             if _kind(part) == "data" and isinstance(part["data"], dict):
                 approved = cast("Json", part["data"]).get("approved")
@@ -65,7 +65,7 @@ class Message(_Camel):
         return True if word in _YES else False if word in _NO else None
 
     def edits(self) -> Json | None:
-        """The new values that come with a yes, as data. Raises A2AError if they are invalid, or come with a no."""
+        """The new values in the data of a yes. Raises A2AError if they are invalid, or sent with a no."""
         data_parts = [
             cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and _is_object(part["data"])
         ]
@@ -113,7 +113,7 @@ class ListTasks(_Camel):
 
     @property
     def page_start(self) -> tuple[int, int] | None:
-        """The place (Task.place) of the last task on the previous page; raises A2AError."""
+        """The `Task.sort_key` of the last task on the previous page; None for the first page. Raises A2AError."""
         if self.status not in {None, "", "TASK_STATE_UNSPECIFIED", *STATES}:
             raise invalid_param("status", "there is no such state")
         if not self.page_token:
@@ -124,7 +124,7 @@ class ListTasks(_Camel):
 
 
 def parse_params(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
-    """The parameters; raises A2AError (-32602) with every field that is wrong."""
+    """The parameters; raises A2AError (-32602) with every wrong field."""
     try:
         return model.model_validate(params)
     except ValidationError as error:
@@ -134,7 +134,7 @@ def parse_params(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
 
 
 def refuse_push_notifications() -> A2AError:
-    """Refuses push notifications: a client that is not connected polls its task."""
+    """The error for push notifications, which are not supported: a client that is not connected polls its task."""
     return A2AError(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "this agent pushes nothing: subscribe, or get the task")
 
 

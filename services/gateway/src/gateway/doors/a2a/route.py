@@ -1,4 +1,4 @@
-"""POST /a2a: A2A 1.0 over JSON-RPC; what streams is sent as server-sent events."""
+"""POST /a2a: A2A 1.0 over JSON-RPC; streams are sent as server-sent events."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
