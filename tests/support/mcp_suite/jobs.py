@@ -10,7 +10,7 @@ from typing import Any
 import mcp_types as types
 
 from gateway.doors.mcp.offer import Context, caller_of, principal_of
-from gateway.doors.mcp.tasks import Json, tasks_required, accepts_tasks
+from gateway.doors.mcp.tasks import Json, accepts_tasks, tasks_required
 from runtime.testing.servers import eventually
 from tests.support.mcp_suite.rounds import NAME, question
 from tests.support.mcp_suite.tools import TEXT, Diagnostic, Outcome, Params, Run, arguments, said

@@ -33,7 +33,7 @@ from gateway.web.deps import Api
 
 DOOR = "responses"
 _NO_WISHES = Wishes()
-MINUTE_SECONDS = 60.0
+MINUTE = 60.0
 LOOK_BACK_MINUTES = 12
 """Minutes within which a client's retry finds its first try; clients time out after ten."""
 
@@ -65,7 +65,7 @@ async def message_place(api: Api, client: ResponseCaller, body: CreateResponse) 
     identity = client_message_id(repeat_key)
     if client.idempotency_key is not None:
         return await threads.conversation_named(caller, DOOR, client.idempotency_key), identity
-    minute = int(api.clock.now().timestamp() // MINUTE_SECONDS)
+    minute = int(api.clock.now().timestamp() // MINUTE)
     for minutes_ago in range(LOOK_BACK_MINUTES if client.tries else 1):
         conversation = await threads.conversation_named(caller, DOOR, f"{repeat_key}.{minute - minutes_ago}")
         if (await threads.newest_question_seq(caller, conversation) > 0) == (client.tries > 0):
