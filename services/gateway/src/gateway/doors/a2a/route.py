@@ -58,8 +58,12 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
         },
     },
     **{
-        status: {"description": what, "content": {"application/json": {"schema": {"type": "object"}}}}
-        for status, what in ((429, "Too much at once: Retry-After"), (503, "Try again"), (504, "No answer in time"))
+        status: {"description": description, "content": {"application/json": {"schema": {"type": "object"}}}}
+        for status, description in (
+            (429, "Too much at once: Retry-After"),
+            (503, "Try again"),
+            (504, "No answer in time"),
+        )
     },
 }
 

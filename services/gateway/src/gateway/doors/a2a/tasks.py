@@ -87,8 +87,8 @@ class Tasks:
         async with self._open_task(wire.parse_params(wire.TaskRef, params).id) as (task, thread):
             if task.state in TERMINAL:
                 raise unsupported(f"the task is {task.state}: get it")
-            rest = partial(self._send_decisions if task.state == INPUT_REQUIRED else _follow, task)
-            return TaskStream({"task": task.view()}, thread.detach(), rest)
+            send_rest = partial(self._send_decisions if task.state == INPUT_REQUIRED else _follow, task)
+            return TaskStream({"task": task.view()}, thread.detach(), send_rest)
 
     async def cancel(self, params: Mapping[str, Any]) -> Json:
         """CancelTask: stops the answer, or rejects a pending order."""
@@ -275,7 +275,7 @@ class Tasks:
         facts = await self.api.action_states.facts_with_current_states(
             company, conversation, facts, self.caller.subject
         )
-        frames = [orjson.loads(told) for fact in facts if (told := server_frames.fact_frame(conversation, fact))]
+        frames = [orjson.loads(frame) for fact in facts if (frame := server_frames.fact_frame(conversation, fact))]
         tasks: list[Task] = []
         rules = AnswerRules.of(await self.api.companies.get(company))
         for fact in facts:

@@ -126,7 +126,7 @@ class AguiRun:
             ClientText(previous_text),
             {"id": shown_id, "role": role, "content": "", **name_field},
         )
-        self._messages = [known for known in self._messages if known.get("id") != shown_id]
+        self._messages = [other for other in self._messages if other.get("id") != shown_id]
         self._messages.append(client_message)
         self._client_messages[message] = client_message
         return [events.text_start(shown_id, role, name)]

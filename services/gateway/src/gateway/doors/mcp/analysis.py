@@ -73,7 +73,7 @@ class McpAnalyses:
         are the same analysis."""
         analysis_id = uuid7() if key is None else derive_id("analysis", key)
         try:
-            body = AnalysisBody.model_validate({name: said for name, said in arguments.items() if said is not None})
+            body = AnalysisBody.model_validate({name: value for name, value in arguments.items() if value is not None})
             language = await language_of(context, body.query)
             await begin(self._api, caller_of(context), body, analysis_id, language)
             if not accepts_tasks(context):

@@ -201,13 +201,15 @@ def _unkeepable_field(body: CreateResponse, caller: TokenCaller) -> str | None:
     if body.format.type != "text":
         return "text.format"
     for index, item in enumerate(() if isinstance(body.input, str) else body.input):
-        said = item.type == "message" and item.role in {"user", "system", "developer"} and not item.has_pictures
-        if not said and item.type != APPROVAL and not is_echo(item):
+        is_text_message = (
+            item.type == "message" and item.role in {"user", "system", "developer"} and not item.has_pictures
+        )
+        if not is_text_message and item.type != APPROVAL and not is_echo(item):
             return f"input[{index}]"
-    said = kept.request_texts(body)
-    if len(said.text) > MAX_TEXT:
+    texts = kept.request_texts(body)
+    if len(texts.text) > MAX_TEXT:
         return "input"
-    return "instructions" if len(said.instructions) > MAX_TEXT else None
+    return "instructions" if len(texts.instructions) > MAX_TEXT else None
 
 
 async def _check_model(api: Api, caller: TokenCaller, model: str) -> None:
