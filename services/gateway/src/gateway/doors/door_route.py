@@ -116,8 +116,8 @@ class Doors:
             return
         response = None
         if _is_small_body(message):
-            response = await self._response(route, Request(scope, _replayed(message, receive)), message["body"])
-        await (response or self._application)(scope, _replayed(message, receive), send)
+            response = await self._response(route, Request(scope, replayed(message, receive)), message["body"])
+        await (response or self._application)(scope, replayed(message, receive), send)
 
     async def _response(self, route: DoorRoute, request: Request, body: bytes) -> Response | None:
         """The door's response; None if FastAPI must read the request."""
@@ -143,7 +143,7 @@ def _is_small_body(message: Message) -> bool:
     )
 
 
-def _replayed(message: Message, receive: Receive) -> Receive:
+def replayed(message: Message, receive: Receive) -> Receive:
     """A receive function that returns this message first, and then what follows it."""
     is_replayed = False
 

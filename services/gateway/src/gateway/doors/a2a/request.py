@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from contracts.json_values import is_object
 from contracts.wrong_fields import message_of
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.a2a.rpc import A2AError, Json, invalid_param
@@ -67,12 +68,12 @@ class Message(_Camel):
     def edits(self) -> Json | None:
         """The new values in the data of a yes. Raises A2AError if they are invalid, or sent with a no."""
         data_parts = [
-            cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and _is_object(part["data"])
+            cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and is_object(part["data"])
         ]
         edits = next((data["edits"] for data in data_parts if "edits" in data), None)
         if edits is None:
             return None
-        if not _is_object(edits) or not self.answer():
+        if not is_object(edits) or not self.answer():
             raise invalid_param("message.parts", 'edits is an object beside "approved": true')
         return cast("Json", edits)
 
@@ -136,10 +137,6 @@ def parse_params(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
 def refuse_push_notifications() -> A2AError:
     """The error for push notifications, which are not supported: a client that is not connected polls its task."""
     return A2AError(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "this agent pushes nothing: subscribe, or get the task")
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)
 
 
 def _kind(part: Json) -> str:

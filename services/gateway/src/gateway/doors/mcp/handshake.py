@@ -25,10 +25,11 @@ from mcp.shared.message import MessageMetadata, ServerMessageMetadata, SessionMe
 from mcp.shared.transport_context import TransportContext
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from contracts.json_values import object_of
 from gateway.domain.client_answers import Answers, TooManyQuestionsError
+from gateway.doors.door_route import replayed
 from gateway.doors.mcp.offer import principal_of
 from gateway.doors.mcp.sessions import HEADER, capabilities_of, new_session
 
@@ -82,7 +83,8 @@ class Handshake:
             )
             await response(scope, receive, send)
             return
-        await self._exchange(caller, session, capabilities, request, _replayed(body, receive), send)
+        replay = replayed({"type": "http.request", "body": body, "more_body": False}, receive)
+        await self._exchange(caller, session, capabilities, request, replay, send)
 
     async def _exchange(
         self,
@@ -222,20 +224,6 @@ def _json_object(body: bytes) -> dict[str, Any]:
 
 def _is_request_id(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A receive function that returns a body that has been read, and then what follows it."""
-    is_replayed = False
-
-    async def receive_again() -> Message:
-        nonlocal is_replayed
-        if is_replayed:
-            return await receive()
-        is_replayed = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_again
 
 
 def _error_response(
