@@ -168,7 +168,7 @@ class Commands:
         )
 
     async def send_as_operator(self, place: ConversationPlace, draft: MessageDraft) -> Appended:
-        """Appends a human agent's message, which settles the visitor messages before it. CONFLICT: `_refuse_if_taken`."""
+        """Appends a human agent's message, which settles visitor messages before it. CONFLICT: `_refuse_if_taken`."""
         data = OperatorMessage(
             message_id=message_id(place, draft.client_message_id),
             client_message_id=draft.client_message_id,

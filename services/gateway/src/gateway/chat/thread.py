@@ -382,7 +382,7 @@ class Thread:
                     await asyncio.sleep(STOP_RETRY_SECONDS)
 
     async def _add_usage(self, events: list[Event], exchange: Exchange) -> None:
-        """Inserts the answer's usage before its end, after a brief wait; not if it was reported before, or is not live."""
+        """Inserts the answer's usage before its end, after a brief wait; not if reported before, or not live."""
         index, end = next((index, event) for index, event in enumerate(events) if isinstance(event, Ended))
         if end.outcome is ExchangeEnd.ANSWERED and not exchange.has_usage and exchange.is_live:
             self.wait_at_most(USAGE_SECONDS)
