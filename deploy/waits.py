@@ -22,7 +22,7 @@ PARTS = ("libs/contracts", "libs/runtime", *(f"services/{service}" for service i
 EXCLUDED = re.compile(r"testing|scripted_model|/replay/|/site/|/me(asures|trics)\.py")
 LIMIT = re.compile(
     r"(^|_)(DEADLINE|TIMEOUT|PATIENCE|PAUSE|SECONDS|WAIT|WAITING|WITHIN|ATTEMPTS?|TRIES|RETRIES|REPEATS|BEAT|SLICE|LEASE"
-    r"|LINGER|LOADING|READING|TELLING|AWAY|REST|FAILURES|IN_FLIGHT|CONNECTIONS|AT_ONCE|CONCURRENCY|QUEUED|SPARE|SHARE|INTERVAL)($|_)"
+    r"|LINGER|LOADING|READING|TELLING|AWAY|REST|FAILURES|IN_FLIGHT|CONNECTIONS|AT_ONCE|CONCURRENCY|CONCURRENT|UPLOADS|QUEUED|SPARE|SHARE|INTERVAL)($|_)"
 )
 LIMIT_KEYWORDS = frozenset({"deadline", "timeout", "seconds", "retries", "patience"})
 ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {

@@ -52,10 +52,16 @@ async def _send(session: ClientSession, caller: TokenCaller, frame: ws.MessageSe
         return
     session.started.add(attachment.conversation)
     if session.previous is not None and place.conversation == session.home:
-        session.chat.in_background(session.chat.topics.report_follow_up(caller, place.conversation, session.previous))
+        session.chat.in_background(_report_follow_up(session, place, session.previous))
         session.previous = None
     attachment.acknowledge(identity, stored.seq, duplicate=stored.duplicate)
     session.chat.expect_fact(attachment, stored.seq)
+
+
+async def _report_follow_up(session: ClientSession, place: ConversationPlace, previous: str) -> None:
+    """Reports the conversation that this one follows; if that fails, it is reported with the next message."""
+    if not await session.chat.topics.report_follow_up(place.caller, place.conversation, previous):
+        session.previous = previous
 
 
 async def _store(session: ClientSession, place: ConversationPlace, frame: ws.MessageSend) -> Appended:

@@ -7,7 +7,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.streams import CHAT
-from gateway.chat.shares import ALWAYS_ALLOWED_BYTES, COUNTED_HOURS, HOUR_SECONDS, CompanyShares
+from gateway.chat.shares import ALWAYS_ALLOWED_BYTES, COUNTED_HOURS, HOUR, CompanyShares
 from gateway.errors import RateLimitedError
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
 from gateway.testing.tokens import TokenMaker
@@ -61,7 +61,7 @@ async def test_a_company_may_write_again_when_what_it_wrote_is_old_or_gone() -> 
     assert await log.write("flood", 3) == 3
     log.free = MIB
     assert await log.write("flood") == 0
-    await log.clock.advance(HOUR_SECONDS * COUNTED_HOURS)
+    await log.clock.advance(HOUR * COUNTED_HOURS)
     assert await log.write("flood", 1) == 1
 
 

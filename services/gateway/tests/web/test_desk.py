@@ -170,6 +170,25 @@ async def test_a_conversation_that_was_over_for_a_week_is_followed_by_a_new_one_
         await eventually(linked)
 
 
+async def test_a_conversation_whose_link_could_not_be_stored_is_linked_with_the_next_message(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, desk: DeskStandIn
+) -> None:
+    ended = conversation_view("c1", "acme", "me").model_copy(update={"owner": Owner(kind=OwnerKind.AI)})
+    memory.latest["acme", "me"] = "c1"
+    memory.known_conversations["c1"] = ended.model_copy(
+        update={"resolved_at": datetime.now(UTC) - timedelta(days=7, hours=1)}
+    )
+    desk.failing_updates = 1
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("me"))
+        (session,) = gateway.gateway.chat.sessions
+        await client.say("hello again")
+        await eventually(lambda: desk.failing_updates == 0 and session.previous == "c1")
+        assert desk.updates == []
+        await client.say("are you there?")
+        await eventually(lambda: [update.previous for update in desk.updates] == ["c1"])
+
+
 async def test_what_a_customer_began_as_a_visitor_is_linked_to_them_with_the_visitors_own_token_alone(
     gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, desk: DeskStandIn
 ) -> None:

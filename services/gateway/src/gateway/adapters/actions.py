@@ -102,7 +102,7 @@ class BusActions:
     ) -> list[Action]:
         """The actions in all replies; raises an error only if every call has failed."""
         outcomes = await asyncio.gather(*replies, return_exceptions=True)
-        errors = [one for one in outcomes if isinstance(one, BaseException)]
+        errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         if errors and len(errors) == len(outcomes):
             raise errors[0]
         return [action for outcome in outcomes if not isinstance(outcome, BaseException) for action in outcome.actions]

@@ -168,8 +168,7 @@ class Commands:
         )
 
     async def send_as_operator(self, place: ConversationPlace, draft: MessageDraft) -> Appended:
-        """Appends a human agent's message, which settles the visitor messages before it. Raises CONFLICT: see
-        `_refuse_if_taken`."""
+        """Appends a human agent's message, which settles visitor messages before it. CONFLICT: `_refuse_if_taken`."""
         data = OperatorMessage(
             message_id=message_id(place, draft.client_message_id),
             client_message_id=draft.client_message_id,
@@ -321,8 +320,7 @@ class Commands:
         await self._bus.publish_fact("conversation.rated.v1", place.company, user, data, identity=identity)
 
     async def _has_message(self, place: ConversationPlace, message: str) -> bool:
-        """Whether the conversation has the message, even if memory has not stored it yet. True if memory is
-        unavailable, so that the rating is accepted."""
+        """Whether the conversation has the message. True if memory is unavailable: the rating is then accepted."""
         snapshot = await self._log.snapshot(place.company, place.conversation)
         if any(fact.data.get("messageId") == message for fact in snapshot.last.values()):
             return True

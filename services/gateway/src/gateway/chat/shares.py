@@ -11,12 +11,13 @@ from collections.abc import Awaitable, Callable
 from gateway.errors import RateLimitedError
 from runtime.clock import Clock
 
-HOUR_SECONDS = 3_600.0
+HOUR = 3_600.0
 COUNTED_HOURS = 25
 """Hours whose writes are counted; memory never trims facts younger than a day."""
 ALWAYS_ALLOWED_BYTES = 1024 * 1024
 """Bytes that every company may write, however little space is free."""
 RETRY_AFTER_SECONDS = 60.0
+"""Seconds after which a company that has filled its share may try again."""
 
 
 class CompanyShares:
@@ -46,7 +47,7 @@ class CompanyShares:
             raise RateLimitedError("the company has filled its share of the log: try again later", RETRY_AFTER_SECONDS)
 
     def _forget(self) -> None:
-        hour = int(self._clock.monotonic() // HOUR_SECONDS)
+        hour = int(self._clock.monotonic() // HOUR)
         if not self._hours or self._hours[-1][0] != hour:
             self._hours.append((hour, Counter()))
         while self._hours[0][0] <= hour - COUNTED_HOURS:

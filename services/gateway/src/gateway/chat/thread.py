@@ -44,8 +44,7 @@ STOP_RETRY_SECONDS = 2.0
 RESUME_SECONDS = 2.0
 """Seconds within which a disconnected client may resume, if its protocol allows that; then its answer is stopped."""
 YOUNG_SECONDS = CHAT.duplicate_window / 2
-"""Seconds after a conversation's start during which the log itself recognises every repeated message, so that memory
-need not be asked."""
+"""Seconds from a conversation's start in which the log itself recognises every repeat, so that memory is not asked."""
 _DOOR_ATTRIBUTE = "nexus.door"
 ACTION_UPDATED = "action.updated"
 _CAUGHT_UP_FRAME = b'{"type":"%s"}' % CAUGHT_UP.encode()
@@ -383,8 +382,7 @@ class Thread:
                     await asyncio.sleep(STOP_RETRY_SECONDS)
 
     async def _add_usage(self, events: list[Event], exchange: Exchange) -> None:
-        """Inserts the answer's usage before its end, waiting for it briefly. Does nothing if it was reported before, or
-        if the answer is not live."""
+        """Inserts the answer's usage before its end, after a brief wait; not if reported before, or not live."""
         index, end = next((index, event) for index, event in enumerate(events) if isinstance(event, Ended))
         if end.outcome is ExchangeEnd.ANSWERED and not exchange.has_usage and exchange.is_live:
             self.wait_at_most(USAGE_SECONDS)

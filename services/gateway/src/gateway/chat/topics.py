@@ -126,13 +126,15 @@ class Topics:
             return None
         return linked.conversations[0] if linked.conversations else None
 
-    async def report_follow_up(self, caller: TokenCaller, conversation: str, previous: str) -> None:
-        """Reports to memory that somebody has written in a conversation that follows another. Failures are only
-        logged."""
+    async def report_follow_up(self, caller: TokenCaller, conversation: str, previous: str) -> bool:
+        """Reports to memory that somebody has written in a conversation that follows another; returns whether memory
+        has stored it."""
         try:
             await self._store_start(caller, conversation, previous, None)
         except GatewayError as error:
             log.warning("chat.not_linked", conversation=conversation, error=error.message)
+            return False
+        return True
 
     async def _store_start(
         self, caller: TokenCaller, conversation: str, previous: str | None, topic: str | None

@@ -19,7 +19,7 @@ def _preference(accept: str, media_type: str) -> Preference:
     preferences: dict[str, Preference] = {}
     for position, entry in enumerate(accept.lower().split(",")):
         name, *parameters = entry.split(";")
-        quality_match = next((found for parameter in parameters if (found := _QUALITY.match(parameter))), None)
+        quality_match = next((match for parameter in parameters if (match := _QUALITY.match(parameter))), None)
         preferences.setdefault(name.strip(), (float(quality_match[1]) if quality_match else 1.0, -position))
     quality, best_position = next(
         (preferences[media_range] for media_range in ranges if media_range in preferences), (0.0, 0)

@@ -85,7 +85,7 @@ def detect_kind(content: BinaryIO, name: str) -> FileKind:
     if claimed is not None and claimed != media:
         raise FileRefusedError(
             TEXTS["file.other_content"].format(ending=ending, media=media),
-            taken=True,
+            list_accepted=True,
         )
     if media in PICTURES:
         _check_pixels(content, head, media)
@@ -120,7 +120,7 @@ def _media_type(head: bytes, content: BinaryIO) -> str:
         )
     if _is_text(head):
         return "text/plain"
-    raise FileRefusedError(TEXTS["file.not_taken"], taken=True)
+    raise FileRefusedError(TEXTS["file.not_taken"], list_accepted=True)
 
 
 def _archive_type(content: BinaryIO) -> str:

@@ -1,2 +1,1 @@
-"""Doors: clients of other protocols, each in its own protocol, over the same conversations
-(docs/architecture/doors.md)."""
+"""Doors: each serves clients of another protocol, on the same conversations (docs/architecture/doors.md)."""

@@ -1,4 +1,4 @@
-"""Waiting actions of a conversation, for doors whose clients send decisions along with messages."""
+"""Pending actions of a conversation, for doors whose clients send decisions along with messages."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,20 +10,20 @@ from gateway.texts import TEXTS
 from gateway.web.deps import Api
 
 MAX_MESSAGES = 50
-"""The last messages of a conversation that are searched."""
+"""Last messages of a conversation that are searched for actions."""
 
 
 async def newest_messages(
     api: Api, place: ConversationPlace, required_actions: Collection[str] = ()
 ) -> list[MessageView]:
-    """The conversation's last messages with their actions' current states: from the log, and from memory if the log's
-    end does not have them all.
+    """The conversation's last messages with their actions' current states: from the log's end, or from memory if that
+    does not have them all.
 
     Args:
-        wanted: if memory is away, messages with these actions are enough.
+        required_actions: if memory is unavailable, messages with these actions are enough.
 
     Raises:
-        UnavailableError: they cannot be read now.
+        UnavailableError: the messages cannot be read now.
     """
     caller, conversation = place.caller, place.conversation
     messages, is_complete, newest_seq = await api.threads.last_messages(caller, conversation, MAX_MESSAGES)
@@ -38,10 +38,10 @@ async def newest_messages(
 
 
 def action_state_text(action: Action, language: str) -> str:
-    """Says in words what became of an action."""
+    """A text that says what became of an action."""
     return f"{action.summary}: {TEXTS[f'order.states.{action.state}'].in_language(language)}"
 
 
 def actions_in(messages: Sequence[MessageView]) -> dict[str, Action]:
-    """Their actions, by id."""
+    """The messages' actions, by id."""
     return {action.id: action for message in messages for action in message.actions}

@@ -1,4 +1,4 @@
-"""Tools that a client brings with its message, and its results of handed calls."""
+"""Tools that a client sends with its message, and its results of handed calls."""
 
 import json
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from gateway.errors import bad_field
 
 Json = dict[str, Any]
 MAX_BYTES = 32_000
-"""The most bytes of all tools of a message, and of one result; both go to the model."""
+"""Bytes allowed for all tools of a message together, and for one result; both are sent to the model."""
 
 
 def wishes_with_tools(tools: Sequence[Json], *, schema: str) -> Wishes | None:
-    """A message's wishes with these tools; None: there are none. `schema`: the field with their JSON Schema.
+    """The wishes of a message with these tools; None if there are none. `schema`: the field with a tool's JSON Schema.
 
     Raises:
         RefusedError: BAD_FIELD, naming the tool.
@@ -35,10 +35,10 @@ def wishes_with_tools(tools: Sequence[Json], *, schema: str) -> Wishes | None:
 
 
 def call_result(value: Any, error: str | None, field: str) -> Json:
-    """A result in the turn's form. `error`: the client's message; None: success.
+    """A client's result of a handed call, in the form that turns store. `error`: the client's message; None: success.
 
     Raises:
-        RefusedError: BAD_FIELD, it is too long.
+        RefusedError: BAD_FIELD, the result is too long.
     """
     if error is not None:
         result: Json = {"success": False, "error": {"code": "EXECUTION_ERROR", "message": error}}
@@ -57,7 +57,7 @@ def _size(value: Any, field: str) -> int:
 
 
 def json_or_text(text: str) -> Any:
-    """The text as JSON, if it is JSON."""
+    """The value of a JSON text; the text itself if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Reads the requests of doors without FastAPI, whose layers cost as much as the rest of a door together."""
+"""Reads the requests of doors without FastAPI, whose layers cost as much as everything else in a door."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,14 +20,14 @@ async def raw_body(request: Request) -> bytes:
 
 
 RawBody = Annotated[bytes, Depends(raw_body)]
-"""The body as it came."""
+"""The body as it was received."""
 
 
 class DoorRoute(APIRoute):
-    """A route that can read a JSON body, headers and dependencies of the request alone by itself."""
+    """A route that can itself read a JSON body, headers, and dependencies that need only the request."""
 
     read_arguments: Callable[[Request, bytes], Awaitable[Values | None]] | None = None
-    """The endpoint's arguments; None: FastAPI must read them, or not all of them are valid."""
+    """Returns the endpoint's arguments, or None if not all are valid. None itself: FastAPI must read the request."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
         dependant = self.dependant
@@ -49,7 +49,7 @@ class DoorRoute(APIRoute):
 
         async def read_request(request: Request, body: bytes) -> Values | None:
             scope, values = request.scope, Values()
-            sent_headers = dict(reversed(scope["headers"]))  # of a repeated one the first
+            sent_headers = dict(reversed(scope["headers"]))  # the first of a repeated header counts
             if dependant.request_param_name is not None:
                 values[dependant.request_param_name] = request
             for name, model in bodies:
@@ -86,9 +86,9 @@ class DoorRoute(APIRoute):
 
 
 class Doors:
-    """The application, with its doors in front: a good request to one of them passes through no layer of FastAPI's.
+    """The application with its doors in front: a valid request to a door passes through no layer of FastAPI.
 
-    All other requests, above all wrong and large ones, are left to FastAPI, which also words what is wrong with them.
+    All other requests, above all invalid and large ones, are left to FastAPI, which also says what is wrong with them.
     """
 
     def __init__(self, application: FastAPI) -> None:
@@ -116,11 +116,11 @@ class Doors:
             return
         response = None
         if _is_small_body(message):
-            response = await self._response(route, Request(scope, _replayed(message, receive)), message["body"])
-        await (response or self._application)(scope, _replayed(message, receive), send)
+            response = await self._response(route, Request(scope, replayed(message, receive)), message["body"])
+        await (response or self._application)(scope, replayed(message, receive), send)
 
     async def _response(self, route: DoorRoute, request: Request, body: bytes) -> Response | None:
-        """The answer of the door; None: FastAPI must read the request."""
+        """The door's response; None if FastAPI must read the request."""
         try:
             values = await route.read_arguments(request, body) if route.read_arguments is not None else None
             return None if values is None else await route.endpoint(**values)
@@ -133,7 +133,7 @@ class Doors:
 
 
 def _is_small_body(message: Message) -> bool:
-    """Whether it is the whole body, and within the limits of every body."""
+    """Whether the message is a whole body within the limits of every body."""
     body = message.get("body", b"")
     return (
         message["type"] == "http.request"
@@ -143,8 +143,8 @@ def _is_small_body(message: Message) -> bool:
     )
 
 
-def _replayed(message: Message, receive: Receive) -> Receive:
-    """Receives this message once more, and then what follows."""
+def replayed(message: Message, receive: Receive) -> Receive:
+    """A receive function that returns this message first, and then what follows it."""
     is_replayed = False
 
     async def receive_again() -> Message:

@@ -1,4 +1,4 @@
-"""Reads people's messages from clients' requests, with the limits of every message."""
+"""Reads people's messages from clients' requests and applies the limits of every message."""
 
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Sequence
@@ -17,11 +17,11 @@ from gateway.errors import RefusedError, bad_field
 Json = dict[str, Any]
 Part = str | SentFile
 MAX_NEW_MESSAGES = 20
-"""New messages in one request."""
+"""New messages allowed in one request."""
 
 
 def sent_message(identity: str, parts: Iterable[Part], field: str) -> SentMessage:
-    """The message of these parts; raises RefusedError: TEXT_TOO_LONG, EMPTY_TEXT, BAD_FIELD, naming the field."""
+    """The message made of these parts; raises RefusedError: TEXT_TOO_LONG, EMPTY_TEXT, BAD_FIELD, naming the field."""
     message_parts = list(parts)
     files = tuple([part for part in message_parts if isinstance(part, SentFile)])
     text = "\n".join([part for part in message_parts if isinstance(part, str)])
@@ -37,7 +37,7 @@ def sent_message(identity: str, parts: Iterable[Part], field: str) -> SentMessag
 
 
 def new_messages(messages: Sequence[Json], parts_of: Callable[[Json, str], Iterable[Part]]) -> list[SentMessage]:
-    """The user's messages at the end of the client's conversation, after the last one of anybody else.
+    """The user's messages at the end of the client's conversation, after the last message of anybody else.
 
     Raises:
         RefusedError: BAD_FIELD, TEXT_TOO_LONG, EMPTY_TEXT.
@@ -56,7 +56,7 @@ def new_messages(messages: Sequence[Json], parts_of: Callable[[Json, str], Itera
 
 
 def first_new_index(messages: Sequence[Json]) -> int:
-    """The index of the first of the user's messages at the end."""
+    """The index of the first of the user's messages at the end; the number of messages if there are none."""
     first = len(messages)
     while first > 0 and messages[first - 1].get("role") == "user":
         first -= 1
@@ -64,7 +64,7 @@ def first_new_index(messages: Sequence[Json]) -> int:
 
 
 def file_from_url(url: object, name: object, field: str) -> SentFile:
-    """The file in a data: URL; raises RefusedError: BAD_FIELD, also for an http address, which is not fetched."""
+    """The file in a data: URL; raises RefusedError BAD_FIELD, also for an http address, which is not fetched."""
     head, _, content = url.partition(",") if isinstance(url, str) else ("", "", "")
     if not head.startswith("data:") or not head.endswith(";base64"):
         reason = "send the file itself, as data:image/png;base64,…: addresses are not fetched here"
@@ -73,8 +73,8 @@ def file_from_url(url: object, name: object, field: str) -> SentFile:
 
 
 def file_from_base64(content: object, media: object, name: object, field: str) -> SentFile:
-    """The file in this base64; raises RefusedError: BAD_FIELD if it is invalid or of an unsupported kind. `media`: its
-    declared type, if any; the real one is determined from the content."""
+    """The file in a base64 text; raises RefusedError BAD_FIELD if it is invalid or of an unsupported kind. `media`: its
+    declared type, if any; the actual type is determined from the content."""
     file_name = name if isinstance(name, str) and name else "file"
     try:
         decoded = b64decode(content if isinstance(content, str) else "", validate=True)
@@ -95,5 +95,5 @@ def unreadable_part(field: str, description: str) -> RefusedError:
 
 
 def message_key(identity: str) -> str:
-    """A client's own message id for the log: unchanged, if it is a valid id."""
+    """The log's id for a client's message id: unchanged if it is a valid id."""
     return identity if is_id(identity) else client_message_id(identity)

@@ -1,4 +1,4 @@
-"""The doors for other protocols, one line each. Adding one touches its own folder and this table.
+"""The doors for other protocols, a line for each. Adding a door changes only its own folder and this table.
 
 MCP is mounted separately (application.py): its library brings its own application.
 """

@@ -1,4 +1,4 @@
-"""The common part of most doors: it translates an exchange's events, and gives a person time to reply."""
+"""The common part of most doors: translates an exchange's events, and gives a person time to reply."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 Send = Callable[[list[Json]], Awaitable[None]]
 """Sends events that belong together to the client."""
 PERSON_SECONDS = 60.0
-"""Seconds for which a request stays open for the reply of a person who has the conversation; a later reply comes with
+"""Seconds for which a request stays open for the reply of a person who has the conversation; a later reply is sent with
 the next request."""
 
 
@@ -20,25 +20,25 @@ class Translation(Protocol):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the last event was told, or the turn continues only after the client has run its own tool."""
+        """Whether the last event was translated, or the turn continues only after the client has run its own tool."""
         ...
 
     @property
     def left_to_person(self) -> bool:
-        """Whether a person has the conversation, or is awaited."""
+        """Whether a person has the conversation or was asked for."""
         ...
 
     def events_for(self, event: Event) -> list[Json]:
-        """The protocol's events for an event."""
+        """The protocol's events for an event of the exchange."""
         ...
 
     def finish(self) -> list[Json]:
-        """The end, if nobody has said anything."""
+        """The protocol's last events, for the case that nobody has replied."""
         ...
 
 
 async def translate(thread: Thread, question_seq: int, translation: Translation, send: Send) -> None:
-    """Tells the outcome of the message at `question_seq`, as it happens; raises what Thread.heard does."""
+    """Sends the outcome of the message at `question_seq` as it happens; raises what Thread.next_events does."""
     left_to_person = False
     try:
         thread.follow(question_seq, await_person=True)

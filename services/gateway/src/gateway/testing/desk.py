@@ -9,6 +9,7 @@ from contracts import desk_rpc
 from contracts.conversation_rpc import ConversationRef, ConversationReply
 from gateway.testing.harness import conversation_view
 from runtime.calls.rpc import RpcServer
+from runtime.errors import RpcError
 
 
 @dataclass
@@ -17,6 +18,8 @@ class DeskStandIn:
 
     client: Client
     updates: list[desk_rpc.ConversationUpdate] = field(default_factory=list[desk_rpc.ConversationUpdate])
+    failing_updates: int = 0
+    """How many of the next updates fail."""
     merges: list[desk_rpc.PersonMerge] = field(default_factory=list[desk_rpc.PersonMerge])
     notes: list[desk_rpc.NoteRequest] = field(default_factory=list[desk_rpc.NoteRequest])
     named: list[desk_rpc.NamedRequest] = field(default_factory=list[desk_rpc.NamedRequest])
@@ -38,6 +41,9 @@ class DeskStandIn:
         await self.client.flush()
 
     async def _update(self, request: desk_rpc.ConversationUpdate) -> ConversationReply:
+        if self.failing_updates:
+            self.failing_updates -= 1
+            raise RpcError("UNAVAILABLE", "the desk is away")
         self.updates.append(request)
         return ConversationReply(conversation=conversation_view(request.conversation_id, request.company_id, "me"))
 

@@ -1,4 +1,4 @@
-"""GET /.well-known/agent-card.json: who this agent is, what it can do and how it is spoken to."""
+"""GET /.well-known/agent-card.json: who this agent is, what it can do and how to call it."""
 
 import hashlib
 
@@ -19,7 +19,7 @@ CACHE_SECONDS = 300
 
 
 def card(origin: str) -> Json:
-    """The card of the agent behind this address."""
+    """The agent's card, with `origin` as its address."""
     return {
         "name": "Nexus assistant",
         "description": "Answers customers of a company from its knowledge, market data and their own account; "

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from contracts.json_values import is_object
 from contracts.wrong_fields import message_of
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.a2a.rpc import A2AError, Json, invalid_param
@@ -25,7 +26,7 @@ _SUPPORTED_MODES = ("text/plain", "text/*", "*/*", "application/json")
 
 
 def _check_rfc_3339(time: object) -> object:
-    # Else seconds since 1970 would do, as a number or a text: the protocol has RFC 3339 alone.
+    # Otherwise pydantic would also accept seconds since 1970; the protocol allows only RFC 3339.
     if time is None or (isinstance(time, str) and _RFC_3339.fullmatch(time)):
         return time
     raise ValueError("a time as RFC 3339 has it: 2026-01-31T12:00:00Z")
@@ -46,7 +47,7 @@ class Message(_Camel):
     parts: list[Json] = Field(min_length=1, max_length=100)
 
     def text(self) -> str:
-        """The text of the message; empty if it is an answer in data alone."""
+        """The text of the message; empty if it is an answer with data only."""
         return "\n".join(cast("str", part["text"]) for part in self.parts if _kind(part) == "text")
 
     def to_sent_message(self) -> SentMessage:
@@ -54,7 +55,7 @@ class Message(_Camel):
         return sent_message(self.message_id, (_part(part) for part in self.parts), "message.parts")
 
     def answer(self) -> bool | None:
-        """The yes or no in the message, as data or as its only word; None: it is neither. Raises A2AError."""
+        """Whether the message says yes or no, as data or as its only word; None if it says neither. Raises A2AError."""
         for part in self.parts:
             if _kind(part) == "data" and isinstance(part["data"], dict):
                 approved = cast("Json", part["data"]).get("approved")
@@ -65,14 +66,14 @@ class Message(_Camel):
         return True if word in _YES else False if word in _NO else None
 
     def edits(self) -> Json | None:
-        """The new values that come with a yes, as data. Raises A2AError if they are invalid, or come with a no."""
+        """The new values in the data of a yes. Raises A2AError if they are invalid, or sent with a no."""
         data_parts = [
-            cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and _is_object(part["data"])
+            cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and is_object(part["data"])
         ]
         edits = next((data["edits"] for data in data_parts if "edits" in data), None)
         if edits is None:
             return None
-        if not _is_object(edits) or not self.answer():
+        if not is_object(edits) or not self.answer():
             raise invalid_param("message.parts", 'edits is an object beside "approved": true')
         return cast("Json", edits)
 
@@ -113,7 +114,7 @@ class ListTasks(_Camel):
 
     @property
     def page_start(self) -> tuple[int, int] | None:
-        """The place (Task.place) of the last task on the previous page; raises A2AError."""
+        """The `Task.sort_key` of the last task on the previous page; None for the first page. Raises A2AError."""
         if self.status not in {None, "", "TASK_STATE_UNSPECIFIED", *STATES}:
             raise invalid_param("status", "there is no such state")
         if not self.page_token:
@@ -124,7 +125,7 @@ class ListTasks(_Camel):
 
 
 def parse_params(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
-    """The parameters; raises A2AError (-32602) with every field that is wrong."""
+    """The parameters; raises A2AError (-32602) with every wrong field."""
     try:
         return model.model_validate(params)
     except ValidationError as error:
@@ -134,12 +135,8 @@ def parse_params(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
 
 
 def refuse_push_notifications() -> A2AError:
-    """Refuses push notifications: a client that is not connected polls its task."""
+    """The error for push notifications, which are not supported: a client that is not connected polls its task."""
     return A2AError(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "this agent pushes nothing: subscribe, or get the task")
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)
 
 
 def _kind(part: Json) -> str:

@@ -1,4 +1,4 @@
-"""POST /a2a: A2A 1.0 over JSON-RPC; what streams is sent as server-sent events."""
+"""POST /a2a: A2A 1.0 over JSON-RPC; streams are sent as server-sent events."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -58,8 +58,12 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
         },
     },
     **{
-        status: {"description": what, "content": {"application/json": {"schema": {"type": "object"}}}}
-        for status, what in ((429, "Too much at once: Retry-After"), (503, "Try again"), (504, "No answer in time"))
+        status: {"description": description, "content": {"application/json": {"schema": {"type": "object"}}}}
+        for status, description in (
+            (429, "Too much at once: Retry-After"),
+            (503, "Try again"),
+            (504, "No answer in time"),
+        )
     },
 }
 

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 as A2A 1.0 binds it: requests, results and the errors of both."""
+"""JSON-RPC 2.0 as A2A 1.0 uses it: requests, results and the errors of both protocols."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ PROTOCOL = "1.0"
 _INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 _FIELDS = "type.googleapis.com/google.rpc.BadRequest"
 OWN_ERROR_CODE = -32000
-"""The code of errors for which neither protocol has one; `reason` says what it is."""
+"""The code of errors for which neither protocol has a code; `reason` names them."""
 
 
 class A2AError(Exception):
-    """An error of the protocol: its code and its name in ErrorInfo."""
+    """An error of the protocol. `reason`: its name in ErrorInfo; `fields`: wrong fields, each with a message."""
 
     def __init__(self, code: int, reason: str, message: str, fields: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(message)
@@ -30,22 +30,22 @@ class A2AError(Exception):
 
 
 def invalid_param(field: str, message: str) -> A2AError:
-    """A parameter is invalid."""
+    """The error for an invalid parameter."""
     return A2AError(-32602, "INVALID_PARAMS", f"{field}: {message}", [(field, message)])
 
 
 def task_not_found() -> A2AError:
-    """The error for tasks that do not exist, and for those of somebody else."""
+    """The error for tasks that do not exist or are somebody else's."""
     return A2AError(-32001, "TASK_NOT_FOUND", "there is no such task")
 
 
 def unsupported(message: str) -> A2AError:
-    """Something that this agent does not support, or not in this state."""
+    """The error for something that this agent does not support, or not in the task's state."""
     return A2AError(-32004, "UNSUPPORTED_OPERATION", message)
 
 
 def from_gateway_error(error: GatewayError) -> A2AError:
-    """A gateway error as an error of this protocol."""
+    """The protocol's error for an error of the gateway."""
     fields = [(fault.field, fault.message) for fault in error.fields] if isinstance(error, RefusedError) else []
     if error.code in {ErrorCode.BAD_FIELD, ErrorCode.TEXT_TOO_LONG, ErrorCode.EMPTY_TEXT}:
         return A2AError(-32602, str(error.code), error.message, fields)
@@ -55,7 +55,7 @@ def from_gateway_error(error: GatewayError) -> A2AError:
 
 
 def error_body(identity: Identity, error: A2AError, retry_after: int | None = None) -> Json:
-    """The response that tells an error."""
+    """The response with an error. `retry_after`: in seconds."""
     metadata = {} if retry_after is None else {"retryAfter": str(retry_after)}
     domain = "nexus" if error.code == OWN_ERROR_CODE else "a2a-protocol.org"
     data: list[Json] = [{"@type": _INFO, "reason": error.reason, "domain": domain, "metadata": metadata}]
@@ -70,13 +70,13 @@ def error_body(identity: Identity, error: A2AError, retry_after: int | None = No
 
 
 def result_body(identity: Identity, result: Json) -> Json:
-    """The response that tells a result."""
+    """The response with a result."""
     return {"jsonrpc": "2.0", "id": identity, "result": result}
 
 
 @dataclass(frozen=True, slots=True)
 class RpcRequest:
-    """A request."""
+    """A valid request."""
 
     identity: Identity
     method: str
@@ -84,14 +84,14 @@ class RpcRequest:
 
 
 def request_id(raw: object) -> Identity:
-    """The id for the response, whatever else is wrong with the request."""
+    """The request's id for the response, even if the rest of the request is invalid; None if it has no valid id."""
     fields = cast("Json", raw) if isinstance(raw, dict) else {}
     identity = fields.get("id")
     return identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
 
 
 def parse_json(body: bytes) -> object:
-    """The JSON value; raises A2AError (-32700)."""
+    """The body's JSON value; raises A2AError (-32700)."""
     try:
         return orjson.loads(body)
     except ValueError as error:
@@ -121,6 +121,6 @@ def parse_request(raw: object) -> RpcRequest:
 
 
 def check_version(version: str | None) -> None:
-    """Raises A2AError (-32009): "Agents MUST interpret empty value as 0.3 version", which is not spoken here."""
+    """Raises A2AError (-32009) unless the version is supported: "Agents MUST interpret empty value as 0.3 version"."""
     if (version or "0.3") != PROTOCOL:
         raise A2AError(-32009, "VERSION_NOT_SUPPORTED", f"send A2A-Version: {PROTOCOL}, which is what is spoken here")

@@ -1,5 +1,5 @@
 """A task of A2A: one message and its outcome, in the protocol's states, artifacts and events. It is read entirely
-from the conversation, so that any gateway can tell a task's state at any time."""
+from the conversation, so that any gateway can determine a task's state at any time."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ _METADATA_FIELDS = ("citations", "charts")
 
 @dataclass(frozen=True, slots=True)
 class TaskId:
-    """A task's id: its conversation, and its message's position there."""
+    """A task's id: its conversation, and its message's sequence there."""
 
     conversation: str
     seq: int
@@ -44,7 +44,7 @@ class TaskId:
 
     @classmethod
     def parse(cls, text: str) -> "TaskId | None":
-        """None if it is no task id."""
+        """The task id in a text; None if it is not one."""
         conversation, _, seq = text.rpartition("-")
         if not is_id(conversation) or _SEQUENCE.fullmatch(seq) is None:
             return None
@@ -52,7 +52,7 @@ class TaskId:
 
 
 class Task:
-    """One task. `hear` returns the updates for an event, without what was already told."""
+    """One task. `events_for` returns the updates for an event, without what they repeat."""
 
     def __init__(self, id: TaskId, question: MessageView, language: Language) -> None:
         self.id = id
@@ -70,14 +70,14 @@ class Task:
 
     @property
     def sort_key(self) -> tuple[int, int]:
-        """Its last change in microseconds since 1970, and its message's sequence, which is unique; lists begin with
-        the greatest."""
+        """The time of its last change in microseconds since 1970, and its message's sequence, which is unique. Lists
+        begin with the greatest key."""
         return (self.changed_at - _EPOCH) // timedelta(microseconds=1), self.id.seq
 
     # ------------------------------------------------------------------ as the protocol shows it
 
     def view(self, history: int | None = None, *, artifacts: bool = True) -> Json:
-        """The Task object. `history`: the most messages to show; None: all."""
+        """The Task object. `history`: how many messages to show at most; None: all."""
         shown_artifacts = [artifact for artifact in self._artifacts.values() if artifact["parts"][0].get("text") != ""]
         artifact_field = {"artifacts": shown_artifacts} if artifacts and shown_artifacts else {}
         history_field = {} if history == 0 else {"history": [self._history()]}
@@ -102,7 +102,7 @@ class Task:
     # ------------------------------------------------------------------ what happens
 
     def events_for(self, event: Event) -> list[Json]:
-        """The StreamResponses for this event."""
+        """The StreamResponses for an event of the exchange."""
         match event:
             case turn.RunStarted():
                 if event.message_id in self._texts:
@@ -126,7 +126,7 @@ class Task:
                 return []
 
     def apply_decisions(self, actions: Sequence[Action]) -> list[Json]:
-        """The StreamResponses once its question is answered."""
+        """The StreamResponses after a decision. `actions`: the task's actions in their current states."""
         self.actions = actions
         return self._decision_updates(datetime.now(UTC))
 
@@ -178,7 +178,7 @@ class Task:
         remaining = client_text.complete(message.text)
         wire = message.to_wire() if message.citations or message.charts else {}
         attached = {name: wire[name] for name in _METADATA_FIELDS if wire.get(name)}
-        # A text of which something else was shown is replaced, and what was begun and given up is emptied.
+        # If another text was sent for this message, it is replaced; texts that were begun and abandoned are emptied.
         abandoned = [text_id for text_id in self._texts if text_id != message.id and text_id in self._artifacts]
         updates = [self._artifact_update(text_id, "", append=False, last=True) for text_id in abandoned]
         if remaining is None:

@@ -1,4 +1,4 @@
-"""A2A's methods over conversations: a task is identified by its id, and its state is read from the log."""
+"""A2A's methods on conversations: a task is found by its id, and its state is read from the log."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -31,19 +31,20 @@ from gateway.web.deps import Api
 
 DOOR = "a2a"
 CANCEL_SECONDS = 5.0
-"""Seconds to wait until the cancellation is read back from the log."""
+"""Seconds to wait for the cancellation to arrive from the log."""
 QUESTION_SECONDS = 600.0
 """Seconds for which a subscription to a task that waits for its user stays open."""
 MAX_CONVERSATIONS = 20
 """The caller's newest conversations whose tasks are listed."""
 MAX_PAGES = 20
-"""Pages of facts read of one conversation, for a list."""
+"""Pages of facts that a list reads of one conversation."""
 _KINDS = frozenset(kind.value for kind in ChatKind)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskStream:
-    """A task as it is, the thread that has what follows (None: nothing does), and `rest`, which tells it."""
+    """A task's current state, the thread with its further events (None: there are none), and `send_rest`, which sends
+    their updates."""
 
     task: Json
     thread: Thread | None
@@ -62,7 +63,7 @@ class Tasks:
     # ------------------------------------------------------------------ methods
 
     async def send(self, params: Mapping[str, Any]) -> Json:
-        """SendMessage: the task, once it has ended, waits for its user, or was left to a person."""
+        """SendMessage: the task, as soon as it has ended, waits for its user, or was left to a person."""
         request = wire.parse_params(wire.SendMessage, params)
         async with self._send_message(request) as (task, thread):
             if thread is not None and not request.configuration.return_immediately:
@@ -83,15 +84,15 @@ class Tasks:
             return task.view(request.history_length)
 
     async def subscribe(self, params: Mapping[str, Any]) -> TaskStream:
-        """SubscribeToTask: the task as it is, then its updates."""
+        """SubscribeToTask: the task in its current state, then its updates."""
         async with self._open_task(wire.parse_params(wire.TaskRef, params).id) as (task, thread):
             if task.state in TERMINAL:
                 raise unsupported(f"the task is {task.state}: get it")
-            rest = partial(self._send_decisions if task.state == INPUT_REQUIRED else _follow, task)
-            return TaskStream({"task": task.view()}, thread.detach(), rest)
+            send_rest = partial(self._send_decisions if task.state == INPUT_REQUIRED else _follow, task)
+            return TaskStream({"task": task.view()}, thread.detach(), send_rest)
 
     async def cancel(self, params: Mapping[str, Any]) -> Json:
-        """CancelTask: stops the answer; a waiting order is rejected."""
+        """CancelTask: stops the answer, or rejects a pending order."""
         request = wire.parse_params(wire.TaskRef, params)
         async with self._open_task(request.id) as (task, thread):
             if task.state in TERMINAL:
@@ -112,7 +113,7 @@ class Tasks:
             return task.view(request.history_length)
 
     async def list_tasks(self, params: Mapping[str, Any]) -> Json:
-        """ListTasks: the newest first; without a context those of the caller's newest conversations."""
+        """ListTasks: tasks, newest first; without a context, those of the caller's newest conversations."""
         request = wire.parse_params(wire.ListTasks, params)
         page_start = request.page_start
         if request.context_id:
@@ -143,7 +144,7 @@ class Tasks:
 
     @asynccontextmanager
     async def _send_message(self, request: wire.SendMessage) -> AsyncGenerator[tuple[Task, Thread | None]]:
-        """The task that the message creates or continues; with a thread if more is to come."""
+        """The task that the message creates or continues; with a thread if it has further events."""
         request.check()
         message = request.message
         if message.task_id:
@@ -156,7 +157,7 @@ class Tasks:
         if message.context_id:
             conversation = await self._context_conversation(message.context_id)
         else:
-            # The same message again, whose answer was lost, must find the conversation that it has begun.
+            # If the response was lost and the message is sent again, it must find the conversation that it started.
             conversation = await self.api.threads.conversation_named(self.caller, DOOR, f"message {message.message_id}")
         async with self._open_thread(conversation) as thread:
             stored = await thread.send(sent_message)
@@ -181,7 +182,7 @@ class Tasks:
 
     @asynccontextmanager
     async def _continue_task(self, message: wire.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
-        """A message for an existing task: the answer to its question, or more about its subject."""
+        """The existing task of a message: the message answers its question, or adds to its subject."""
         async with self._open_task(message.task_id or "") as (task, _):
             if message.context_id not in {None, "", task.id.conversation}:
                 raise invalid_param("message.contextId", "not the context of this task")
@@ -206,7 +207,7 @@ class Tasks:
 
     @asynccontextmanager
     async def _open_task(self, text: str) -> AsyncGenerator[tuple[Task, Thread]]:
-        """The task as it is now, and the thread with its further events."""
+        """The task in its current state, and the thread with its further events."""
         task_id = TaskId.parse(text)
         if task_id is None:
             raise task_not_found()
@@ -236,7 +237,7 @@ class Tasks:
             raise invalid_param("contextId", "there is no such context: leave it out to begin one") from error
 
     async def _own_conversations(self, context: str) -> list[str]:
-        """The context, if it is the caller's. Another's is treated like one that does not exist."""
+        """The context's conversation, if it is the caller's; none if it is not, or does not exist."""
         try:
             return [await self.api.threads.own_conversation(self.caller, context)]
         except RefusedError:
@@ -251,7 +252,7 @@ class Tasks:
         )
 
     async def _send_decisions(self, task: Task, thread: Thread, send: Send) -> None:
-        """The decision on its question, by anyone. Expiry is not announced, so the state is polled."""
+        """Sends the decision on the task's question, by any client. Expiry is not announced, so it is checked later."""
         now = self.api.clock.now()
         expiries = [
             action.expires_at for action in task.actions if action.expires_at is not None and action.expires_at > now
@@ -272,7 +273,7 @@ class Tasks:
                 await send(task.apply_decisions(states))
 
     async def _all_tasks(self, conversation: str) -> list[Task]:
-        """Reads every task of a conversation from its facts."""
+        """All tasks of a conversation, read from its facts."""
         company = self.caller.company
         newest_seq = await self.api.threads.newest_question_seq(self.caller, conversation)
         facts: list[Fact] = []
@@ -285,7 +286,7 @@ class Tasks:
         facts = await self.api.action_states.facts_with_current_states(
             company, conversation, facts, self.caller.subject
         )
-        frames = [orjson.loads(told) for fact in facts if (told := server_frames.fact_frame(conversation, fact))]
+        frames = [orjson.loads(frame) for fact in facts if (frame := server_frames.fact_frame(conversation, fact))]
         tasks: list[Task] = []
         rules = AnswerRules.of(await self.api.companies.get(company))
         for fact in facts:
@@ -298,15 +299,16 @@ class Tasks:
                 for event in exchange.read(frame):
                     task.events_for(event)
             if task.state == SUBMITTED:
-                # That somebody works on it is told live alone, and is so within moments of its being in the log.
+                # Only live signs say that an agent works on it, which is so moments after it was stored.
                 task.state = WORKING
             tasks.append(task)
         return tasks
 
 
 async def _follow(task: Task, thread: Thread, send: Send | None = None) -> None:
-    """Tells the task's updates up to its end; a task that only a person can answer ends without an error. Without
-    `send` it goes on until a person has the task, or it has taken too long. Raises A2AError: the task was deleted."""
+    """Sends the task's updates up to its end; if a person has the task and does not reply in time, it returns without
+    an error. Without `send` it only waits: until the end, until a person has the task, or until it takes too long.
+    Raises A2AError if the task was deleted."""
     try:
         thread.follow(task.id.seq, await_person=True)
         while events := await thread.next_events():

@@ -9,11 +9,11 @@ from gateway.doors import server_sent
 Json = dict[str, Any]
 PROTOCOL = "1.0"
 NAMESPACE = "nexus"
-"""Prefix of everything in an event that the protocol does not define."""
+"""Prefix of whatever the protocol does not define in an event."""
 
 
 def encoded(events: Iterable[Json]) -> bytes:
-    """The server-sent events."""
+    """The events as server-sent events, with the current time."""
     now = time.time_ns() // 1_000_000
     return server_sent.events([{**event, "timestamp": now} for event in events])
 
@@ -67,20 +67,20 @@ def messages_snapshot(messages: Sequence[Json]) -> Json:
 
 
 def owner_activity(owner: Json) -> Json:
-    """The owner as an activity, which is shown beside the messages."""
+    """The event for the owner: an activity, which is shown beside the messages."""
     kind = f"{NAMESPACE}.owner"
     return {"type": "ACTIVITY_SNAPSHOT", "messageId": "owner", "activityType": kind, "content": owner}
 
 
 def _edit_schema(editable: Json | None) -> Json:
-    """Returns the schema of an edited action; its "presence in the schema is the capability signal"."""
+    """The schema of an action's edits: "presence in the schema is the capability signal"."""
     if not editable:
         return {}
     return {"editedArgs": {"type": "object", "properties": editable, "additionalProperties": False}}
 
 
 def interrupt(action: Json) -> Json:
-    """An action that waits for its user's confirmation."""
+    """The interrupt for an action that waits for its user's confirmation."""
     expiry_field = {"expiresAt": action["expiresAt"]} if action.get("expiresAt") else {}
     return {
         "id": action["id"],

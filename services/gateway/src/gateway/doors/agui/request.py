@@ -1,4 +1,4 @@
-"""AG-UI's request (RunAgentInput of protocol 1.0): what this door reads of it."""
+"""AG-UI's request (RunAgentInput of protocol 1.0), as far as this door reads it."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, cast
@@ -31,10 +31,10 @@ class ResumeEntry(_AguiModel):
 
     @property
     def approved(self) -> bool:
-        """Whether it is a yes. Closing the question is not a yes.
+        """Whether the answer is yes. Closing the question is not a yes.
 
         Raises:
-            RefusedError: BAD_FIELD, the payload says neither yes nor no, or more than was asked for.
+            RefusedError: BAD_FIELD, the payload says neither yes nor no, or has other fields.
         """
         if self.status == "cancelled":
             return False
@@ -51,7 +51,7 @@ class ResumeEntry(_AguiModel):
 
     @property
     def edits(self) -> Json | None:
-        """The new values that come with a yes; raises RefusedError: BAD_FIELD."""
+        """The new values sent with a yes; raises RefusedError BAD_FIELD."""
         edits = cast("Json", self.payload).get("editedArgs") if isinstance(self.payload, dict) else None
         if edits is not None and not isinstance(edits, dict):
             raise bad_field("resume", "editedArgs is an object")
@@ -70,13 +70,13 @@ class RunAgentInput(_AguiModel):
     resume: list[ResumeEntry] | None = Field(default=None, max_length=100)
 
     def new_messages(self) -> list[SentMessage]:
-        """The user's messages at the end, after the last one of anybody else; raises RefusedError."""
+        """The user's messages at the end, after the last message of anybody else; raises RefusedError."""
         if self.messages and self.messages[-1].get("role") not in ROLES:
             raise bad_field(f"messages[{len(self.messages) - 1}].role", f"one of {', '.join(ROLES)}")
         return new_messages(self.messages, _parts)
 
     def results(self) -> dict[str, Json]:
-        """The client's results of handed calls, by call.
+        """The client's results of handed calls, by call id.
 
         Raises:
             RefusedError: BAD_FIELD.
@@ -85,7 +85,7 @@ class RunAgentInput(_AguiModel):
         for index in range(first_new_index(self.messages) - 1, -1, -1):
             message, field = self.messages[index], f"messages[{index}]"
             call = message.get("toolCallId")
-            if message.get("role") != "tool" or message.get("id") == f"{call}-r":  # what was told of a tool of ours
+            if message.get("role") != "tool" or message.get("id") == f"{call}-r":  # a result that we sent, of our tool
                 break
             if not isinstance(call, str):
                 raise bad_field(f"{field}.toolCallId", "which call is this the result of?")

@@ -1,4 +1,4 @@
-"""POST /v2/ag-ui: a run of AG-UI 1.0. The same messages again are the same run, whose outcome is shown again."""
+"""POST /v2/ag-ui: a run of AG-UI 1.0. A repeated request with the same messages gets the same outcome."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -69,7 +69,7 @@ async def run_agent(
             if known_calls == frozenset() and not messages:
                 raise RefusedError(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
         except RefusedError as error:
-            # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
+            # A wrong answer to an interrupt or a call is reported by an event: the protocol has no other errors.
             return _finished_stream([*first_events, *run.fail(str(error.code), await thread.error_text(error))])
         for message in messages:
             question_seq = (await thread.send(message, wishes)).seq
@@ -92,7 +92,7 @@ def _finished_stream(events: Sequence[Json]) -> EventStream:
 async def _write_run(
     thread: Thread, question_seq: int, run: AguiRun, first_events: Sequence[Json], write: Write
 ) -> None:
-    """Writes the outcome of the message at `question_seq`, as it happens."""
+    """Writes the first events, then the outcome of the message at `question_seq` as it happens; ends the thread."""
     try:
         await write(encoded(first_events))
         await translate(thread, question_seq, run, lambda agui_events: write(encoded(agui_events)))
@@ -112,11 +112,11 @@ async def _decide_actions(
     messages: Sequence[SentMessage],
     locale: str | None,
 ) -> list[Action]:
-    """The actions that the run's answers decide. Either all of them can be decided, or none is.
+    """Decides the actions that the run's answers name, and returns them. None is decided unless all can be.
 
     Raises:
-        RefusedError: NOT_FOUND, no such interrupt in this thread; CONFLICT, one is open that the run does not answer,
-            or has expired; BAD_FIELD.
+        RefusedError: NOT_FOUND, there is no such interrupt in this thread; CONFLICT, an interrupt has expired, or the
+            run leaves one unanswered; BAD_FIELD.
         UnavailableError: this cannot be determined now.
     """
     caller = place.caller
@@ -154,7 +154,7 @@ async def _decide_actions(
 
 
 async def _has_pending_actions(api: Api, caller: TokenCaller) -> bool:
-    """Whether an action may be waiting; no if the market does not answer, since a question must not wait for it."""
+    """Whether actions are pending; False if the market does not answer, since a question must not wait for it."""
     try:
         return bool(await api.actions.pending(caller.company, caller.subject))
     except UnavailableError:
@@ -162,7 +162,7 @@ async def _has_pending_actions(api: Api, caller: TokenCaller) -> bool:
 
 
 async def _are_stored(api: Api, place: ConversationPlace, messages: Sequence[SentMessage]) -> bool:
-    """Whether it contains nothing new: a repeated run shows its interrupt again."""
+    """Whether all these messages are stored already: a repeated run shows its interrupt again."""
     return all([await api.commands.find_sent(place, message.identity) for message in messages])
 
 

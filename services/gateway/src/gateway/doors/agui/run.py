@@ -1,4 +1,4 @@
-"""One run of AG-UI: turns the events of a message into the protocol's."""
+"""One run of AG-UI: translates the events of an exchange into the protocol's."""
 
 from collections.abc import Collection, Sequence
 from itertools import count
@@ -19,10 +19,10 @@ CANCELLED: Json = {"type": "cancelled"}
 
 
 class AguiRun:
-    """What the client is told. It keeps track of what the client has: a text that was begun cannot be taken back, but a
-    MESSAGES_SNAPSHOT replaces all messages.
+    """The events for the client. It keeps track of the messages that the client has: a text that was started cannot be
+    taken back, but a MESSAGES_SNAPSHOT replaces all messages.
 
-    `messages`: those that the client sent with the run, unchanged; `given`: handed calls whose results are in them.
+    `messages`: those that the client sent, unchanged; `answered_calls`: handed calls whose results are among them.
     """
 
     def __init__(self, thread: str, run: str, messages: Sequence[Json], answered_calls: Collection[str] = ()) -> None:
@@ -34,11 +34,11 @@ class AguiRun:
         self._texts: dict[str, ClientText] = {}
         self._calls: set[str] = set()
         self._handed_calls: list[str] = []
-        """Calls that this run has handed to the client."""
+        """The calls that this run has handed to the client."""
         self._answered_calls = frozenset(answered_calls)
         self._client_messages: dict[str, Json] = {}
-        """What the client holds of a message's text. Behind a handed call it has another id than the message, whose id
-        the text before the call has."""
+        """By message: the client's message with its text so far. After a handed call it has another id than the
+        message, whose id belongs to the text before the call."""
         self._needs_snapshot = False
 
     def start(self) -> list[Json]:
@@ -46,7 +46,7 @@ class AguiRun:
         return [events.run_started(self._thread, self._run)]
 
     def show_conversation(self, messages: Sequence[MessageView]) -> list[Json]:
-        """The conversation as it stands, in place of what the client holds."""
+        """The event that replaces the client's messages by the conversation's."""
         self._messages = [_agui_message(message) for message in messages]
         return [events.messages_snapshot(self._messages)]
 
@@ -59,12 +59,12 @@ class AguiRun:
         return [*last_events, events.run_finished(self._thread, self._run, outcome, result)]
 
     def fail(self, code: str, message: str, retry_after: int | None = None) -> list[Json]:
-        """The run ends without what it was for."""
+        """The last events of a run that failed. `retry_after`: in seconds."""
         self.has_ended = True
         return [*self._end_open_texts(), events.run_error(code, message, retry_after)]
 
     def events_for(self, event: Event) -> list[Json]:
-        """The protocol's events for an event of the conversation."""
+        """The protocol's events for an event of the exchange."""
         match event:
             case turn.RunStarted():
                 if event.message_id in self._texts:
@@ -96,7 +96,7 @@ class AguiRun:
         return [*text_events, *self.finish(SUCCESS if message is None else outcome_of(message))]
 
     def _final_text(self, message: MessageView) -> list[Json]:
-        """The final text: the part that the client does not have yet."""
+        """The events that complete a message: the part of its text that the client does not have yet."""
         agui_events: list[Json] = []
         if message.id not in self._texts:
             agui_events += self._start_text(
@@ -126,13 +126,13 @@ class AguiRun:
             ClientText(previous_text),
             {"id": shown_id, "role": role, "content": "", **name_field},
         )
-        self._messages = [known for known in self._messages if known.get("id") != shown_id]
+        self._messages = [other for other in self._messages if other.get("id") != shown_id]
         self._messages.append(client_message)
         self._client_messages[message] = client_message
         return [events.text_start(shown_id, role, name)]
 
     def _continuation(self, message: str) -> tuple[str, str]:
-        """An id for the text after a handed call, and the text that came before it."""
+        """An unused id for the text after a handed call, and the text before it."""
         messages_by_id, message_id, previous_text = (
             {client_message.get("id"): client_message for client_message in self._messages},
             message,
@@ -145,7 +145,7 @@ class AguiRun:
         raise AssertionError("unreachable")
 
     def _end_open_texts(self) -> list[Json]:
-        """Ends texts that never became a message, since the conversation does not contain them."""
+        """The events that end texts that never became a message; the conversation does not contain them."""
         if self._texts:
             self._needs_snapshot = True
         open_ids = [self._client_messages[message]["id"] for message in self._texts]
@@ -156,7 +156,7 @@ class AguiRun:
         return [events.text_end(message) for message in open_ids]
 
     def _handed_call(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
-        """A handed call. The last one ends the run: its result comes with the next."""
+        """The events of a handed call. The last call ends the run: its result comes with the next run."""
         call, agui_events = event.call_id, list[Json]()
         if call in self._answered_calls:
             return []
@@ -179,7 +179,7 @@ class AguiRun:
         if event.arguments is not None:
             return self._handed_call(event, event.arguments)
         if any(client_message.get("id") == call for client_message in self._messages):
-            # The turn is driven again, or the client has it from an earlier run.
+            # The turn is driven again, or the client has the call from an earlier run.
             return []
         self._calls.add(call)
         function = {"name": event.tool, "arguments": ""}
@@ -191,7 +191,7 @@ class AguiRun:
         if event.call_id not in self._calls:
             return []
         self._calls.discard(event.call_id)
-        # The data itself went to the model.
+        # The data itself is only for the model.
         content = orjson.dumps({"success": event.success}).decode()
         result = events.tool_result(event.call_id, content)
         self._messages.append(
@@ -213,14 +213,14 @@ def _agui_message(message: MessageView) -> Json:
 
 
 def outcome_of(message: MessageView) -> Json:
-    """Returns how a run with this last message ends: with a question, if the message proposes an action."""
+    """The outcome of a run with this last message: an interrupt if the message proposes an action."""
     if not message.waiting:
         return SUCCESS
     return {"type": "interrupt", "interrupts": [events.interrupt(action.to_wire()) for action in message.waiting]}
 
 
 def _attachments(message: MessageView) -> Json:
-    """Returns the parts of a message besides its text."""
+    """The parts of a message besides its text."""
     if not (message.citations or message.charts or message.actions):
         return {}
     wire = message.to_wire()

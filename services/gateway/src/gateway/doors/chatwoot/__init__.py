@@ -1,2 +1,2 @@
-"""Chatwoot's agent bot: POST /v2/channels/chatwoot/{channelId}. Messages from there go into a conversation here;
-replies are sent by memory, which keeps the channel's token."""
+"""Chatwoot's agent bot: POST /v2/channels/chatwoot/{channelId}. Messages from Chatwoot are stored in a conversation
+here; memory, which has the channel's token, sends the replies."""

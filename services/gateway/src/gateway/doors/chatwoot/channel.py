@@ -1,4 +1,4 @@
-"""Applies a channel's webhook to a conversation. Applying it again, or late, changes nothing."""
+"""Applies a channel's webhooks to conversations. Applying one again, or late, changes nothing."""
 
 from contracts.channel_rpc import CHANNEL_ECHO, ChannelEchoRequest, text_digest
 from contracts.channels import ChatKind
@@ -23,7 +23,7 @@ NEVER_EXPIRES = 4_102_444_800.0
 
 
 class ChannelEvents:
-    """The events of one channel of a company. `inbox`: the only one that is answered; None: all."""
+    """Applies the events of one channel of a company. `inbox`: the only inbox that is answered; None: all are."""
 
     def __init__(self, api: Api, company: str, channel: str, inbox: int | None) -> None:
         self._api = api
@@ -33,7 +33,7 @@ class ChannelEvents:
         self._prefix = f"cw_{channel.partition('_')[2]}_"
 
     async def apply(self, event: ChatwootMessage | StatusChanged) -> None:
-        """Applies the event; raises UnavailableError or RateLimitedError: try later."""
+        """Applies an event; raises UnavailableError or RateLimitedError if it must be tried again later."""
         conversation = event.conversation
         if self._inbox is not None and conversation.inbox not in {None, self._inbox}:
             return
@@ -56,7 +56,7 @@ class ChannelEvents:
             await self._send_contact_message(event)
 
     async def _send_contact_message(self, event: ChatwootMessage) -> None:
-        """The contact's message. Limits by address do not apply, since contacts write through Chatwoot's address."""
+        """Appends a contact's message. Limits by address do not apply, since contacts write from Chatwoot's address."""
         place = self._place(event.conversation, self._contact(event.conversation.contact))
         commands, key = self._api.commands, _key(event)
         if await self._api.threads.newest_question_seq(place.caller, place.conversation) and await commands.find_sent(
@@ -68,9 +68,9 @@ class ChannelEvents:
         await commands.send_as_visitor(place, MessageDraft(key, event.text, event.conversation.locale))
 
     async def _follow_owner(self, conversation: ChatwootConversation, change: StatusChanged | None = None) -> None:
-        """The owner there becomes the owner here. Only a change of status gives it back to the AI: a message may
-        still carry the status from before our own hand-off. A change that finds the owner as it says has overtaken
-        another, unless it is the echo of our own: it is stored too, so that the other counts as older."""
+        """Makes Chatwoot's owner the owner here. Only a change of status returns the conversation to the AI: a message
+        may still have the status from before our own hand-off. A change to the owner that is set already has overtaken
+        another change, unless it is the echo of our own. It is stored too, so that the other one counts as older."""
         if conversation.status == OPEN:
             owner = Owner(kind=OwnerKind.WAITING)
             if (person := conversation.assignee) is not None:

@@ -1,5 +1,5 @@
-"""Chatwoot's webhooks to its agent bots, as far as this door reads them. They are read leniently: other events, and
-incomplete ones, are ignored.
+"""Chatwoot's webhooks to its agent bots, as far as this door reads them. Other events, and incomplete ones, are
+ignored.
 
 Followed: app/listeners/agent_bot_listener.rb, app/models/message.rb (webhook_data) and
 app/presenters/conversations/event_data_presenter.rb of Chatwoot 4.
@@ -18,12 +18,12 @@ OWN_ID_ATTRIBUTE = "nexus_message_id"
 OPEN, PENDING = "open", "pending"
 _INCOMING, _OUTGOING = (0, "incoming"), (1, "outgoing")
 _MAX_NUMBER = 10**18
-"""The highest conversation number of an account, since the number is part of an id."""
+"""Limit of a conversation's number, since the number is part of an id."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatwootPerson:
-    """A contact, or somebody of the company."""
+    """A contact, or somebody in the company."""
 
     id: str
     name: str | None
@@ -31,7 +31,7 @@ class ChatwootPerson:
 
 @dataclass(frozen=True, slots=True)
 class ChatwootConversation:
-    """A Chatwoot conversation at the time of the event. `changed_at` (seconds) grows with each change of it."""
+    """A Chatwoot conversation at the time of an event. `changed_at`: seconds since the epoch, grows with changes."""
 
     number: int
     status: str
@@ -44,7 +44,7 @@ class ChatwootConversation:
 
 @dataclass(frozen=True, slots=True)
 class ChatwootMessage:
-    """A message. `author` None: from the contact; `is_echo`: it was ours."""
+    """A message. `author`: None if the contact wrote it; `is_echo`: we sent it ourselves."""
 
     id: str
     text: str
@@ -52,19 +52,19 @@ class ChatwootMessage:
     author: ChatwootPerson | None = None
     is_echo: bool = False
     own_message_id: str | None = None
-    """The id that we gave it."""
+    """Our id of a message that we sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusChanged:
-    """Somebody else has the conversation. `previous_status`: the status that it had; None: not told."""
+    """The conversation's status has changed. `previous_status`: None if Chatwoot does not say."""
 
     conversation: ChatwootConversation
     previous_status: str | None = None
 
 
 def parse_event(event: Json) -> ChatwootMessage | StatusChanged | None:
-    """The event; None: nothing for us."""
+    """The event in a webhook; None if it does not concern us."""
     match event.get("event"):
         case "message_created":
             return _parse_message(event)
@@ -83,7 +83,7 @@ def _status_before(event: Json) -> str | None:
 def _parse_message(event: Json) -> ChatwootMessage | None:
     conversation = _parse_conversation(object_of(event.get("conversation")), event)
     identity, kind, sender = event.get("id"), event.get("message_type"), object_of(event.get("sender"))
-    # Notes are between the people of the company, whoever wrote them.
+    # Private notes are for the company's people only.
     if conversation is None or identity is None or event.get("private"):
         return None
     text = _text(event)
@@ -110,11 +110,11 @@ def _parse_conversation(conversation: Json, event: Json) -> ChatwootConversation
     number, meta = conversation.get("id"), object_of(conversation.get("meta"))
     contact = _parse_person(object_of(meta.get("sender")))
     if contact is None:
-        # Older releases name the contact beside the message alone.
+        # Older releases name the contact only beside the message.
         contact = _parse_person(object_of(event.get("contact")) or object_of(event.get("sender")))
     if not isinstance(number, int) or not 0 < number < _MAX_NUMBER or contact is None:
         return None
-    # Given to a bot by hand it is the bot's, which some releases leave open.
+    # A conversation assigned to a bot by hand is the bot's, although some releases leave its status open.
     is_with_bot, status = meta.get("assignee_type") == "AgentBot", str(conversation.get("status", ""))
     inbox = conversation.get("inbox_id") or object_of(event.get("inbox")).get("id")
     locale = object_of(conversation.get("additional_attributes")).get("browser_language")
@@ -130,7 +130,7 @@ def _parse_conversation(conversation: Json, event: Json) -> ChatwootConversation
 
 
 def _text(event: Json) -> str:
-    """The text, with the names of attachments."""
+    """The message's text, followed by the names of attachments."""
     content = event.get("content")
     attachments = event.get("attachments")
     lines = [content.strip()] if isinstance(content, str) and content.strip() else []
@@ -143,7 +143,7 @@ def _text(event: Json) -> str:
 def _attachment_line(attachment: Json) -> str:
     kind = str(attachment.get("file_type") or "file")
     address = attachment.get("data_url") or attachment.get("external_url") or ""
-    # Not taken apart as an address: one that is none has a name as well.
+    # Not parsed as an address: an invalid one has a name too.
     name = unquote(str(address).partition("?")[0].rpartition("/")[2]) or str(attachment.get("fallback_title") or "")
     return f"[{kind}: {name[:200]}]" if name else f"[{kind}]"
 
@@ -158,9 +158,9 @@ def _parse_person(person: Json) -> ChatwootPerson | None:
 
 
 def _seconds(value: object) -> float:
-    """A time, given as a number of seconds or as text; 0: not given."""
+    """A time in seconds since the epoch, from a number of seconds or an ISO text; 0 if there is none."""
     text = str(value)
-    with suppress(ValueError):  # then it is the other one, or no time
+    with suppress(ValueError):  # then it is an ISO text, or no time
         return float(text)
     with suppress(ValueError, OverflowError):
         return datetime.fromisoformat(text).timestamp()

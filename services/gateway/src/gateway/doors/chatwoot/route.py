@@ -1,4 +1,4 @@
-"""POST /v2/channels/chatwoot/{channelId}: always answered quickly, since Chatwoot considers a slow bot broken and
+"""POST /v2/channels/chatwoot/{channelId}: always answered quickly, since Chatwoot takes a slow bot for broken and
 opens its conversations to people."""
 
 import asyncio
@@ -23,17 +23,18 @@ log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v2/channels/chatwoot", tags=["channels"])
 
 RESPONSE_SECONDS = 0.07
-"""Seconds that the work may take before the response, which is due within 0.1."""
+"""Seconds that applying an event may take before the response, which is due within 0.1 s."""
 RETRY_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0)
-"""Seconds between retries while the bus or memory is away: four minutes in all."""
+"""Seconds between retries while the bus or memory is unavailable: four minutes in all."""
 VERIFY_SECONDS = 2.0
 """Deadline for memory to verify a signature."""
 MAX_RUNNING = 2_000
-"""Webhooks worked on after their response. With more, Chatwoot gets an error, and a person sees the conversation."""
+"""Webhooks that may still be applied after their response. With more, Chatwoot gets an error, and opens the
+conversation to people."""
 _running: set[asyncio.Task[None]] = set()
 ConversationKey = tuple[str, int]
 _newest: dict[ConversationKey, asyncio.Task[None]] = {}
-"""The newest work of each channel's conversation that is not done."""
+"""The newest unfinished task of each conversation of a channel."""
 
 
 @router.post(
@@ -78,8 +79,8 @@ async def _apply(
     event: ChatwootMessage | StatusChanged | None,
     previous: asyncio.Task[None] | None,
 ) -> None:
-    """Applies the event, however long that takes, after `previous`, the one that came before it in its conversation;
-    raises RefusedError: it is not the channel's."""
+    """Verifies a webhook and applies its event, after the `previous` event of its conversation; retries while a
+    dependency is unavailable. Raises RefusedError if the webhook is not the channel's."""
     verified = None
     for pause in (*RETRY_SECONDS, None):
         try:

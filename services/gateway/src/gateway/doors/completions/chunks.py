@@ -1,4 +1,4 @@
-"""Responses of the OpenAI-compatible API, whole and in chunks (snake_case, as in that API).
+"""Responses of the OpenAI-compatible API, as one object or in chunks (snake_case, as in that API).
 
 Format: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming. In addition, if orders wait for
 their user's confirmation: `pending_actions`.
@@ -63,7 +63,7 @@ class ChunkedAnswer:
     model: str
 
     def completion(self, text: str, end: CompletionEnd) -> ChatCompletion:
-        """The answer as one object."""
+        """The whole answer as one object."""
         calls = [ToolCall(id=c.id, function=CalledFunction(name=c.name, arguments=c.arguments)) for c in end.calls]
         message = ChatCompletionMessage(content=text if text or not calls else None, tool_calls=calls or None)
         return ChatCompletion(
@@ -83,7 +83,7 @@ class ChunkedAnswer:
         return self._chunk({"content": text})
 
     def last_chunks(self, end: CompletionEnd, *, with_usage: bool) -> Iterator[JsonObject]:
-        """The last chunks, when it is known which model answered."""
+        """The last chunks; from then on it is known which model answered."""
         answer = replace(self, model=end.model or self.model)
         if end.calls:
             yield answer._chunk({"tool_calls": [_delta(index, call) for index, call in enumerate(end.calls)]})

@@ -34,7 +34,7 @@ from gateway.errors import bad_field
 SCHEMA_FIELD = "response_format.json_schema.schema"
 _TOO_MANY = f"at most {MAX_PICTURES} pictures in a request"
 SHAPE_MESSAGES = 3
-"""Messages that a requested format adds: the instruction, and for a second try the bad answer and the reason."""
+"""Messages that a requested format adds: the instruction, and for a second attempt the bad answer and the reason."""
 
 
 class Open(BaseModel):
@@ -187,7 +187,7 @@ class ChatCompletionRequest(Sampling, Open):
 def completion_request(
     body: ChatCompletionRequest, *, company: str, request_id: str, principal: str, language: Language | None, door: str
 ) -> CompleteRequest:
-    """The request to an agent; raises RefusedError BAD_FIELD, naming the parameter."""
+    """The request to an agent; raises RefusedError (BAD_FIELD), naming the parameter."""
     check_parameters(body.model_extra or {}, _UNSUPPORTED)
     messages = _messages_of(body)
     tools = [
@@ -248,7 +248,7 @@ def _messages_of(body: ChatCompletionRequest) -> list[CompletionMessage]:
 
 
 def text_shape_of(body: ChatCompletionRequest) -> TextShape | None:
-    """The format that the answer is checked against; None: any text. Raises RefusedError BAD_FIELD."""
+    """The format that the answer must have; None if any text will do. Raises RefusedError (BAD_FIELD)."""
     response_format = body.response_format
     if response_format is None or response_format.type == "text":
         return None
@@ -266,14 +266,14 @@ def text_shape_of(body: ChatCompletionRequest) -> TextShape | None:
 
 
 def sampling_of(body: Sampling) -> Sampling | None:
-    """The request's sampling parameters; None: none are set."""
+    """The request's sampling parameters; None if none are set."""
     set_fields = Sampling.model_fields.keys() & body.model_fields_set
     values = {name: value for name in set_fields if (value := getattr(body, name)) is not None}
     return Sampling(**values) if values else None
 
 
 def check_parameters(parameters: Mapping[str, object], unsupported: Mapping[str, Unsupported]) -> None:
-    """Raises RefusedError BAD_FIELD, naming the first unsupported parameter with an effect."""
+    """Raises RefusedError (BAD_FIELD), naming the first unsupported parameter that would have an effect."""
     for name, value in parameters.items():
         neutral, instead = unsupported.get(name, ((value,), ""))
         if value is not None and value not in neutral:
@@ -342,8 +342,8 @@ def _picture(part: ContentPart, field: str, number: int) -> CompletionPicture:
 
 
 def _check_calls(messages: list[CompletionMessage]) -> None:
-    """Checks that each call is followed by its result and each result belongs to a call: models refuse anything
-    else."""
+    """Raises RefusedError unless each call is followed by its result and each result belongs to a call: models refuse
+    anything else."""
     open_calls: set[str] = set()
     for index, message in enumerate(messages):
         if message.role == "tool":

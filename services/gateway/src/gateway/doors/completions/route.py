@@ -1,6 +1,6 @@
 """/v1: the OpenAI-compatible API for the official clients; the answer is the copilot's, with tools.
 
-The caller sends the whole conversation each time, and none of it is stored. The work ends when the caller disconnects.
+The caller sends the whole conversation each time, and none of it is stored. If the caller disconnects, the work stops.
 """
 
 import asyncio
@@ -36,11 +36,11 @@ from gateway.web.words import AcceptLanguage
 router = APIRouter(prefix="/v1", tags=["openai"], route_class=DoorRoute)
 
 MAX_BYTES = 768 * 1024
-"""Bytes of a request, which goes over the bus in one message."""
+"""Largest request in bytes; it is sent over the bus in one message."""
 FIRST_PART_SECONDS = 5.0
-"""Seconds after which a stream begins even without a first part; a later error is one of its events."""
+"""Seconds to wait for the first part; then the stream begins without it, and a later error is one of its events."""
 MAX_ATTEMPTS = 2
-"""Attempts at a text of the requested format."""
+"""Attempts to get a text of the requested format."""
 _NO_MODEL = "no model is configured, and the built-in assistant writes no JSON: set a model's key, or ask for text"
 _DONE = b"data: [DONE]\n\n"
 ResultT = TypeVar("ResultT")
@@ -133,12 +133,12 @@ def no_model(name: str) -> RefusedError:
 
 
 def admit(request: Request, api: Api, caller: TokenCaller, completion: CompleteRequest) -> None:
-    """Checks the request's size and the websocket's limits, which count the user's messages. Results of the caller's
-    own tools are not counted: they belong to an earlier message.
+    """Checks the request's size, and the same limits of messages as the websocket. Results of the caller's own tools
+    are not counted: they belong to an earlier message.
 
     Raises:
-        HTTPException: 413, it is too large.
-        RateLimitedError: the user or their address has sent too many.
+        HTTPException: 413, the request is too large.
+        RateLimitedError: the user or their address has sent too many messages.
     """
     if len(completion.to_json()) > MAX_BYTES:
         raise HTTPException(413, f"send at most {MAX_BYTES} bytes")
@@ -161,11 +161,11 @@ async def complete_text(api: Api, caller: TokenCaller, completion: CompleteReque
 async def complete_shaped_text(
     api: Api, caller: TokenCaller, completion: CompleteRequest, shape: TextShape
 ) -> tuple[str, CompletionEnd]:
-    """A text of the requested format, asked for again if it is wrong; calls of the caller's tools have no format.
+    """A text of the requested format, requested again if it does not fit; calls of the caller's tools need no format.
 
     Raises:
-        RefusedError: no model answered, but the built-in assistant.
-        UnavailableError: the model's text does not fit.
+        RefusedError: the built-in assistant answered instead of a model.
+        UnavailableError: the model's texts do not fit.
     """
     completion = completion.model_copy(update={"stream": False})
     fault = None
@@ -190,7 +190,7 @@ async def complete_shaped_text(
 async def _shaped_parts(
     api: Api, caller: TokenCaller, completion: CompleteRequest, shape: TextShape
 ) -> AsyncGenerator[CompletePart, None]:
-    """Collects a text that is to be checked."""
+    """The parts of an answer whose text is collected and checked first."""
     text, end = await complete_shaped_text(api, caller, completion, shape)
     if text:
         yield CompletePart(text=text)
@@ -198,7 +198,7 @@ async def _shaped_parts(
 
 
 async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT:
-    """The result; cancelled if the caller disconnects, since it costs money and nobody would read it."""
+    """The result of `work`, which is cancelled if the caller disconnects: it costs money, and nobody would read it."""
     task = asyncio.ensure_future(work)
     connection: BoundedHttp = request.scope[CONNECTION]
     connection.watch(task.cancel)
@@ -216,7 +216,7 @@ async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT
 async def _stream_response(
     completion: AbstractAsyncContextManager[AsyncIterator[CompletePart]], answer: ChunkedAnswer, *, with_usage: bool
 ) -> Response:
-    """A stream whose first part is ready, so that an error before it can have its own status."""
+    """A streamed response. It waits for the first part, so that an error before it gets its own status."""
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(completion)
         first_part = asyncio.ensure_future(anext(parts))
@@ -236,7 +236,7 @@ async def _write_chunks(
     with_usage: bool,
     write: Write,
 ) -> None:
-    """Writes server-sent events; an error during the answer is the last one."""
+    """Writes the answer as server-sent events; an error during the answer is the last event."""
     try:
         async with stack:
             piece = server_sent.event(answer.first_chunk())
@@ -260,7 +260,7 @@ async def _write_chunks(
 
 
 async def _cancel(part: asyncio.Future[CompletePart]) -> None:
-    """Cancels the task that waits for the next part before the parts are closed."""
+    """Cancels the task that waits for a part, and waits until it has ended."""
     if not part.done():
         part.cancel()
     with suppress(asyncio.CancelledError, Exception):

@@ -1,5 +1,5 @@
-"""`market_analysis` over MCP: a client that supports tasks gets a handle at once and polls; any other waits and
-receives progress. It is an analysis as in /v2/analysis: kept for a week, and continued if an agent dies."""
+"""`market_analysis` over MCP. A client that supports tasks gets a handle at once and polls; others wait and receive
+progress. It is an analysis as in /v2/analysis: kept for a week, and continued if an agent dies."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ from runtime.analyses import CANCELLED, StoredAnalysis
 
 NAME = "market_analysis"
 WAIT_SECONDS = 150.0
-"""Seconds that a client without tasks waits: an analysis always ends before."""
+"""Seconds for which a client without tasks waits; an analysis always ends earlier."""
 CANCEL_SECONDS = 5.0
 """Deadline for cancelling an analysis whose client has disconnected."""
 POLL_MS = 1_000
@@ -48,13 +48,13 @@ _PARAMETERS: Json = {
 
 
 class McpAnalyses:
-    """The tool, and its calls as tasks (tasks.TaskHandlers)."""
+    """The tool and its calls, which are tasks (tasks.TaskHandlers)."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
 
     async def list_tools(self, caller: TokenCaller, language: Language) -> list[types.Tool]:
-        """The tool, if the company has analyses."""
+        """The tool, if the company has analyses; else none."""
         if not analyses_markets(await self._api.companies.get(caller.company)):
             return []
         return [
@@ -69,10 +69,11 @@ class McpAnalyses:
     async def call(
         self, context: Context, arguments: Mapping[str, object], key: str | None
     ) -> types.CallToolResult | Json:
-        """One analysis; the same key again is the same one."""
+        """Starts an analysis; returns its result, or a handle if the client supports tasks. Calls with the same `key`
+        are the same analysis."""
         analysis_id = uuid7() if key is None else derive_id("analysis", key)
         try:
-            body = AnalysisBody.model_validate({name: said for name, said in arguments.items() if said is not None})
+            body = AnalysisBody.model_validate({name: value for name, value in arguments.items() if value is not None})
             language = await language_of(context, body.query)
             await begin(self._api, caller_of(context), body, analysis_id, language)
             if not accepts_tasks(context):
@@ -86,17 +87,17 @@ class McpAnalyses:
             return refusal(str(error.code), error.message)
 
     async def get(self, context: Context, task_id: str) -> Json | None:
-        """Returns the progress of an analysis, and finally its report."""
+        """The progress of an analysis, and finally its report; None if there is no such analysis."""
         analysis = await self._find(context, task_id)
         return None if analysis is None else _task(analysis, await language_of(context, analysis.record.request.query))
 
     async def update(self, context: Context, task_id: str, responses: Mapping[str, object]) -> bool:
-        """An analysis never asks its client anything, so any input is refused."""
+        """Ignores the input, since an analysis never asks its client anything; returns whether the analysis exists."""
         del responses
         return await self._find(context, task_id) is not None
 
     async def cancel(self, context: Context, task_id: str) -> bool:
-        """Cancels it; its driver stops at the next step."""
+        """Cancels an analysis, whose driver stops at the next step; returns whether it exists."""
         if await self._find(context, task_id) is None:
             return False
         try:
@@ -118,7 +119,7 @@ class McpAnalyses:
     async def _wait_for_result(
         self, context: Context, analysis_id: str, language: Language, *, is_repeatable: bool
     ) -> types.CallToolResult:
-        """The result. `is_repeatable`: the call can be made again, and finds it. Else a client that hangs up has cancelled it:
+        """Waits for the result. If the call is not repeatable, the analysis is cancelled when the client disconnects:
         "The server MUST treat a client disconnect as cancellation of that request"."""
         try:
             return await self._report_progress(context, analysis_id, language)
@@ -142,7 +143,7 @@ class McpAnalyses:
 
 
 def _stage_text(name: str, language: Language) -> str:
-    """Says what is done in the stage; a newer release's stage is described like the first."""
+    """A text that says what is done in a stage; a newer release's unknown stage is described like the first."""
     return TEXTS[f"analysis.stages.{name if name in _STAGES else _STAGES[0]}"].in_language(language)
 
 
@@ -165,7 +166,7 @@ def _handle(analysis: StoredAnalysis, language: Language) -> Json:
 
 
 def _task(analysis: StoredAnalysis, language: Language) -> Json:
-    """Returns the analysis as a DetailedTask; a failure of the tool itself is a result too."""
+    """The analysis as a DetailedTask; a failure of the tool itself is a result too."""
     handle = _handle(analysis, language)
     if handle["status"] != "completed":
         return handle

@@ -1,7 +1,7 @@
 """Asks the user to confirm an order through their own MCP client.
 
-The SDK seals what travels with the client (AES-256-GCM under a key that all gateways share) and binds it to the caller,
-the tool, the arguments and an hour: nobody can confirm another's order, or a different order than they were shown.
+The SDK seals the data that the client carries (AES-256-GCM with a key that all gateways share) and binds it to the
+caller, the tool, the arguments and an hour: nobody can confirm another user's order, or an order other than shown.
 """
 
 import json
@@ -22,14 +22,14 @@ _FIELD = "confirm"
 
 @dataclass(frozen=True, slots=True)
 class PendingAction:
-    """A waiting action, with the data of the call that created it."""
+    """A pending action, with the data of the call that created it."""
 
     action: str
     data: dict[str, object]
 
     @classmethod
     def parse(cls, state: str) -> "PendingAction":
-        """Reads the confirmation from sealed data; raises MCPError, which only another version's data can cause."""
+        """The action in data that was sealed; raises MCPError, which only data of another version can cause."""
         try:
             fields = json.loads(state)
             return cls(str(fields["action"]), object_of(fields["data"]))
@@ -42,7 +42,7 @@ class PendingAction:
 
     @property
     def editable(self) -> dict[str, object]:
-        """The fields that a yes may change, with their requested values."""
+        """The fields that a confirmation may change, with their requested values."""
         editable, order = self.data.get("editable"), self.data.get("order")
         if not is_object(editable) or not is_object(order):
             return {}
@@ -50,7 +50,7 @@ class PendingAction:
 
     @property
     def summary(self) -> str:
-        """The order as its service words it, or field by field."""
+        """The order in its service's words, or else field by field."""
         summary = self.data.get("summary")
         if isinstance(summary, str) and summary:
             return summary
@@ -60,13 +60,13 @@ class PendingAction:
 
 
 def pending_action_in(data: Mapping[str, object] | None) -> PendingAction | None:
-    """The waiting action in a result, if there is one."""
+    """The pending action in a result's data; None if there is none."""
     action = data.get("action_id") if data is not None and data.get("status") == _PENDING else None
     return PendingAction(action, dict(data or {})) if isinstance(action, str) else None
 
 
 def question_form(pending: PendingAction, language: str) -> types.ElicitRequestFormParams:
-    """The question to the client's user."""
+    """The form that asks the client's user."""
     summary = pending.summary
     question, title = (TEXTS[f"order.{key}"].in_language(language) for key in ("question", "confirm"))
     titles = TEXTS.section("order.titles")
@@ -94,13 +94,13 @@ def question_result(pending: PendingAction, question: types.ElicitRequestFormPar
 
 
 def answer_in(responses: types.InputResponses | None) -> types.ElicitResult | None:
-    """The answer in the repeated call."""
+    """The user's answer in the repeated call; None if there is none."""
     answer = (responses or {}).get(_QUESTION)
     return answer if isinstance(answer, types.ElicitResult) else None
 
 
 def edits_in(pending: PendingAction, answer: types.ElicitResult | None) -> dict[str, object] | None:
-    """Returns what the user has changed in the form, or None."""
+    """The fields that the user has changed in the form; None if there are none."""
     content = (answer.content if answer is not None else None) or {}
     requested = pending.editable
     return {
@@ -111,7 +111,7 @@ def edits_in(pending: PendingAction, answer: types.ElicitResult | None) -> dict[
 
 
 def with_snake_case_names(edits: Mapping[str, object]) -> dict[str, object]:
-    """The same with the field names of the tool's data."""
+    """The edits with the field names of the tool's data (snake_case)."""
     return {_snake(name): value for name, value in edits.items()}
 
 
@@ -120,7 +120,7 @@ def _snake(name: str) -> str:
 
 
 def decision_in(answer: types.ElicitResult | None) -> Literal["confirm", "reject"] | None:
-    """The user's decision; None: they closed the question or said neither, and the action keeps waiting."""
+    """The user's decision; None if they closed the question or said neither, so that the action stays pending."""
     if answer is None or answer.action == "cancel":
         return None
     if answer.action == "decline":

@@ -1,7 +1,7 @@
 """/mcp: the tool catalogue as an MCP server (streamable HTTP), without state between requests.
 
-Any replica serves any request: what a confirmation needs travels with the client, sealed. The SDK is loaded in a thread
-with the first request: it takes 16 MB, which a gateway without MCP clients saves.
+Any replica serves any request: the client carries, sealed, what a confirmation needs. The SDK takes 16 MB, so it is
+loaded only with the first request, in a thread.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ ServerFactory = Callable[[Api, Answers], "GatewayMcpServer"]
 
 
 def load_server_factory() -> ServerFactory:
-    """The product's MCP server; takes a second or two, since it imports the SDK."""
+    """The function that builds the product's MCP server; takes a second or two, since it imports the SDK."""
     return cast("ServerFactory", importlib.import_module("gateway.doors.mcp.server").build)
 
 
 class McpEndpoint:
-    """Identifies the caller and their address; the SDK does the rest. `load` runs in a thread, with the first
-    request."""
+    """Identifies the caller and checks the page's origin; the SDK does the rest. `load` runs in a thread, with the
+    first request."""
 
     def __init__(self, api: Api, answers: Answers, load: Callable[[], ServerFactory] = load_server_factory) -> None:
         self._api = api
@@ -49,7 +49,7 @@ class McpEndpoint:
         caller = CUSTOMERS.check(await self._caller(request))
         await self._check_origin(request, caller)
         if request.method != "POST":
-            # No stream of the server's own, and nothing of a session to end: a socket that waits costs something.
+            # There is no stream of the server's own (an idle socket has a cost), and no session to end.
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
         server = await self._started_server()

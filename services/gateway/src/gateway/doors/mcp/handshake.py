@@ -1,7 +1,7 @@
 """The MCP revisions with a handshake (up to 2025-11-25), served without sessions in memory.
 
-Like the SDK's stateless mode, but the server can send requests too: a request rides on the stream of the call that
-needs it, and the client's response, a POST to any gateway, is passed on to the gateway that waits.
+Like the SDK's stateless mode, but the server can send requests too: a request is sent on the stream of the call that
+needs it, and the client's response, a POST to any gateway, is forwarded to the gateway that waits.
 """
 
 import contextlib
@@ -25,10 +25,11 @@ from mcp.shared.message import MessageMetadata, ServerMessageMetadata, SessionMe
 from mcp.shared.transport_context import TransportContext
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from contracts.json_values import object_of
 from gateway.domain.client_answers import Answers, TooManyQuestionsError
+from gateway.doors.door_route import replayed
 from gateway.doors.mcp.offer import principal_of
 from gateway.doors.mcp.sessions import HEADER, capabilities_of, new_session
 
@@ -37,7 +38,7 @@ log = structlog.get_logger(__name__)
 
 
 class Handshake:
-    """The ASGI application of these revisions."""
+    """The ASGI application for these revisions."""
 
     def __init__(self, server: Server[Any], key: bytes, answers: Answers) -> None:
         self._server = server
@@ -60,7 +61,7 @@ class Handshake:
             and not _is_request_id(message["id"])
             and not str(message.get("method")).startswith("notifications/")
         ):
-            # The SDK takes it for a notification: its sender would wait for an answer.
+            # The SDK would take it for a notification, and its sender would wait in vain for an answer.
             await _error_response(400, "id: a text or a whole number")(scope, receive, send)
             return
         session = request.headers.get(HEADER)
@@ -82,7 +83,8 @@ class Handshake:
             )
             await response(scope, receive, send)
             return
-        await self._exchange(caller, session, capabilities, request, _replayed(body, receive), send)
+        replay = replayed({"type": "http.request", "body": body, "more_body": False}, receive)
+        await self._exchange(caller, session, capabilities, request, replay, send)
 
     async def _exchange(
         self,
@@ -147,7 +149,8 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
     async def ask(
         self, context: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
     ) -> dict[str, Any]:
-        """The client's result; raises MCPError: its error, no answer in time, or too many waiting questions."""
+        """Sends a request to the client and returns its result; raises MCPError: the client's error, no answer in time,
+        or too many waiting questions."""
         try:
             with self._answers.question(self._caller) as question:
                 fields: dict[str, Any] = {"params": dict(params)} if params else {}
@@ -211,7 +214,7 @@ class _Context:
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
-    """The message; None if it is none, which the transport reports itself."""
+    """The JSON object in the body; empty if there is none, which the transport itself reports."""
     with contextlib.suppress(orjson.JSONDecodeError):
         message = orjson.loads(body)
         if isinstance(message, dict):
@@ -221,20 +224,6 @@ def _json_object(body: bytes) -> dict[str, Any]:
 
 def _is_request_id(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Replays a body that has been read, and then what follows it."""
-    is_replayed = False
-
-    async def receive_again() -> Message:
-        nonlocal is_replayed
-        if is_replayed:
-            return await receive()
-        is_replayed = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_again
 
 
 def _error_response(

@@ -1,4 +1,4 @@
-"""The offer of an MCP server, passed to the serving layer, which is the same for every offer."""
+"""What an MCP server offers. The code that serves an offer is the same for all."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,21 +24,20 @@ def _no_header_arguments(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`handlers` are the SDK's, named like its Server's parameters (`on_list_tools`, …)."""
+    """What a server offers. `handlers`: by the names of the parameters of the SDK's Server (`on_list_tools`, …)."""
 
     instructions: str
     handlers: Mapping[str, Any]
     cache_hints: Mapping[CacheableMethod, CacheHint] = field(default_factory=dict[CacheableMethod, CacheHint])
     header_schema: Callable[[str], Mapping[str, object] | None] = _no_header_arguments
-    """Returns the input schema of a tool, by name, whose arguments in headers are to be checked. None: no tool has
-    such."""
+    """Returns a tool's input schema by its name, if its arguments in headers must be checked; else None."""
     tasks: TaskHandlers | None = None
     extensions: Mapping[str, dict[str, object]] = field(default_factory=dict[str, dict[str, object]])
     """Further extensions announced to clients, with their settings."""
 
 
 def check_page(params: types.PaginatedRequestParams | None) -> None:
-    """Raises MCPError for a cursor: every list is one page, so we never issue one."""
+    """Raises MCPError for a cursor: every list is one page, so we never issue cursors."""
     if params is not None and params.cursor is not None:
         raise MCPError(code=types.INVALID_PARAMS, message="cursor: it is none of this server's")
 
@@ -49,12 +48,12 @@ def caller_of(context: Context) -> TokenCaller:
 
 
 def principal_of(caller: TokenCaller) -> str:
-    """The owner of data that travels with a client: company, role and user."""
+    """The holder of data that a client carries: company, role and user."""
     return f"{caller.company}/{caller.role}/{caller.subject}"
 
 
 async def language_of(context: Context, text: str = "") -> Language:
-    """Returns the language that the user reads; `text`: something that they wrote."""
+    """The language in which to answer the user. `text`: something that they wrote."""
     request = cast("Request", context.request)
     company, tags = caller_of(context).company, request.headers.get("accept-language")
     return await get_api(request).companies.language_for(company, tags, text)

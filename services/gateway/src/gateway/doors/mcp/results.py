@@ -1,4 +1,4 @@
-"""Converts tools and results of calls to MCP."""
+"""Converts tools and results of calls to MCP's types."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _OPEN_WORLD = frozenset({"market", "news", "own", "site"})
 
 
 def listed_tool(tool: ToolDetails, *, views: bool) -> types.Tool:
-    """A tool for the list; with its view, for clients that show views."""
+    """A tool for the list of tools. `views`: with its view, for clients that show views."""
     meta: dict[str, object] = {"nexus/plan": tool.required_plan, "nexus/category": tool.category}
     if views and tool.name in VIEWS:
         meta["ui"] = {"resourceUri": VIEWS[tool.name]}
@@ -64,18 +64,18 @@ def refusal(code: ToolCode | str, message: str) -> types.CallToolResult:
 
 
 def unavailable_error(error: UnavailableError) -> MCPError:
-    """Returns the protocol error for a dependency that is away before a tool is called."""
+    """The protocol error for a dependency that is unavailable before a tool is called."""
     return MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)})
 
 
 def success(data: Mapping[str, object]) -> ToolResult:
-    """Data that no tool returned."""
+    """A result with data that no tool returned."""
     return ToolResult(success=True, data=dict(data), metadata=ToolMetadata(execution_time=0.0))
 
 
 def _with_error_shape(schema: Mapping[str, object] | None) -> dict[str, object] | None:
-    """What a tool gives, or why it gives nothing: clients hold a refusal's structured content against the schema too,
-    and throw where it does not fit."""
+    """The output schema with a refusal as the alternative: clients check a refusal's structured content against the
+    schema too, and fail if it does not fit."""
     if schema is None:
         return None
     optional_schema = {name: value for name, value in schema.items() if name != "required"}

@@ -24,7 +24,7 @@ from gateway.web.deps import Api
 
 NAME = "nexus"
 CONFIRM_SECONDS = 3600.0
-"""The longest that an action waits for confirmation."""
+"""Seconds for which sealed data is valid: an action does not wait longer for its confirmation."""
 
 
 class GatewayMcpServer:
@@ -38,7 +38,7 @@ class GatewayMcpServer:
         self._running: asyncio.Task[None] | None = None
 
     async def application(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The ASGI application. Clients that name no revision, or one with a handshake, get a handshake."""
+        """The ASGI application. Clients that name no revision, or one with a handshake, are served with a handshake."""
         version = Headers(scope=scope).get(VERSION_HEADER)
         with_handshake = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
         await (self._handshake if with_handshake else self._stateless)(scope, receive, send)
@@ -65,7 +65,7 @@ def build(api: Api, answers: Answers) -> GatewayMcpServer:
 
 
 def serve(offer: Offer, key: bytes, answers: Answers) -> GatewayMcpServer:
-    """A server for this offer; `key`, shared by all gateways, seals and signs what travels with clients."""
+    """A server for this offer. `key`: shared by all gateways; seals and signs what clients carry."""
     server: Server[Any] = Server(
         NAME,
         version=version("nexus-gateway"),

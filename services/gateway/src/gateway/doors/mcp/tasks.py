@@ -1,5 +1,5 @@
 """MCP Tasks (io.modelcontextprotocol/tasks, 2026-07-28): a slow call returns a handle, and the client polls its
-status. Nothing is stored here: the offer knows its tasks."""
+status. Nothing is stored here: an offer knows its tasks."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
@@ -22,18 +22,18 @@ Json = dict[str, object]
 
 
 class TaskHandlers(Protocol):
-    """The offer's tasks. For another user's task every method says that it does not exist."""
+    """An offer's tasks. Every method treats another user's task as one that does not exist."""
 
     async def get(self, context: Context, task_id: str) -> Json | None:
-        """The task's status (the extension's DetailedTask); None: there is none."""
+        """The task's status (the extension's DetailedTask); None if there is no such task."""
         ...
 
     async def update(self, context: Context, task_id: str, responses: Mapping[str, object]) -> bool:
-        """Passes on the client's input; False: there is no such task."""
+        """Passes on the client's input; returns whether there is such a task."""
         ...
 
     async def cancel(self, context: Context, task_id: str) -> bool:
-        """Cancels it soon; False: there is no such task."""
+        """Cancels the task soon; returns whether there is such a task."""
         ...
 
 
@@ -50,14 +50,14 @@ class UpdateParams(TaskParams):
 
 
 def accepts_tasks(context: Context) -> bool:
-    """Whether this request may be answered with a handle."""
+    """Whether the request may be answered with a handle."""
     return context.protocol_version in MODERN_PROTOCOL_VERSIONS and context.session.check_client_capability(
         _REQUIRED_CAPABILITY
     )
 
 
 def tasks_required() -> MCPError:
-    """The error for a client that has not declared support for tasks."""
+    """The error for clients that have not declared support for tasks."""
     data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=_REQUIRED_CAPABILITY)
     return MCPError(
         code=types.MISSING_REQUIRED_CLIENT_CAPABILITY,
@@ -89,8 +89,9 @@ def serve_tasks(server: Server[Any], tasks: TaskHandlers) -> None:
         return types.EmptyResult()
 
     async def listen(ctx: Context, call_next: CallNext) -> HandlerResult:
-        # Nobody is told of tasks here (-32601), but who may not even ask is told so: "Servers MUST return this error
-        # for non-declaring clients requesting task notifications on subscriptions/listen".
+        # There are no notifications of tasks here (-32601), but a client that may not request them gets another error:
+        # "Servers MUST return this error for non-declaring clients requesting task notifications on
+        # subscriptions/listen".
         notifications = object_of(object_of(ctx.params).get("notifications"))
         wants_task_notifications = (
             ctx.method == LISTEN and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and "taskIds" in notifications

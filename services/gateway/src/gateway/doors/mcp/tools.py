@@ -1,9 +1,9 @@
 """MCP's tools/list and tools/call over the gateway's own ports.
 
 A refusal by the executor is a result with `isError` and its code, so that a model can react; an unknown tool is a
-protocol error, as MCP specifies. A waiting order asks the client's user for confirmation, if the client can show a
+protocol error, as MCP specifies. For a pending order the client's user is asked to confirm, if the client can show a
 form: during the call, or (2026-07-28) in a result, after which the client calls again with the answer and our sealed
-data. If the client shows views instead, the order's card asks (mcp_views).
+data. If the client shows views instead, the order's card asks (views.py).
 """
 
 from collections.abc import Mapping
@@ -89,7 +89,7 @@ class McpTools:
         )
 
     async def list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """The tools of the caller's plan in the catalogue's own order, always the same; one page."""
+        """The tools of the caller's plan on one page, in the catalogue's order, which is always the same."""
         check_page(params)
         caller, language = caller_of(context), await language_of(context)
         try:
@@ -105,7 +105,7 @@ class McpTools:
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult | Json:
-        """One call; with the same idempotency key again it is the same call."""
+        """Calls a tool; calls with the same idempotency key are the same call."""
         caller, language = caller_of(context), await language_of(context)
         if params.request_state is not None:
             pending = PendingAction.parse(params.request_state)
@@ -128,7 +128,7 @@ class McpTools:
             view_meta = None
             if pending is not None and shows_views(context):
                 view_meta = {CONFIRMATION: new_confirmation(self._api.seal_key, principal_of(caller), pending.action)}
-            return tool_result(result, _nearest_limit(answer), beside=view_meta)
+            return tool_result(result, _nearest_limit(answer), extra_meta=view_meta)
         question = question_form(pending, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return question_result(pending, question)
@@ -137,7 +137,7 @@ class McpTools:
     async def _decide(
         self, caller: TokenCaller, pending: PendingAction, answer: types.ElicitResult | None, language: str
     ) -> types.CallToolResult:
-        """Carries out the user's decision; a second one on the same action changes nothing."""
+        """Carries out the user's decision; a second decision on the same action changes nothing."""
         decision = decision_in(answer)
         if decision is None:
             return tool_result(success(pending.data))
@@ -154,7 +154,7 @@ class McpTools:
     async def _decide_from_view(
         self, caller: TokenCaller, arguments: Mapping[str, object], language: str
     ) -> types.CallToolResult:
-        """The user's click in an order's card; the first one counts."""
+        """Carries out the user's decision in an order's card; the first decision counts."""
         try:
             decision = OrderDecision.model_validate(arguments)
         except ValidationError as error:
@@ -197,12 +197,12 @@ def _decided_data(data: dict[str, object], action: Action, changed_fields: dict[
             **changed_fields,
         }
     if changed_fields:
-        decided_data |= {"summary": action.summary, "estimate": None}  # which was of what had been asked for
+        decided_data |= {"summary": action.summary, "estimate": None}  # the estimate was of the unedited order
     return decided_data
 
 
 def _checked_arguments(arguments: Json) -> Json:
-    """The arguments; raises MCPError if they cannot be sent on (see check_json)."""
+    """Returns the arguments; raises MCPError if they cannot be forwarded (see check_json)."""
     try:
         check_json(arguments)
     except (RefusedError, HTTPException) as error:
@@ -220,14 +220,14 @@ def unknown_tool(name: str) -> MCPError:
 
 
 def _can_show_forms(context: Context) -> bool:
-    """Whether the client can show its user a form: if it lists its modes, `form` must be among them."""
+    """Whether the client can show a form to its user: if it lists its modes, `form` must be among them."""
     capabilities = context.session.client_capabilities
     elicitation = capabilities.elicitation if capabilities is not None else None
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 async def _ask_user(context: Context, question: types.ElicitRequestFormParams) -> types.ElicitResult | None:
-    """The user's answer during the call; None: invalid, or not in time."""
+    """Asks the user during the call; returns the answer, or None if it is invalid or does not arrive in time."""
     try:
         return await context.session.elicit_form(question.message, question.requested_schema, context.request_id)
     except (MCPError, ValidationError) as error:
@@ -236,7 +236,8 @@ async def _ask_user(context: Context, question: types.ElicitRequestFormParams) -
 
 
 def _idempotency_key(params: Mapping[str, object] | None) -> str | None:
-    """`idempotencyKey` in `_meta`, with or without a prefix; raises MCPError if it is invalid."""
+    """The `idempotencyKey` in `_meta`, with or without a prefix; None if there is none. Raises MCPError if it is
+    invalid."""
     meta = (params or {}).get("_meta")
     for name, value in cast("dict[str, object]", meta if isinstance(meta, dict) else {}).items():
         if name.rpartition("/")[2].replace("-", "").replace("_", "").lower() != "idempotencykey":

@@ -1,8 +1,8 @@
 """MCP Apps (io.modelcontextprotocol/ui, 2026-01-26): views that a host shows for a result.
 
 A view is one document that contains its style and script: it loads nothing, and talks only to the host. An order's card
-decides through the host, with a confirmation in a part of the result that views can read and models cannot; it is valid
-for this order and user only.
+sends the decision through the host, with a confirmation from a part of the result that views can read and models
+cannot. The confirmation is valid only for this order and user.
 """
 
 import re
@@ -33,7 +33,7 @@ _META: dict[str, object] = {"ui": {"prefersBorder": False}}
 
 
 class OrderDecision(BaseModel):
-    """The decision that a card asks for."""
+    """The decision that an order's card sends."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,7 +50,7 @@ def shows_views(context: Context) -> bool:
 
 
 def declares_views(capabilities: Mapping[str, object]) -> bool:
-    """Whether these capabilities include them."""
+    """Whether these capabilities include views of this kind."""
     value: object = capabilities
     for name in ("extensions", EXTENSION, "mimeTypes"):
         value = object_of(value).get(name)
@@ -58,7 +58,7 @@ def declares_views(capabilities: Mapping[str, object]) -> bool:
 
 
 def decide_tool() -> types.Tool:
-    """The tool behind a card's buttons, which only views may call, never a model."""
+    """The tool that a card's buttons call; only views may call it, never a model."""
     return types.Tool(
         name=DECIDE_TOOL,
         description="Confirms or rejects the order that this view shows.",
@@ -69,12 +69,12 @@ def decide_tool() -> types.Tool:
 
 
 def new_confirmation(key: bytes, holder: str, action: str) -> str:
-    """The confirmation that lets a view decide this action for its holder."""
+    """A new confirmation with which a view can decide this action for its holder."""
     return new_carried_id(key, f"order/{action}", holder)
 
 
 def is_valid_confirmation(key: bytes, holder: str, action: str, confirmation: str) -> bool:
-    """Whether it was made for this action and holder."""
+    """Whether the confirmation was made for this action and holder."""
     return note_of(key, f"order/{action}", holder, confirmation) is not None
 
 
@@ -92,14 +92,14 @@ async def list_views(context: Context, params: types.PaginatedRequestParams | No
 async def list_no_templates(
     context: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
-    """There are none; clients ask for them wherever there are resources."""
+    """An empty list: there are no templates, but clients ask for them wherever there are resources."""
     del context
     check_page(params)
     return types.ListResourceTemplatesResult(resource_templates=[])
 
 
 async def read_view(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-    """One of them; raises MCPError."""
+    """A view's document; raises MCPError if there is no such view."""
     uri = str(params.uri)
     if uri not in _NAMES:
         raise MCPError(code=types.INVALID_PARAMS, message="Resource not found", data={"uri": uri[:200]})
@@ -110,7 +110,7 @@ async def read_view(context: Context, params: types.ReadResourceRequestParams) -
 
 @cache
 def document(language: Language) -> str:
-    """The document of every view; what it shows is the result that the host passes to it."""
+    """The document of every view; it shows the result that the host passes to it."""
     style = re.sub(r":host\((\[[^\]]*\])\)", r":root\1", styles()).replace(":host", ":root")
     own = ":root{display:block}body{margin:0}main{display:grid;gap:12px}"
     script = hosted_script().decode().replace("</", "<\\/")

@@ -1,4 +1,4 @@
-"""The earlier items, for an unkept response that continues a kept one."""
+"""The earlier items of an unkept response that continues a kept one."""
 
 from contracts.events.chat import Role
 from gateway.doors.responses.kept import previous_conversation
@@ -11,7 +11,7 @@ MAX_MESSAGES = 50
 
 
 async def items_before(api: Api, caller: TokenCaller, body: CreateResponse) -> list[InputItem]:
-    """The conversation up to the end of the previous response; raises NOT_FOUND unless it is the caller's."""
+    """The conversation's items up to the end of the previous response; raises NOT_FOUND unless it is the caller's."""
     response_id = parse_response_id(body.previous_response_id or "")
     conversation = await previous_conversation(api, caller, str(response_id))
     reply = await api.memory.snapshot(

@@ -1,4 +1,4 @@
-"""Kept responses: a message in a conversation and its outcome, live or from the log."""
+"""Kept responses: each is a message in a conversation and its outcome, live or from the log."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -33,15 +33,15 @@ from gateway.web.deps import Api
 
 DOOR = "responses"
 _NO_WISHES = Wishes()
-MINUTE_SECONDS = 60.0
+MINUTE = 60.0
 LOOK_BACK_MINUTES = 12
-"""Minutes in which a client's retry finds its first try; clients time out after ten."""
+"""Minutes within which a client's retry finds its first try; clients time out after ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseCaller:
-    """The caller, their address and language, and how a repeat is recognised. `tries`: the client's own retry count,
-    from 0; `accepts_approvals`: it accepts an item that asks for confirmation."""
+    """The caller, their address and language, and how a repeated request is recognised. `tries`: the client's own
+    retry count, from 0; `accepts_approvals`: the client accepts items that ask for confirmation."""
 
     caller: TokenCaller
     address: str
@@ -52,10 +52,10 @@ class ResponseCaller:
 
 
 async def message_place(api: Api, client: ResponseCaller, body: CreateResponse) -> tuple[str, str]:
-    """The conversation, and the id of the message in it; the same for a repeated request.
+    """The conversation for a request and the id of its message; a repeated request gets the same.
 
-    With a key (Idempotency-Key) or a previous response that is simple. Otherwise OpenAI's clients repeat the body and
-    count their tries: a first try gets a conversation named by body and minute, and a retry looks for it.
+    An Idempotency-Key or a previous response determines both. Otherwise OpenAI's clients repeat the body and count
+    their tries: a first try gets a conversation named after body and minute, and a retry looks for it.
     """
     threads, caller = api.threads, client.caller
     repeat_key = client.idempotency_key or fingerprint(body)
@@ -65,7 +65,7 @@ async def message_place(api: Api, client: ResponseCaller, body: CreateResponse) 
     identity = client_message_id(repeat_key)
     if client.idempotency_key is not None:
         return await threads.conversation_named(caller, DOOR, client.idempotency_key), identity
-    minute = int(api.clock.now().timestamp() // MINUTE_SECONDS)
+    minute = int(api.clock.now().timestamp() // MINUTE)
     for minutes_ago in range(LOOK_BACK_MINUTES if client.tries else 1):
         conversation = await threads.conversation_named(caller, DOOR, f"{repeat_key}.{minute - minutes_ago}")
         if (await threads.newest_question_seq(caller, conversation) > 0) == (client.tries > 0):
@@ -83,7 +83,7 @@ async def previous_conversation(api: Api, caller: TokenCaller, previous_response
             caller, response_id.conversation, response_id.question_seq
         ):
             return response_id.conversation
-        with suppress(UnavailableError):  # whoever cannot tell now lets the caller write
+        with suppress(UnavailableError):  # if it cannot be checked now, the caller may write
             return await existing_conversation(api, caller, response_id)
         return response_id.conversation
     except RefusedError as error:
@@ -92,7 +92,7 @@ async def previous_conversation(api: Api, caller: TokenCaller, previous_response
 
 
 async def existing_conversation(api: Api, caller: TokenCaller, response_id: ResponseId) -> str:
-    """Returns the response's conversation; raises NOT_FOUND unless it is the caller's, and for a deleted response."""
+    """The response's conversation; raises NOT_FOUND unless it is the caller's, and for a deleted response."""
     conversation = await own_conversation(api, caller, response_id)
     if await api.memory.withdrawn(caller.company, conversation, response_id.local_key):
         raise not_found("response")
@@ -100,23 +100,23 @@ async def existing_conversation(api: Api, caller: TokenCaller, response_id: Resp
 
 
 async def own_conversation(api: Api, caller: TokenCaller, response_id: ResponseId) -> str:
-    """Returns the response's conversation, even if it was deleted; raises NOT_FOUND unless it is the caller's."""
+    """The response's conversation, even if the response was deleted; raises NOT_FOUND unless it is the caller's."""
     try:
         return await api.threads.own_conversation(caller, response_id.conversation)
-    except RefusedError:  # whose client has never heard of a conversation
+    except RefusedError:  # its text speaks of a conversation, which the client does not know
         raise not_found("response") from None
 
 
 @dataclass(frozen=True, slots=True)
 class RequestTexts:
-    """The parts of a request: messages of people, and wishes of the program."""
+    """The texts of a request: the user's own, and the program's instructions."""
 
     text: str
     instructions: str
 
 
 def request_texts(body: CreateResponse) -> RequestTexts:
-    """The request's items by kind; raises RefusedError BAD_FIELD, naming one."""
+    """The texts of the request's items; raises RefusedError (BAD_FIELD), naming an item."""
     if isinstance(body.input, str):
         return RequestTexts(body.input, body.instructions or "")
     texts: list[str] = []
@@ -129,7 +129,7 @@ def request_texts(body: CreateResponse) -> RequestTexts:
 
 
 def wishes_of(body: CreateResponse, texts: RequestTexts) -> Wishes | None:
-    """Returns how the message is to be answered; None if the company's settings apply."""
+    """How the client wants the message answered; None if only the company's settings apply."""
     wishes = Wishes(
         instructions=texts.instructions or None,
         model=body.model if body.model != OWN_MODEL else None,
@@ -143,7 +143,8 @@ def wishes_of(body: CreateResponse, texts: RequestTexts) -> Wishes | None:
 
 @dataclass
 class KeptResponse:
-    """A response told from its thread. `failure`: why there is no answer, for a client that waits for the whole."""
+    """A response that is built from its thread. `now`: seconds since the epoch; `failure`: why there is no answer, for
+    a client that waits for the whole response."""
 
     id: ResponseId
     progress: ResponseEvents
@@ -154,7 +155,7 @@ class KeptResponse:
     has_ended: bool = False
 
     def events_for(self, event: Event) -> list[Json]:
-        """The protocol's events for one of the conversation."""
+        """The protocol's events for an event of the exchange."""
         progress = self.progress
         match event:
             case turn.RunStarted():
@@ -207,7 +208,7 @@ def _failure(code: str | None, text: str) -> GatewayError:
 
 
 def open_thread(api: Api, client: ResponseCaller, conversation: str, after: int | None = None) -> Thread:
-    """The conversation's thread, to be entered."""
+    """A thread for the conversation, to be used in an `async with` statement."""
     return api.threads.open(
         client.caller, conversation, address=client.address, locale=client.locale, after=after, door=DOOR
     )
@@ -216,7 +217,7 @@ def open_thread(api: Api, client: ResponseCaller, conversation: str, after: int 
 async def begin(
     api: Api, thread: Thread, client: ResponseCaller, body: CreateResponse, texts: RequestTexts, identity: str
 ) -> KeptResponse:
-    """Appends the message; its outcome follows."""
+    """Appends the message; returns the response, whose outcome is still to be followed."""
     conversation = thread.place.conversation
     stored = await thread.send(SentMessage(identity, texts.text), wishes_of(body, texts))
     if stored.duplicate and client.idempotency_key is not None:
@@ -231,7 +232,8 @@ async def begin(
 
 
 async def follow(run: KeptResponse, send: Send | None = None) -> None:
-    """Follows it to its end. `send` sends the protocol's events, those of one moment together."""
+    """Follows the response to its end. `send` sends the protocol's events; those that arrive together are sent
+    together."""
     first_events = run.progress.start()
     if send is not None:
         await send(first_events)
@@ -243,15 +245,15 @@ async def follow(run: KeptResponse, send: Send | None = None) -> None:
 
 
 def resume(api: Api, thread: Thread, response_id: ResponseId, after: int = -1) -> KeptResponse:
-    """Continues a response begun anywhere; the thread (of `own_conversation` or
-    `existing_conversation`) follows what comes after its message."""
+    """A response that was started before, at any gateway. The thread must follow the conversation (from
+    `own_conversation` or `existing_conversation`) from before its message."""
     now = api.clock.now().timestamp()
     response = new_response(None, str(response_id), now, conversation=response_id.conversation)
     return KeptResponse(response_id, ResponseEvents(response, response_id.key, after), thread, now)
 
 
 async def current_response(run: KeptResponse) -> Json:
-    """The response as it is now; raises NOT_FOUND if there is no such message."""
+    """The response in its current state; raises NOT_FOUND if there is no such message."""
     for event in await run.thread.events_so_far(run.id.question_seq):
         run.events_for(event)
     question = run.thread.question
@@ -261,8 +263,8 @@ async def current_response(run: KeptResponse) -> Json:
 
 
 async def delete(api: Api, client: ResponseCaller, response_id: ResponseId) -> None:
-    """Hides the response and stops a running answer. The messages stay in the conversation. Raises NOT_FOUND unless
-    it exists and is the caller's."""
+    """Hides the response and stops a running answer; the messages stay in the conversation. Raises NOT_FOUND unless
+    the response exists and is the caller's."""
     async with open_thread(
         api, client, await existing_conversation(api, client.caller, response_id), response_id.question_seq - 1
     ) as thread:
@@ -270,7 +272,7 @@ async def delete(api: Api, client: ResponseCaller, response_id: ResponseId) -> N
         if response_id.action is not None:
             await stored_decision(api, client, response_id)
         elif (await current_response(run))["status"] == "in_progress":
-            with suppress(RefusedError):  # it has just ended
+            with suppress(RefusedError):  # then it has just ended
                 await run.thread.cancel(response_id.question_seq)
         if not await api.memory.withdraw(client.caller.company, response_id.conversation, response_id.local_key):
             raise not_found("response")
@@ -279,7 +281,7 @@ async def delete(api: Api, client: ResponseCaller, response_id: ResponseId) -> N
 
 @dataclass(frozen=True, slots=True)
 class DecisionResponse:
-    """The response to a decision, and the events that tell it."""
+    """The response to a decision, as an object and as events."""
 
     response: Json
     events: list[Json]
@@ -288,10 +290,11 @@ class DecisionResponse:
 async def decide(
     api: Api, client: ResponseCaller, body: CreateResponse, answers: Sequence[tuple[str, bool]]
 ) -> DecisionResponse:
-    """Answers to requests for approval: the response to the last of them. The first decision counts.
+    """Applies the answers to requests for approval; returns the response to the last one. The first decision on an
+    action counts.
 
     Raises:
-        RefusedError: NOT_FOUND, nothing of the caller's waits for it, or the previous response is not theirs.
+        RefusedError: NOT_FOUND, no action of the caller's waits for it, or the previous response is not theirs.
         UnavailableError: this cannot be determined now.
     """
     previous = None if body.previous_response_id is None else parse_response_id(body.previous_response_id)
@@ -319,7 +322,7 @@ async def decide(
 async def stored_decision(
     api: Api, client: ResponseCaller, response_id: ResponseId, after: int = -1
 ) -> DecisionResponse:
-    """A decision's response, later; raises NOT_FOUND unless the action is the caller's."""
+    """The response to an earlier decision; raises NOT_FOUND unless the action is the caller's."""
     caller = client.caller
     await existing_conversation(api, caller, response_id)
     states = await api.actions.states(caller.company, caller.subject, [response_id.action or ""])
@@ -336,7 +339,7 @@ async def _decision_response(
     body: CreateResponse | None,
     after: int = -1,
 ) -> DecisionResponse:
-    """How the action stands. Without a name the decision is kept in no conversation."""
+    """A response with the action's current state. `response_id`: None if the decision belongs to no conversation."""
     language = await api.companies.language_for(client.caller.company, client.locale, action.summary)
     now = api.clock.now().timestamp()
     key, conversation = (action.id, None) if response_id is None else (response_id.key, response_id.conversation)

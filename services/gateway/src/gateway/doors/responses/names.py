@@ -1,5 +1,6 @@
-"""A response's id says which message it answers: `resp_<conversation>.<sequence>`, and `.<action>` for a decision. The
-ids of its items say the same with `msg_`, `mcp_` and `mcpr_` in front, so that each names its response."""
+"""Ids of kept responses. An id names the message that the response answers: `resp_<conversation>.<sequence>`, and for a
+decision `.<action>`. The ids of its items have the same key after `msg_`, `mcp_` or `mcpr_`, so that each names its
+response."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ _ITEM = re.compile("(?:msg|mcpr?)" + _KEY + "(?:_[A-Za-z0-9_-]{1,64})?")
 
 @dataclass(frozen=True, slots=True)
 class ResponseId:
-    """The response to the message at `question_seq`; `action`: to the decision on this action, made after that message."""
+    """The id of the response to the message at `question_seq`. `action`: of the response to a decision on this action,
+    made after that message."""
 
     conversation: str
     question_seq: int
@@ -24,17 +26,17 @@ class ResponseId:
 
     @property
     def key(self) -> str:
-        """Returns the part of its id that the ids of its items have too."""
+        """The part of the id that the ids of its items have too."""
         return f"{self.conversation}.{self.local_key}"
 
     @property
     def local_key(self) -> str:
-        """Returns the response's name within its conversation."""
+        """The response's key within its conversation."""
         return str(self.question_seq) if self.action is None else f"{self.question_seq}.{self.action}"
 
 
 def parse_response_id(text: str) -> ResponseId:
-    """Parses a response's id; raises NOT_FOUND if it is not the id of a kept response."""
+    """The id in a text; raises NOT_FOUND if it is not the id of a kept response."""
     match = _NAME.fullmatch(text)
     if match is None:
         raise not_found("response")
@@ -42,7 +44,7 @@ def parse_response_id(text: str) -> ResponseId:
 
 
 def response_id_of_item(item: str | None) -> ResponseId | None:
-    """The kept response that an item of ours belongs to, by the item's id; None: it is no such id."""
+    """The id of the kept response to which an item of ours belongs, by the item's id; None if it is no such id."""
     match = _ITEM.fullmatch(item or "")
     return None if match is None else ResponseId(match[1], int(match[2]), match[3])
 

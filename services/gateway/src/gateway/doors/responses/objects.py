@@ -10,8 +10,8 @@ _NO_TOOL: Json = {"description": None, "parameters": None, "strict": None}
 
 
 def new_response(body: CreateResponse | None, identity: str, created: float, *, conversation: str | None) -> Json:
-    """A response that has begun. `conversation`: where it is kept; None: it is unkept. `body`: None if it is
-    requested later: only the text of the original request is stored."""
+    """A response that has just started. `conversation`: where it is kept; None if it is unkept. `body`: the request;
+    None for a response retrieved later, since only the text of the original request is stored."""
     body = body or CreateResponse(input="-")
     choice = body.tool_choice or "auto"
     return {

@@ -129,7 +129,7 @@ class CreateResponse(Sampling, Open):
 LABEL = "nexus"
 """The server label of our tools and confirmations."""
 _IGNORED_INCLUDES = frozenset({"reasoning.encrypted_content"})
-"""Values of `include` that have no effect, since we produce none of it."""
+"""Values of `include` that have no effect, since we produce nothing of the kind."""
 _UNSUPPORTED: dict[str, Unsupported] = {
     "conversation": ((), "use previous_response_id: each response names its conversation"),
     "prompt": ((), "there are no stored prompts: send instructions"),
@@ -141,12 +141,12 @@ _UNSUPPORTED: dict[str, Unsupported] = {
 _DELIVERY_FIELDS = {"stream", "stream_options", "background", "include"}
 APPROVAL, _REFERENCE = "mcp_approval_response", "item_reference"
 _ECHO_TYPES = frozenset({_REFERENCE, "reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request"})
-"""Our own items that a client sends back with its history, or refers to; they are ignored in favour of the log."""
+"""Types of our own items that a client sends back with its history, or refers to; ignored, since the log has them."""
 _INSTRUCTION_ROLES = frozenset({"system", "developer"})
 
 
 def check(body: CreateResponse) -> None:
-    """Raises RefusedError BAD_FIELD, naming the first unsupported parameter."""
+    """Raises RefusedError (BAD_FIELD), naming the first unsupported parameter."""
     check_parameters(body.model_extra or {}, _UNSUPPORTED)
     for index, name in enumerate(body.include or ()):
         if name not in _IGNORED_INCLUDES:
@@ -172,13 +172,13 @@ def check(body: CreateResponse) -> None:
 
 
 def is_platform_tool(tool: ClientTool) -> bool:
-    """Whether it names the platform's own tools, which are used in any case."""
+    """Whether it stands for the platform's own tools, which are used in any case."""
     return tool.type == "mcp" and tool.server_label == LABEL
 
 
 def takes_approvals(body: CreateResponse, client: str) -> bool:
-    """Whether the client accepts an `mcp_approval_request`. `client`: its User-Agent. OpenAI's Agents SDK ends a run
-    at one whose server is not among its tools."""
+    """Whether the client accepts an `mcp_approval_request`. `client`: its User-Agent. OpenAI's Agents SDK ends a run at
+    an item whose server is not among its tools."""
     return not client.startswith("Agents/") or any(map(is_platform_tool, body.tools or ()))
 
 
@@ -196,16 +196,16 @@ def text_of(content: str | list[MessagePart] | None, field: str, *, first: int =
 
 
 def is_echo(item: InputItem) -> bool:
-    """Whether the item only repeats what we sent before."""
+    """Whether the item only repeats or refers to what we sent before."""
     return item.type in _ECHO_TYPES
 
 
 def with_previous_response(body: CreateResponse) -> CreateResponse:
-    """The request as one with a `previous_response_id`, if its items say which response that is: by a reference to an
-    item of ours, or by the answer to a request of ours for approval. Up to there the log has what was said.
+    """The request with a `previous_response_id`, if its items name that response: by a reference to an item of ours, or
+    by an answer to our request for approval. The log has everything up to there.
 
     Raises:
-        RefusedError: BAD_FIELD, an item that is referred to belongs to no kept response.
+        RefusedError: BAD_FIELD, a referenced item belongs to no kept response.
     """
     if isinstance(body.input, str):
         return body
@@ -222,7 +222,7 @@ def with_previous_response(body: CreateResponse) -> CreateResponse:
             reason = "nothing is kept of such an item: send the items themselves, with store false"
             raise bad_field(f"input[{reference_indexes[0]}].id", reason)
         return body
-    # In their places, for errors name the others by index.
+    # Earlier items are replaced, not removed, since errors name items by index.
     new_items = [
         item if index >= first_new_index or item.role in _INSTRUCTION_ROLES else _PAST_ITEM
         for index, item in enumerate(items)
@@ -233,7 +233,8 @@ def with_previous_response(body: CreateResponse) -> CreateResponse:
 
 
 def approvals_in(body: CreateResponse) -> list[tuple[str, bool]]:
-    """The new answers to requests for approval: the request's id, and yes or no. Raises RefusedError BAD_FIELD."""
+    """The new answers to requests for approval: the request's id and whether it is approved. Raises RefusedError
+    (BAD_FIELD)."""
     if isinstance(body.input, str):
         return []
     approvals: list[tuple[str, bool]] = []
@@ -247,7 +248,7 @@ def approvals_in(body: CreateResponse) -> list[tuple[str, bool]]:
 
 
 def only_approves(body: CreateResponse) -> bool:
-    """Whether it has answers to requests for approval, and nothing else is new."""
+    """Whether the request has answers to requests for approval, and nothing else that is new."""
     if isinstance(body.input, str):
         return False
     new_items = [item for item in body.input[_first_new_index(body.input) :] if item.role not in _INSTRUCTION_ROLES]
@@ -255,7 +256,7 @@ def only_approves(body: CreateResponse) -> bool:
 
 
 def _first_new_index(items: Sequence[InputItem]) -> int:
-    """The index of the first item behind the last one of ours."""
+    """The index of the first item after our last one."""
     own_positions = [index for index, item in enumerate(items, 1) if item.role == "assistant" or is_echo(item)]
     return max(own_positions, default=0)
 
@@ -264,6 +265,6 @@ _PAST_ITEM = InputItem(type=_REFERENCE)
 
 
 def fingerprint(body: CreateResponse) -> str:
-    """The same for the same request, whether its answer is streamed or not."""
+    """A digest that is the same for the same request, whether its answer is streamed or not."""
     content = body.model_dump_json(by_alias=True, exclude=_DELIVERY_FIELDS, exclude_unset=True)
     return hashlib.sha256(content.encode()).hexdigest()

@@ -19,11 +19,11 @@ _ITEM_ADDED_NUMBER, _PART_ADDED_NUMBER = NUMBERS_PER_CHARACTER - 2, NUMBERS_PER_
 
 
 class ResponseEvents:
-    """One response. Every method returns the next events; `after`: the client already has those up to this number."""
+    """One response. Every method returns the next events. `after`: the number up to which the client has the events."""
 
     def __init__(self, response: Json, key: str, after: int = -1, *, accepts_approvals: bool = True) -> None:
-        """`key`: what the ids of its items have in common; `accepts_approvals`: the client accepts an item that asks for
-        confirmation."""
+        """`response`: its fields without the output; `key`: the common part of its items' ids; `accepts_approvals`: the
+        client accepts items that ask for confirmation."""
         self.accepts_approvals = accepts_approvals
         self._fields: Json = response
         self._key = key
@@ -35,14 +35,15 @@ class ResponseEvents:
         self._message: tuple[int, Json] | None = None
         self._items: list[Json] = []
         self._index = 1
-        """Index 0 is the answer's, whatever tools are shown before it, so that a resumed stream need not know them."""
+        """The next item's index. Index 0 is the answer's, whatever tools are shown before it, so that a resumed stream
+        need not know them."""
         self._running_calls: dict[str, tuple[int, Json]] = {}
         self._messages = 0
         self._new_events: list[Json] = []
 
     @property
     def response(self) -> Json:
-        """The object as it is now."""
+        """The response object in its current state."""
         output: list[Json] = []
         if self._message is not None:
             item = self._message[1]
@@ -53,17 +54,17 @@ class ResponseEvents:
     # ------------------------------------------------------------------ the answer's text
 
     def start(self) -> list[Json]:
-        """The response exists."""
+        """The first events."""
         self._event("response.created", 0, response=self.response)
         self._event("response.in_progress", 1, response=self.response)
         return self._take_events()
 
     def restart(self) -> None:
-        """Another run begins: its text may differ from the text so far."""
+        """Notes that another run begins, whose text may differ from the text so far."""
         self._repeated_text = "" if self._answer_text else None
 
     def add_text(self, delta: str) -> list[Json]:
-        """More text."""
+        """The events for more text."""
         if self._repeated_text is not None:
             self._repeated_text += delta
             if self._answer_text.startswith(self._repeated_text):
@@ -75,7 +76,7 @@ class ResponseEvents:
         return self._take_events()
 
     def complete_text(self, text: str, citations: Sequence[Citation] = ()) -> list[Json]:
-        """The text is complete."""
+        """The events that complete the text."""
         self._repeated_text = None
         self._advance_to(text)
         if self._message is None:
@@ -95,7 +96,7 @@ class ResponseEvents:
 
     def _advance_to(self, text: str) -> None:
         if not text.startswith(self._answer_text):
-            # It cannot be unsaid: the item ends there, and another one has the answer.
+            # Sent text cannot be taken back: the item ends there, and another item gets the answer.
             self._close_message("incomplete", [])
             self._text_offset += len(self._answer_text)
             self._answer_text, self._message = "", None
@@ -156,7 +157,7 @@ class ResponseEvents:
     # ------------------------------------------------------------------ tools, calls, confirmations
 
     def tool_started(self, call: str, name: str) -> list[Json]:
-        """A tool of the platform runs."""
+        """The events for a tool of the platform that starts."""
         item = {"id": f"mcp_{call}", "type": "mcp_call", "server_label": LABEL, "name": name, "arguments": "{}"}
         item |= {"status": "in_progress", "output": None, "error": None, "approval_request_id": None}
         index = self._next_index()
@@ -166,7 +167,7 @@ class ResponseEvents:
         return self._take_events()
 
     def tool_finished(self, call: str, *, success: bool) -> list[Json]:
-        """It has finished."""
+        """The events for a tool of the platform that has finished."""
         if call not in self._running_calls:
             return self._take_events()
         index, item = self._running_calls.pop(call)
@@ -180,7 +181,7 @@ class ResponseEvents:
         return self._take_events()
 
     def function_call(self, call: CompletionCall) -> list[Json]:
-        """The caller is to run a function of their own."""
+        """The events for a function that the caller must run."""
         item = {"id": f"fc_{call.id}", "type": "function_call", "call_id": call.id, "name": call.name}
         index = self._next_index()
         added_item = {**item, "arguments": "", "status": "in_progress"}
@@ -193,7 +194,7 @@ class ResponseEvents:
         return self._take_events()
 
     def approval(self, action: Action) -> list[Json]:
-        """An action waits for the caller's confirmation."""
+        """The events for an action that waits for the caller's confirmation."""
         if not self.accepts_approvals:
             return self._take_events()
         details = {"summary": action.summary, **action.details}
@@ -208,7 +209,7 @@ class ResponseEvents:
         return self._take_events()
 
     def decision(self, action: Action) -> list[Json]:
-        """The decision, whose response has the approval request's place."""
+        """The events for a decision. Its response has the same key as the request for approval."""
         item = {"id": f"mcp_{self._key}", "type": "mcp_call", "server_label": LABEL, "name": action.kind}
         item |= {"arguments": json.dumps(action.details, ensure_ascii=False), "status": "completed", "error": None}
         item |= {"output": action.to_json().decode(), "approval_request_id": f"mcpr_{self._key}"}
@@ -216,7 +217,7 @@ class ResponseEvents:
         return self._take_events()
 
     def person_message(self, message_id: str, text: str) -> list[Json]:
-        """A person has written more."""
+        """The events for a further message of a human agent."""
         part = _part(text)
         item = {"id": f"msg_{self._key}_{message_id}", "type": "message", "role": "assistant", "status": "completed"}
         self._add_item({**item, "content": [part]})
@@ -234,7 +235,7 @@ class ResponseEvents:
     # ------------------------------------------------------------------ the end
 
     def end(self, status: str, ended_at: int, usage: Usage | None = None, **fields: Any) -> list[Json]:
-        """The response has ended; the last event is sent to everybody. `ended_at`: seconds since the epoch."""
+        """The last events. The very last one is sent whatever `after` is. `ended_at`: seconds since the epoch."""
         usage_field = None if usage is None else usage_of(usage)
         completed_at = ended_at if status == "completed" else None
         self._fields |= {**fields, "status": status, "completed_at": completed_at, "usage": usage_field}

@@ -46,9 +46,9 @@ from gateway.web.words import AcceptLanguage
 router = APIRouter(prefix="/v1/responses", tags=["responses"], route_class=DoorRoute)
 
 FIRST_EVENT_SECONDS = 5.0
-"""Seconds after which a stream begins even without a first event; a later error is one of its events."""
+"""Seconds to wait for the first event; then the stream begins without it, and a later error is one of its events."""
 CANCEL_SECONDS = 10.0
-"""Seconds for a cancellation to come back from the log."""
+"""Seconds to wait for a cancellation to arrive from the log."""
 _DONE = b"data: [DONE]\n\n"
 _LAST_EVENTS = frozenset({"response.completed", "response.failed", "response.incomplete"})
 _STREAM: dict[int | str, dict[str, Any]] = {
@@ -147,7 +147,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     """Stops it, for everybody in the conversation; a response that has ended stays as it is."""
     response_id = parse_response_id(response)
     client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
-    # What is being answered is not deleted, and is stopped also where memory cannot say so.
+    # A response that is being answered is not deleted, so it is stopped without asking memory.
     async with kept.open_thread(
         api, client, await kept.own_conversation(api, caller, response_id), response_id.question_seq - 1
     ) as thread:
@@ -191,7 +191,7 @@ def _is_kept(body: CreateResponse, caller: TokenCaller) -> bool:
 
 
 def _unkeepable_field(body: CreateResponse, caller: TokenCaller) -> str | None:
-    """The first parameter that a conversation's log cannot represent."""
+    """The first parameter that a conversation's log cannot represent; None if there is none."""
     if not caller.writes_as_visitor:
         return "store"
     if body.functions:
@@ -201,13 +201,15 @@ def _unkeepable_field(body: CreateResponse, caller: TokenCaller) -> str | None:
     if body.format.type != "text":
         return "text.format"
     for index, item in enumerate(() if isinstance(body.input, str) else body.input):
-        said = item.type == "message" and item.role in {"user", "system", "developer"} and not item.has_pictures
-        if not said and item.type != APPROVAL and not is_echo(item):
+        is_text_message = (
+            item.type == "message" and item.role in {"user", "system", "developer"} and not item.has_pictures
+        )
+        if not is_text_message and item.type != APPROVAL and not is_echo(item):
             return f"input[{index}]"
-    said = kept.request_texts(body)
-    if len(said.text) > MAX_TEXT:
+    texts = kept.request_texts(body)
+    if len(texts.text) > MAX_TEXT:
         return "input"
-    return "instructions" if len(said.instructions) > MAX_TEXT else None
+    return "instructions" if len(texts.instructions) > MAX_TEXT else None
 
 
 async def _check_model(api: Api, caller: TokenCaller, model: str) -> None:
@@ -243,7 +245,8 @@ async def _exhaust(events: AsyncGenerator[list[Json]]) -> None:
 
 
 async def _started_source(events: AsyncGenerator[list[Json]]) -> Callable[[Send], Awaitable[None]]:
-    """Tells the events, once there is more than a beginning, so that an error before can have its own status."""
+    """Waits for the first events after the beginning, so that an error before them gets its own status; returns a
+    function that sends all events."""
     first_events = await anext(events)
     next_events = asyncio.ensure_future(_next(events))
     try:
@@ -277,7 +280,7 @@ async def _next(events: AsyncGenerator[list[Json]]) -> list[Json] | None:
 async def _write_events(
     thread: Thread | None, progress: ResponseEvents, source: Callable[[Send], Awaitable[None]], write: Write
 ) -> None:
-    """Writes the events of the source; an error during the answer is told by the last ones. Ends the thread."""
+    """Writes the events of the source; an error during the answer is reported by the last ones. Ends the thread."""
     try:
         await source(lambda events: write(_encoded(events)))
     except GatewayError as error:

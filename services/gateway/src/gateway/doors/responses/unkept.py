@@ -1,4 +1,4 @@
-"""Unkept responses: only their usage is stored. The caller sends the whole history and may bring tools.
+"""Unkept responses, of which only the usage is stored. The caller sends the whole history and may bring tools.
 
 They are completions (doors/completions) in another format.
 """
@@ -26,7 +26,7 @@ from gateway.web.deps import Api
 def completion_request(
     body: CreateResponse, *, company: str, request_id: str, principal: str, language: Language | None
 ) -> tuple[TextShape | None, CompleteRequest]:
-    """The text's format, and the request to an agent; raises RefusedError BAD_FIELD, naming the parameter."""
+    """The text's format, and the request to an agent; raises RefusedError (BAD_FIELD), naming the parameter."""
     if body.truncation == "auto":
         raise bad_field("truncation", "of what is not kept nothing is left out: send less, or keep the conversation")
     messages: list[dict[str, Any]] = []
@@ -66,7 +66,7 @@ def completion_request(
 
 
 def _parameter_name(field: str, fields: list[str]) -> str:
-    """A completion's parameter by its name in a response; `fields`: which items each of its messages was made of."""
+    """The name in a response of a completion's parameter. `fields`: the field from which each message was made."""
     if (match := re.fullmatch(r"messages\[(\d+)\](\.content.*)?", field)) is not None:
         return fields[int(match[1])] + (match[2] or "")
     names = {"messages": "input", "response_format": "text.format.schema"}
@@ -96,7 +96,7 @@ def _add_message(messages: list[dict[str, Any]], item: InputItem, field: str) ->
 
 
 def _parts(item: InputItem, field: str) -> list[dict[str, Any]]:
-    """A user's text and pictures in the completion's form."""
+    """A user's text and pictures as parts of a completion's message."""
     content = item.content if isinstance(item.content, list) else []
     return [
         {"type": "image_url", "image_url": {"url": part.image_url}}
@@ -109,7 +109,7 @@ def _parts(item: InputItem, field: str) -> list[dict[str, Any]]:
 async def response_events(
     api: Api, caller: TokenCaller, completion: CompleteRequest, progress: ResponseEvents, shape: TextShape | None
 ) -> AsyncGenerator[list[Json]]:
-    """The protocol's events to the end; those of one moment together."""
+    """Yields the protocol's events up to the end; those that arrive together are yielded together."""
     yield progress.start()
     end: CompletionEnd | None = None
     texts: list[str] = []

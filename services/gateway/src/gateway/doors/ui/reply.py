@@ -1,4 +1,4 @@
-"""One message of the AI SDK: turns the events of an exchange into chunks of a UI message stream."""
+"""One message of the AI SDK: translates the events of an exchange into chunks of a UI message stream."""
 
 from collections.abc import Collection
 from typing import Any
@@ -14,8 +14,8 @@ Json = dict[str, Any]
 
 
 class UiReply:
-    """What the client is told. It is all one step, so that `reset-step` can take back a text that turned out
-    different; the new text is then sent whole."""
+    """The chunks for the client. They are all one step, so that `reset-step` can take back a text that turned out
+    different; the new text is then sent from its beginning."""
 
     def __init__(self, message_id: str, answered_calls: Collection[str] = (), previous_text: str = "") -> None:
         """`answered_calls`: handed calls with results from the client; `previous_text`: the text before them."""
@@ -24,10 +24,10 @@ class UiReply:
         self._id = message_id
         self._text = ClientText(previous_text)
         self._text_parts = 0
-        """Text parts begun; the last one is open if `_is_text_open`."""
+        """Number of text parts started; the last one is open if `_is_text_open`."""
         self._is_text_open = False
         self._calls: dict[str, list[Json]] = {}
-        """What was told of each of the assistant's tool calls."""
+        """The chunks sent for each of the assistant's tool calls."""
         self._answered_calls = frozenset(answered_calls)
 
     def start(self) -> list[Json]:
@@ -35,7 +35,7 @@ class UiReply:
         return [{"type": "start", "messageId": self._id}, {"type": "start-step"}]
 
     def events_for(self, event: Event) -> list[Json]:
-        """The chunks for an event of the conversation."""
+        """The chunks for an event of the exchange."""
         match event:
             case turn.RunStarted():
                 self._text.restart()
@@ -64,7 +64,8 @@ class UiReply:
         return [*self._close_text(), {"type": "finish-step"}, {"type": "finish", "finishReason": reason}]
 
     def fail(self, code: str, message: str, retry_after: int | None = None) -> list[Json]:
-        """There is no answer. `error` is plain text, so the code comes before it as data."""
+        """The last chunks of a message without an answer. `error` is plain text, so the code precedes it as data.
+        `retry_after`: in seconds."""
         self.has_ended = True
         notice: Json = {"code": code}
         if retry_after is not None:
@@ -87,7 +88,7 @@ class UiReply:
         return [*text_chunks, *_attachment_chunks(message), *self.finish("tool-calls" if message.waiting else "stop")]
 
     def _final_text(self, text: str) -> list[Json]:
-        """The final text: the part that the client does not have yet."""
+        """The chunks that complete the text: the part that the client does not have yet."""
         remaining = self._text.complete(text)
         if remaining is not None:
             return self._text_chunks(remaining)
@@ -116,7 +117,8 @@ class UiReply:
         return [{"type": "text-end", "id": self._part}]
 
     def _handed_call(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
-        """A handed call. The last one ends the message for now: its result comes with the next request."""
+        """The chunks of a handed call. The last call ends the message for now: its result comes with the next
+        request."""
         if event.call_id in self._answered_calls:
             return []
         call_chunk = {"type": "tool-input-available", "toolCallId": event.call_id, "toolName": event.tool}
@@ -134,7 +136,7 @@ class UiReply:
         if event.call_id in self._calls:
             # The turn is driven again.
             return []
-        # Arguments and data stay behind the door.
+        # The client does not get a tool's arguments and data.
         call_chunk = tool_call(event.call_id, event.tool, {}, event.label)
         self._calls[event.call_id] = [call_chunk]
         return [*self._close_text(), call_chunk]
@@ -152,7 +154,7 @@ class UiReply:
 
 
 def tool_call(call: str, tool: str, arguments: Json, title: str | None = None) -> Json:
-    """A call of the assistant's own tool, which the client does not run."""
+    """The chunk for a call of the assistant's own tool, which the client does not run."""
     chunk = {"type": "tool-input-available", "toolCallId": call, "toolName": tool, "input": arguments}
     return {**chunk, "providerExecuted": True, "dynamic": True} | ({"title": title} if title else {})
 
@@ -170,7 +172,7 @@ def tool_error(call: str, message: str) -> Json:
 
 
 def action_chunks(action: Action) -> list[Json]:
-    """An action as a call that needs approval; with its state, if known."""
+    """The chunks for an action: a call that needs approval, with the decision if there is one."""
     request_chunks = [
         tool_call(action.id, action.kind, dict(action.details), action.summary),
         {
@@ -192,7 +194,7 @@ def action_chunks(action: Action) -> list[Json]:
 
 
 def decision_chunk(action: Action) -> Json:
-    """Returns the part of the stream that says what became of a yes or no."""
+    """The chunk that says what became of a decision."""
     match action.state:
         case ActionState.REJECTED:
             return {"type": "tool-output-denied", "toolCallId": action.id}
@@ -203,7 +205,7 @@ def decision_chunk(action: Action) -> Json:
 
 
 def _attachment_chunks(message: MessageView) -> list[Json]:
-    """Returns the parts of a message besides its text."""
+    """The chunks for the parts of a message besides its text."""
     chunks: list[Json] = [
         {"type": "source-url", "sourceId": f"{message.id}-s{number}", "url": citation.url, "title": citation.title}
         for number, citation in enumerate(message.citations)
@@ -216,7 +218,7 @@ def _attachment_chunks(message: MessageView) -> list[Json]:
 
 
 def _author(message: MessageView) -> Json:
-    """The role of a message's author."""
+    """The role and name of a message's author, with the text unless the author is a human agent."""
     author: Json = {"role": message.role.value}
     if message.name is not None:
         author["name"] = message.name

@@ -1,4 +1,4 @@
-"""The request of the AI SDK's DefaultChatTransport: what this door reads of it."""
+"""The request of the AI SDK's DefaultChatTransport, as far as this door reads it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,15 +35,15 @@ class ChatRequest(BaseModel):
 
     @property
     def sent_messages(self) -> list[Json]:
-        """The messages that were sent."""
+        """The messages in the request."""
         return self.messages or ([self.message] if self.message is not None else [])
 
     def new_messages(self) -> list[SentMessage]:
-        """The user's messages at the end, after the last one of anybody else; raises RefusedError."""
+        """The user's messages at the end, after the last message of anybody else; raises RefusedError."""
         return new_messages(self.sent_messages, _message_parts)
 
     def decision_parts(self) -> tuple[str, list[Json]]:
-        """The assistant's newest message: its id, and its parts that hold the user's decisions."""
+        """The id of the assistant's newest message, and its parts with the user's decisions."""
         for message in reversed(self.sent_messages):
             if message.get("role") == "assistant":
                 parts = [part for part in _parts(message) if part.get("state") == "approval-responded"]
@@ -51,7 +51,7 @@ class ChatRequest(BaseModel):
         return "", []
 
     def results(self) -> dict[str, Json]:
-        """The client's results of handed calls, by call, if its newest message is the assistant's.
+        """The client's results of handed calls, by call id, if the newest message is the assistant's.
 
         Raises:
             RefusedError: BAD_FIELD.
@@ -81,14 +81,14 @@ class ChatRequest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """The answer to an approval request. `arguments`: the approved arguments, as the client shows them."""
+    """The answer to an approval request. `id`: the action's; `arguments`: the arguments as the client shows them."""
 
     id: str
     approved: bool
     arguments: Json
 
     def edits(self, action: Action) -> Json | None:
-        """The arguments that differ from those requested: an approval is meant for what is shown."""
+        """The arguments that differ from the requested ones, since an approval is for what the client shows."""
         if not self.approved or action.state is not ActionState.PENDING:
             return None
         requested = action.details
@@ -98,7 +98,7 @@ class Approval:
 
 
 def approval_in(part: Json) -> Approval:
-    """The decision in a part; raises RefusedError: BAD_FIELD."""
+    """The decision in a part; raises RefusedError BAD_FIELD."""
     raw_approval = part.get("approval")
     approval = cast("Json", raw_approval) if isinstance(raw_approval, dict) else {}
     identity, approved = approval.get("id"), approval.get("approved")

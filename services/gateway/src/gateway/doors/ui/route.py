@@ -1,6 +1,6 @@
-"""POST /v2/ui/chat and GET /v2/ui/chat/{id}/stream: the AI SDK's UI message stream v1 over a conversation.
+"""POST /v2/ui/chat and GET /v2/ui/chat/{id}/stream: the AI SDK's UI message stream v1 on a conversation.
 
-The same messages again are one question, whose outcome is shown again.
+A repeated request with the same messages gets the same outcome.
 """
 
 from collections.abc import Sequence
@@ -127,7 +127,7 @@ async def _newest_question(api: Api, caller: TokenCaller, chat: str) -> tuple[st
 
 
 async def _repeated_question(api: Api, place: ConversationPlace, question: SentMessage) -> SentMessage:
-    """Asks a question again, as a new message: the first one stays in the log."""
+    """The question as a new message, to be asked again; the first one stays in the log."""
     newest_seq = await api.threads.newest_question_seq(place.caller, place.conversation)
     return replace(question, identity=client_message_id(question.identity, "again", str(newest_seq)))
 
@@ -135,8 +135,9 @@ async def _repeated_question(api: Api, place: ConversationPlace, question: SentM
 async def _decide_actions(
     api: Api, place: ConversationPlace, answers: Sequence[Approval], locale: str | None, *, only_answers: bool
 ) -> list[Action]:
-    """The actions that the answers decide; all are looked up before any is decided. Together with new messages (not
-    `only_answers`) they may be old ones, no longer among the conversation's last messages.
+    """Decides the actions that the answers name, and returns them; all are looked up before any is decided. Without
+    `only_answers` there are new messages too, and the answers may be old: actions no longer among the conversation's
+    last messages are ignored.
 
     Raises:
         RefusedError: NOT_FOUND, no such approval was requested in this chat.
@@ -170,8 +171,8 @@ async def _write_reply(
     continued_reply: UiReply | None,
     write: Write,
 ) -> None:
-    """Writes the outcome of the message at `question_seq`, as it happens; before it, what was decided with it. `continued_reply`: the
-    client's own message, which continues after the handed calls that it has answered."""
+    """Writes the decided actions, then the outcome of the message at `question_seq` as it happens. `continued_reply`:
+    the client's message that continues after the handed calls that it has answered."""
     place = thread.place
     reply = continued_reply or UiReply(answer_id(turn_id(place.company, place.conversation, question_seq)))
     try:
