@@ -18,7 +18,7 @@ from tool_executor.adapters.page_fetcher import (
 from tool_executor.crawl.links import RefusedLink, repeats_itself, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in
 from tool_executor.crawl.words import reason_text
-from tool_executor.domain.crawl_outcomes import TRIES, CrawlItem, PageOutcome
+from tool_executor.domain.crawl_outcomes import MAX_TRIES, CrawlItem, PageOutcome
 from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.site_address import AddressRefusedError, Site, SiteUrl
 from tool_executor.extraction.document import Extracted, UnreadableError
@@ -108,7 +108,7 @@ class PageReader:
 
     def _retry(self, item: CrawlItem, reason: str, message: str, retry_after: float | None) -> PageOutcome:
         pause = None
-        if item.tries + 1 < TRIES:
+        if item.tries + 1 < MAX_TRIES:
             pause = min(max(_RETRY_PAUSES[min(item.tries, 1)], retry_after or 0.0), _MAX_RETRY_PAUSE)
         return PageOutcome("failed", reason, message, again=pause, look_again=True, away=True)
 
