@@ -125,12 +125,12 @@ def _journal_not_kept() -> Change:
 
 
 def _another_call_id() -> Change:
-    once = ToolRequests._once  # pyright: ignore[reportPrivateUsage]
+    once = ToolRequests._attempt  # pyright: ignore[reportPrivateUsage]
 
     async def renamed(self: ToolRequests, request: Any, *given: Any) -> str | None:
         return await once(self, request.model_copy(update={"call_id": uuid4().hex}), *given)
 
-    return ToolRequests, "_once", renamed
+    return ToolRequests, "_attempt", renamed
 
 
 def _another_message_id() -> Change:

@@ -115,7 +115,7 @@ async def test_a_call_that_was_done_before_the_roll_out_is_not_done_again(valkey
         fields = value | {"r": json.dumps(with_more(json.loads(value["r"]))), TOMORROW: "1"}
         await redis.hset(name, mapping=fields)  # pyright: ignore[reportUnknownMemberType,reportGeneralTypeIssues]
         key = CallKey(*name.split(":")[2:])
-        claim = await RedisCallRecords(store, Renewals(store), 60).claim(key, value["f"], 5.0, renewed=False)
+        claim = await RedisCallRecords(store, Renewals(store), 60).claim(key, value["f"], 5.0, is_renewed=False)
         assert isinstance(claim, RecordedResult)
         assert claim.result.success is json.loads(value["r"])["success"]
         assert await redis.hget(name, TOMORROW) == b"1"  # pyright: ignore[reportUnknownMemberType,reportGeneralTypeIssues]

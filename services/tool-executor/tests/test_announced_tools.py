@@ -19,7 +19,7 @@ from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
 from runtime.testing.servers import ValkeyServer, eventually
 from tool_executor.adapters.json_schema import CompiledSchemas
-from tool_executor.catalogue.announced import MOST_TOOLS, Offers
+from tool_executor.catalogue.announced import MAX_TOOLS, Offers
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
 from tool_executor.testing.harness import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
@@ -157,9 +157,9 @@ def test_a_withdrawn_tool_comes_back_when_it_is_announced_again(offers: Offers):
 
 
 def test_a_service_cannot_offer_tools_without_end(offers: Offers):
-    many = announced(*(declared(f"t{n}") for n in range(MOST_TOOLS + 1)))
+    many = announced(*(declared(f"t{n}") for n in range(MAX_TOOLS + 1)))
     assert "more than" in offers.announce("-", many, 60)[0]
-    assert offers.find(f"t{MOST_TOOLS}", "demo") is None
+    assert offers.find(f"t{MAX_TOOLS}", "demo") is None
 
 
 def test_visitors_have_only_what_their_company_lists(offers: Offers):

@@ -10,7 +10,7 @@ import pytest
 from contracts.knowledge import MAX_PART, Block
 from tests.support.made_sites import HIDDEN, SITES
 from tool_executor.adapters.page_text import readable_text
-from tool_executor.extraction.charsets import decoded
+from tool_executor.extraction.charsets import decode
 from tool_executor.extraction.document import Extracted, UnreadableError, in_parts
 from tool_executor.extraction.formats import extract
 from tool_executor.extraction.html import extract_html
@@ -159,7 +159,7 @@ def test_what_the_head_says_to_readers_is_read():
     ],
 )
 def test_a_wrong_charset_is_not_believed(body: bytes, named: str | None, text: str):
-    assert decoded(body, named) == text
+    assert decode(body, named) == text
 
 
 def test_a_pdf_is_read_below_the_headings_of_its_outline():

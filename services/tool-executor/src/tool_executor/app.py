@@ -155,7 +155,7 @@ class Executor:
         self.announcements.catch_up_soon()
 
     def _on_gone(self, subject: str) -> None:
-        for service in self.offers.lost(subject):
+        for service in self.offers.end_offers_of(subject):
             log.warning("tools.owner_gone", service=service, subject=subject)
 
     def _pipeline(self, rpc: RpcClient, settings: ExecutorSettings) -> Pipeline:

@@ -30,7 +30,7 @@ from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.metrics import UNKNOWN, count_call
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view, details_view
-from tool_executor.catalogue.quota import QuotaReader, shown
+from tool_executor.catalogue.quota import QuotaReader, quota_views
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.limits import Quota
@@ -297,7 +297,7 @@ def _completed(
         user_id=caller.user if caller is not None else None,
         conversation_id=caller.conversation if caller is not None else None,
         turn_id=request.turn_id,
-        quota=shown(quotas) or None,
+        quota=quota_views(quotas) or None,
     )
 
 

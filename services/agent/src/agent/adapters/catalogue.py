@@ -31,6 +31,7 @@ RENEW_AFTER_SECONDS = 30.0
 CHANGE_WINDOW_SECONDS = 5.0
 """Seconds after a change of tools during which a fetched list is used for FRESH_AFTER_CHANGE_SECONDS only."""
 FRESH_AFTER_CHANGE_SECONDS = 0.5
+"""Seconds for which such a list is used."""
 STALE_SECONDS = 3600.0
 """Age in seconds up to which a list is still used while the executor does not answer, even if the company's settings
 have changed since. The executor refuses what is no longer allowed, and a failed call is shown as failed; without tools

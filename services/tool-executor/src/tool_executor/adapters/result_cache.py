@@ -18,7 +18,9 @@ _RENEW = Script(
 _JITTER = 0.1
 _GENERATION_MS = 3_600_000
 _FIRST_PAUSE_SECONDS = 0.005
+"""Seconds before a follower first looks for its leader's value; each further pause is longer."""
 _MAX_PAUSE_SECONDS = 0.1
+"""Longest pause in seconds between two looks of a follower."""
 
 
 class RedisResultCache:

@@ -9,7 +9,7 @@ from tool_executor.domain.declaration import ArgumentProblem, ToolFailedError, T
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, SiteUrl, site_of
 from tool_executor.domain.token_budget import cut
-from tool_executor.extraction.charsets import decoded
+from tool_executor.extraction.charsets import decode
 from tool_executor.ports import Link, ReadablePage
 from tool_executor.texts import TEXTS
 
@@ -65,7 +65,7 @@ def _links(site: Site, page: SiteUrl, readable: ReadableText) -> tuple[Link, ...
 
 
 def _read(fetched: Fetched) -> ReadableText:
-    text = decoded(fetched.body, fetched.charset)
+    text = decode(fetched.body, fetched.charset)
     if fetched.content_type in {"text/html", "application/xhtml+xml"}:
         return readable_text(text)
     lines = (line.rstrip() for line in text.replace("\x00", "").splitlines())

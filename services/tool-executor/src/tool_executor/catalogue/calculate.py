@@ -77,7 +77,7 @@ def tools() -> list[DeclaredTool]:
                     "capital": above_zero("Account capital, in its currency"),
                     "entry_price": above_zero("Price at which the position is opened"),
                     "stop_loss_price": above_zero("Price at which it is closed at a loss; below the entry for a long"),
-                    "risk_percent": above_zero("Part of the capital at risk: 0.02 is 2 %", most=1),
+                    "risk_percent": above_zero("Part of the capital at risk: 0.02 is 2 %", maximum=1),
                 },
                 {
                     "lot_size": {**above_zero("Smallest tradable step; 1 for shares"), "default": 1},

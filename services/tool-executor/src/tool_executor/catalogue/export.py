@@ -1,4 +1,4 @@
-"""The catalogue as others see it: the replies of rpc.tools.catalogue.v1 and rpc.tools.details.v1."""
+"""The catalogue's tools in the form of the replies of rpc.tools.catalogue.v1 and rpc.tools.details.v1."""
 
 from collections.abc import Mapping
 from typing import Literal, cast
@@ -24,7 +24,7 @@ def catalogue_view(entry: Entry, language: str, quota: Mapping[str, QuotaView] |
 
 
 def details_view(entry: Entry, language: str) -> ToolDetails:
-    """One tool with its schemas, examples and budget, as rpc.tools.details.v1 gives it."""
+    """Returns a tool with its schemas, examples and budget, for rpc.tools.details.v1."""
     tool = entry.tool
     return ToolDetails(
         name=tool.name,

@@ -21,10 +21,10 @@ log = structlog.get_logger(__name__)
 PER_MINUTE = 30
 RESULT: dict[str, object] = {"type": "object", "required": ["result"], "additionalProperties": False,
                              "properties": {"result": True}}  # fmt: skip
-"""Everything that the other side says stands below one name: none of its words passes for one of ours."""
+"""The company's server's answer is one field, so that none of its fields can be taken for one of ours."""
 
 
-HELD: dict[str, object] = {"type": "object", "required": ["action_id", "status", "summary", "expires_at"]}
+WAITING_RESULT: dict[str, object] = {"type": "object", "required": ["action_id", "status", "summary", "expires_at"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +34,21 @@ class OwnHandlers:
     http: Callable[[str, HttpTool], Handler]
     mcp: Callable[[str, McpServer, McpTool], Handler]
     hold: Callable[[str, int], Handler]
-    """Returns, for a tool's name and version, the handler that keeps its calls until the customer's yes."""
+    """Returns, for a tool's name and version, the handler that stores its calls until the customer confirms them."""
 
 
 class OwnCatalogue:
-    """The tools of each company whose settings were looked at; made when first asked for."""
+    """The own tools of companies whose settings were read; entries are created at their first use."""
 
     def __init__(self, handlers: OwnHandlers, compiler: CompiledSchemas) -> None:
         self._handlers = handlers
         self._compiler = compiler
         self._declared: dict[str, OwnTools] = {}
-        self._made = Bounded[str, dict[str, Entry]](MAX_COMPANIES)
+        self._entries_by_company = Bounded[str, dict[str, Entry]](MAX_COMPANIES)
 
     def learn(self, company: str, settings: CompanySettings | None) -> None:
-        """Takes a company's settings as they are now; None: there are none, or they cannot be read."""
-        self._made.pop(company, None)
+        """Takes a company's current settings; None if there are none, or if they cannot be read."""
+        self._entries_by_company.pop(company, None)
         self._declared.pop(company, None)
         if settings is not None and settings.config.own_tools.names:
             self._declared[company] = settings.config.own_tools
@@ -59,26 +59,28 @@ class OwnCatalogue:
         declared = self._declared.get(company)
         if declared is None:
             return {}
-        found = self._made.get(company)
-        if found is None:
-            found = self._made[company] = self._entries(company, declared)
-        return found
+        entries = self._entries_by_company.get(company)
+        if entries is None:
+            entries = self._entries_by_company[company] = self._entries(company, declared)
+        return entries
 
-    def _held(self, run: DeclaredTool) -> DeclaredTool:
-        """The same tool as callers have it: its calls wait. To hold one again changes nothing."""
-        hold = self._handlers.hold(run.name, run.version)
-        return replace(run, handler=hold, reconcile=hold, output_schema=HELD, foreign=False, offered_to_visitors=False)
+    def _with_confirmation(self, tool: DeclaredTool) -> DeclaredTool:
+        """Returns the tool as callers see it: its calls wait for a confirmation. A repeat of a call changes nothing."""
+        hold = self._handlers.hold(tool.name, tool.version)
+        return replace(
+            tool, handler=hold, reconcile=hold, output_schema=WAITING_RESULT, foreign=False, offered_to_visitors=False
+        )
 
     def runs(self, company: str) -> dict[str, DeclaredTool]:
-        """The tools with their own handlers, which a yes runs, by name."""
+        """Returns the tools by name, with the handlers that run after a confirmation."""
         declared = self._declared.get(company)
         return {} if declared is None else {tool.name: tool for tool in self.tools(company, declared)}
 
     def _entries(self, company: str, declared: OwnTools) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
-        waiting = declared.waiting
-        for run in self.tools(company, declared):
-            tool = self._held(run) if run.name in waiting else run
+        confirmed_names = declared.waiting
+        for declared_tool in self.tools(company, declared):
+            tool = self._with_confirmation(declared_tool) if declared_tool.name in confirmed_names else declared_tool
             try:
                 entries.setdefault(tool.name, check(tool, self._compiler))
             except CatalogueError as error:
@@ -86,15 +88,15 @@ class OwnCatalogue:
         return entries
 
     def tools(self, company: str, declared: OwnTools) -> list[DeclaredTool]:
-        """The declarations, unchecked; as they are run."""
-        found = [
+        """Returns the unchecked declarations, with the handlers that run the calls."""
+        tools = [
             _tool(
                 tool.name, tool.description, tool.input_schema, self._handlers.http(company, tool),
                 side_effects=tool.side_effects, seconds=tool.timeout_seconds, version=_digest(tool.to_json()),
             )
             for tool in declared.http
         ]  # fmt: skip
-        found += [
+        tools += [
             _tool(
                 f"{server.name}_{tool.name}", tool.description, tool.input_schema,
                 self._handlers.mcp(company, server, tool), side_effects=tool.side_effects,
@@ -103,7 +105,7 @@ class OwnCatalogue:
             for server in declared.mcp
             for tool in server.tools
         ]  # fmt: skip
-        return found
+        return tools
 
 
 def _tool(

@@ -14,13 +14,13 @@ Quotas = dict[str, dict[str, QuotaView]]
 
 
 class QuotaReader:
-    """Asks without consuming; says nothing while the shared store is away, since it would be made up."""
+    """Reads quotas without consuming them; returns none while the shared store is unavailable."""
 
     def __init__(self, limiter: RateLimiter) -> None:
         self._limiter = limiter
 
     async def read(self, caller: VerifiedCaller, entries: Sequence[Entry]) -> Quotas:
-        """The quota of each tool in each of its windows; empty when the store is away."""
+        """Returns the quota of each tool in each of its windows; empty if the store is unavailable."""
         try:
             # All at once: the store sends them as one batch.
             views = await asyncio.gather(*(self._of(caller, entry) for entry in entries))
@@ -29,11 +29,11 @@ class QuotaReader:
         return dict(zip((entry.tool.name for entry in entries), views, strict=True))
 
     async def _of(self, caller: VerifiedCaller, entry: Entry) -> dict[str, QuotaView]:
-        return shown((await self._limiter.remaining(caller, entry.tool.name, entry.limits)).quotas)
+        return quota_views((await self._limiter.remaining(caller, entry.tool.name, entry.limits)).quotas)
 
 
-def shown(quotas: Iterable[Quota]) -> dict[str, QuotaView]:
-    """The quotas as callers see them, by window."""
+def quota_views(quotas: Iterable[Quota]) -> dict[str, QuotaView]:
+    """Returns the quotas as callers see them, by window."""
     return {
         quota.window.name: QuotaView(limit=quota.window.limit, remaining=quota.remaining, reset_at=quota.reset_at)
         for quota in quotas

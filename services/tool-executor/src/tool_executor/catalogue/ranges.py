@@ -21,22 +21,22 @@ from tool_executor.texts import TEXTS
 _FIGURE = data_schema({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
 
 
-def comparable(arguments: Arguments) -> Sequence[ArgumentProblem]:
-    """One ticker alone, which moves together with nothing."""
-    names = {str(one).strip().upper() for one in (*arguments["tickers"], arguments.get("benchmark") or "")} - {""}
-    alone = [ArgumentProblem("tickers", TEXTS["arguments.one_ticker"])] if len(names) < 2 else []
-    return [*alone, *days_in_order(arguments)]
+def comparison_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
+    """Returns the problems of a comparison: a single ticker has nothing to be compared with."""
+    names = {str(ticker).strip().upper() for ticker in (*arguments["tickers"], arguments.get("benchmark") or "")} - {""}
+    problems = [ArgumentProblem("tickers", TEXTS["arguments.one_ticker"])] if len(names) < 2 else []
+    return [*problems, *days_in_order(arguments)]
 
 
-def lengths_differ(arguments: Arguments) -> Sequence[ArgumentProblem]:
-    """Two averages of one length, which never cross."""
-    crosses = arguments.get("rule", "sma_cross") == "sma_cross"
-    same = crosses and "fast" in arguments and arguments["fast"] == arguments.get("slow")
-    return [*([ArgumentProblem("slow", TEXTS["arguments.one_length"])] if same else []), *days_in_order(arguments)]
+def length_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
+    """Returns the problems of two averages: those of the same length never cross."""
+    is_crossing = arguments.get("rule", "sma_cross") == "sma_cross"
+    is_same = is_crossing and "fast" in arguments and arguments["fast"] == arguments.get("slow")
+    return [*([ArgumentProblem("slow", TEXTS["arguments.one_length"])] if is_same else []), *days_in_order(arguments)]
 
 
 def tools() -> list[DeclaredTool]:
-    """The category's tools about stretches of time."""
+    """Returns the category's tools about periods."""
     return [
         market_tool(
             id="market.get_performance",
@@ -60,7 +60,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=15.0,
             budget_per_ticker=3,
             input_schema=input_schema(RelationArguments),
-            validator=comparable,
+            validator=comparison_problems,
             output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31"},),
@@ -74,7 +74,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=8.0,
             budget_per_ticker=3,
             input_schema=input_schema(CrossingArguments),
-            validator=lengths_differ,
+            validator=length_problems,
             output_schema=sourced(
                 {
                     "symbol": TEXT,
@@ -95,7 +95,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=15.0,
             budget_per_ticker=3,
             input_schema=input_schema(BacktestArguments),
-            validator=lengths_differ,
+            validator=length_problems,
             output_schema=sourced(
                 {
                     "symbol": TEXT,

@@ -12,12 +12,12 @@ from tool_executor.domain.nulls import with_nullable_arguments
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller, plan_named
 from tool_executor.ports import SchemaBrokenError
 
-LONGEST_DESCRIPTION = 1024
-"""Characters that OpenAI-compatible models take: with a longer one they refuse every request that lists the tool."""
+MAX_DESCRIPTION_CHARS = 1024
+"""Characters of a description that OpenAI-compatible models accept; they refuse requests with a longer one."""
 
 
 class CatalogueError(Exception):
-    """A declaration that may not be served; the message names the tool and what to change."""
+    """A declaration is wrong; the message names the tool and what to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Entry:
     category: Category
     limits: Limits
     parameters: dict[str, Any]
-    """The input schema as callers are shown it."""
+    """The input schema as callers see it."""
     input: CompiledSchema
     output: CompiledSchema
 
@@ -45,7 +45,7 @@ class Entry:
         return self.plan is Plan.FREE and (switched is True or self.tool.name in company.enabled_tools)
 
     def needs_settings(self, caller: VerifiedCaller) -> bool:
-        """Whether the tool exists only where the company's settings say so."""
+        """Whether the tool exists for this caller only if the company's settings say so."""
         return caller.is_visitor or self.tool.offered is not None
 
 
@@ -68,13 +68,13 @@ class Registry:
         return [entry for entry in self if entry.plan <= plan]
 
     def offered_to(self, caller: VerifiedCaller, company: CompanyTools) -> list[Entry]:
-        """The tools that this caller may call now; a visitor's plan is free."""
+        """Returns the tools that this caller may call now; a visitor's plan is free."""
         plan = Plan.FREE if caller.is_visitor else caller.plan
         return [entry for entry in self.for_plan(plan) if entry.visible_to(caller, company)]
 
 
 def build_registry(tools: Iterable[DeclaredTool], compiler: CompiledSchemas) -> Registry:
-    """Checks every declaration.
+    """Checks all declarations and returns the registry.
 
     Raises:
         CatalogueError: a second tool with the same id or name, an unknown plan or category, a schema that does not
@@ -85,16 +85,16 @@ def build_registry(tools: Iterable[DeclaredTool], compiler: CompiledSchemas) -> 
     names: set[str] = set()
     for tool in tools:
         entry = check(tool, compiler)
-        for kind, value, seen in (("id", tool.id, ids), ("name", tool.name, names)):
-            if value in seen:
+        for kind, value, used in (("id", tool.id, ids), ("name", tool.name, names)):
+            if value in used:
                 raise CatalogueError(f"tool {tool.id}: another tool has the {kind} {value!r}; choose a new one")
-            seen.add(value)
+            used.add(value)
         entries.append(entry)
     return Registry(entries)
 
 
 def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
-    """One declaration, checked and compiled. Raises CatalogueError."""
+    """Checks and compiles one declaration. Raises CatalogueError."""
     if not is_id(tool.name):
         raise CatalogueError(f"tool {tool.id}: the name {tool.name!r} is not 1 to 64 of A-Z a-z 0-9 _ -")
     plan = plan_named(tool.required_plan)
@@ -105,13 +105,13 @@ def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
     except ValueError:
         known = ", ".join(Category)
         raise CatalogueError(f"tool {tool.id}: there is no category {tool.category!r}; use one of {known}") from None
-    for what, handler in (("handler", tool.handler), ("reconcile", tool.reconcile or OverTheBus())):
+    for role, handler in (("handler", tool.handler), ("reconcile", tool.reconcile or OverTheBus())):
         if not isinstance(handler, OverTheBus) and not callable(handler):
-            raise CatalogueError(f"tool {tool.id}: its {what} does not exist; give a function, or OverTheBus()")
+            raise CatalogueError(f"tool {tool.id}: its {role} does not exist; give a function, or OverTheBus()")
     if tool.input_schema.get("additionalProperties") is not False:
         raise CatalogueError(f"tool {tool.id}: the input schema must say additionalProperties: false")
-    if max(map(len, tool.description.by_language.values())) > LONGEST_DESCRIPTION:
-        raise CatalogueError(f"tool {tool.id}: a description has more than {LONGEST_DESCRIPTION} characters")
+    if max(map(len, tool.description.by_language.values())) > MAX_DESCRIPTION_CHARS:
+        raise CatalogueError(f"tool {tool.id}: a description has more than {MAX_DESCRIPTION_CHARS} characters")
     counts = (tool.per_minute, tool.per_hour, tool.per_day)
     if any(count is not None and count < 1 for count in counts) or tool.time_limit <= 0:
         raise CatalogueError(f"tool {tool.id}: limits and time limit must be above 0")

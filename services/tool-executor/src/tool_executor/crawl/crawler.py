@@ -1,7 +1,7 @@
 """Works on a run in slices: prepares it, reads page after page in several places at once, and reports its end.
 
-A message of the work queue is a place at a run. Whoever holds it reads pages for some seconds and returns it, so that
-runs and executors take turns. If a holder dies, the next one gets the page that was in work.
+A message of the work queue is a place at a run. The executor that has it reads pages for some seconds and returns it,
+so that runs and executors take turns. If that executor dies, the next one gets the page that it was reading.
 """
 
 import asyncio
@@ -29,26 +29,26 @@ from tool_executor.extraction.isolation import Extraction
 
 log = structlog.get_logger(__name__)
 
-SLICE = 2.0
-"""Seconds for which a place reads before it is given back."""
-_BETWEEN = 0.1
-"""Seconds before a place that was given back is taken again: the bus hands out what comes again before what is new, so
-without a pause a new run would wait for the end of others."""
-_LONGEST_TURN = 5.0
-"""Seconds for which a place waits for its host's turn; for a later one it comes again."""
-_LONGEST_WAIT = 2.0
-"""Seconds after which a place that found nothing to read looks again, at most."""
-_TAKEN_OVER = 5.0
-"""Seconds after which a place comes again that another has taken over meanwhile, as this process stood still: longer
-than the bus's lease, which that one renews. Given back sooner it would be taken from them, and each would undo the
-other's work until its pages had been begun too often."""
+SLICE_SECONDS = 2.0
+"""Seconds for which a place reads before it is returned."""
+_SLICE_PAUSE_SECONDS = 0.1
+"""Seconds before a returned place is taken again. The bus delivers repeated messages before new ones, so without a
+pause a new run would wait for the end of all others."""
+_MAX_HOST_WAIT_SECONDS = 5.0
+"""Seconds for which a place waits for its host's next slot; for a later slot the place is returned."""
+_MAX_IDLE_SECONDS = 2.0
+"""Longest time in seconds after which a place that found nothing to read tries again."""
+_TAKEN_OVER_SECONDS = 5.0
+"""Seconds before a place is delivered again that another executor took over while this process stood still. Longer
+than the bus's lease, which the other one renews: sooner it would be taken from the other one, and each would undo the
+other's work until the page had been started too often."""
 _PLACES = 4
-"""The number of pages of one run that are read at once."""
-_MOST_TAKES = 4
-"""Times that a page is begun; one that ends its process each time is then left."""
-_SITE_IS_AWAY = 10
-"""Failures in a row, of any pages, after which a run ends: nothing that is known is given up for it."""
-_SITE_AWAY = "The site does not answer any more: {message} What was known of it stays."
+"""Pages of one run that are read at the same time."""
+_MAX_TAKES = 4
+"""How often a page is started; a page that crashes its process each time is then given up."""
+_MAX_FAILURES_IN_A_ROW = 10
+"""Failures in a row, of any pages, after which a run ends without forgetting any known page."""
+_SITE_UNAVAILABLE = "The site does not answer any more: {message} What was known of it stays."
 _NOTHING_READ = "No page could be read: {message}"
 
 
@@ -62,116 +62,120 @@ class Crawler:
         self._facts = facts
         self._slots = HostSlots(store)
 
-    async def work(self, asked: RefreshRequested, place: str, settings: CompanySettings | None) -> Ack | Retry:
-        """One slice at this place. Raises RedisUnavailableError, PublishFailedError and RpcError: it comes again."""
-        state = CrawlState(self._store, asked.company_id, asked.run_id)
-        word, kept = await state.begin()
+    async def work(self, request: RefreshRequested, place: str, settings: CompanySettings | None) -> Ack | Retry:
+        """Works one slice at this place. Raises RedisUnavailableError, PublishFailedError or RpcError; then the place
+        is delivered again."""
+        state = CrawlState(self._store, request.company_id, request.run_id)
+        word, stored_plan = await state.begin()
         if word == "over":
             return Ack()
         try:
             if word == "new":
-                plan = await self._prepare(state, asked, settings)
+                plan = await self._prepare(state, request, settings)
             else:
-                plan = CrawlPlan.model_validate_json(kept)
-            return await self._slice(state, asked, plan, place)
+                plan = CrawlPlan.model_validate_json(stored_plan)
+            return await self._slice(state, request, plan, place)
         except RunFailedError as failed:
-            await self._end(state, asked, None, problem=str(failed))
+            await self._end(state, request, None, problem=str(failed))
             return Ack()
 
-    async def _prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> CrawlPlan:
-        await self._tell(state, asked, now=True)
-        plan = await self._preparation.prepare(state, asked, settings)
+    async def _prepare(
+        self, state: CrawlState, request: RefreshRequested, settings: CompanySettings | None
+    ) -> CrawlPlan:
+        await self._report(state, request, now=True)
+        plan = await self._preparation.prepare(state, request, settings)
         await self._preparation.fill(state, plan)
         await state.start()
         for number in range(1, 1 if plan.only else _PLACES):
-            await self._facts.place(asked, number)
+            await self._facts.add_place(request, number)
         return plan
 
-    async def _slice(self, state: CrawlState, asked: RefreshRequested, plan: CrawlPlan, place: str) -> Ack | Retry:
-        site, ends = site_in(plan), time.monotonic() + SLICE
+    async def _slice(self, state: CrawlState, request: RefreshRequested, plan: CrawlPlan, place: str) -> Ack | Retry:
+        site, slice_end = site_in(plan), time.monotonic() + SLICE_SECONDS
         reader = PageReader(self._preparation.fetcher, self._extraction, plan, site)
-        while time.monotonic() < ends:
-            held = await state.claim(place, secrets.token_hex(8))
-            if not isinstance(held, ClaimedPage):
-                if held.over:
+        while time.monotonic() < slice_end:
+            claimed = await state.claim(place, secrets.token_hex(8))
+            if not isinstance(claimed, ClaimedPage):
+                if claimed.over:
                     return Ack()
-                if held.wait is not None:
-                    return Retry(min(max(held.wait, 0.05), _LONGEST_WAIT))
-                await self._finish(state, asked, plan)
+                if claimed.wait is not None:
+                    return Retry(min(max(claimed.wait, 0.05), _MAX_IDLE_SECONDS))
+                await self._finish(state, request, plan)
                 return Ack()
-            if not await self._one(state, plan, site, reader, place, held):
-                return Retry(_TAKEN_OVER)
-            await self._tell(state, asked)
-        return Retry(_BETWEEN)
+            if not await self._read_page(state, plan, site, reader, place, claimed):
+                return Retry(_TAKEN_OVER_SECONDS)
+            await self._report(state, request)
+        return Retry(_SLICE_PAUSE_SECONDS)
 
-    async def _one(
-        self, state: CrawlState, plan: CrawlPlan, site: Site, reader: PageReader, place: str, held: ClaimedPage
+    async def _read_page(
+        self, state: CrawlState, plan: CrawlPlan, site: Site, reader: PageReader, place: str, page: ClaimedPage
     ) -> bool:
-        """Reads one page; False: the place is another's by now. Raises RunFailedError: the site does not answer."""
-        item = held.item
-        if held.takes > _MOST_TAKES:
-            return await self._settle(state, place, held, PageOutcome("failed", "crashed", reason_text("crashed")))
+        """Reads one page; returns False if another executor has the place by now. Raises RunFailedError if the site
+        does not answer."""
+        item = page.item
+        if page.takes > _MAX_TAKES:
+            return await self._settle(state, place, page, PageOutcome("failed", "crashed", reason_text("crashed")))
         origin = address_in(Site(site.origins), item.url).origin
         robots = await self._preparation.robots(state, origin)
         interval = self._preparation.interval(origin, robots)
-        took, wait = await self._slots.take(f"{origin.host}:{origin.port}", interval, _LONGEST_TURN)
-        if not took:
-            return await self._settle(state, place, held, PageOutcome("failed", again=wait))
+        is_taken, wait = await self._slots.take(f"{origin.host}:{origin.port}", interval, _MAX_HOST_WAIT_SECONDS)
+        if not is_taken:
+            return await self._settle(state, place, page, PageOutcome("failed", again=wait))
         await asyncio.sleep(wait)
         try:
-            read = await reader.read(item)
+            reading = await reader.read(item)
         except Exception:
-            # A fault of ours with one page must not hold up the others.
+            # A fault of ours with one page must not stop the others.
             log.exception("crawl.page_failed", company=plan.company_id, url=item.url)
-            read = PageReading(PageOutcome("failed", "crashed", reason_text("crashed"), look_again=True))
-        outcome = await self._told(state, plan, item, read)
+            reading = PageReading(PageOutcome("failed", "crashed", reason_text("crashed"), look_again=True))
+        outcome = await self._publish(state, plan, item, reading)
         await self._preparation.add(state, plan, site, outcome.found)
-        await state.refuse(((left, None) for left in outcome.refused), plan.max_pages)
+        await state.refuse(((skipped, None) for skipped in outcome.refused), plan.max_pages)
         if outcome.again is None:
             count_page(outcome.kind, outcome.reason)
-        return await self._settle(state, place, held, outcome)
+        return await self._settle(state, place, page, outcome)
 
-    async def _settle(self, state: CrawlState, place: str, held: ClaimedPage, outcome: PageOutcome) -> bool:
-        away = await state.settle(place, held, outcome)
-        if away is not None and away >= _SITE_IS_AWAY:
-            raise RunFailedError(_SITE_AWAY.format(message=outcome.message))
-        return away is not None
+    async def _settle(self, state: CrawlState, place: str, page: ClaimedPage, outcome: PageOutcome) -> bool:
+        failures_in_a_row = await state.settle(place, page, outcome)
+        if failures_in_a_row is not None and failures_in_a_row >= _MAX_FAILURES_IN_A_ROW:
+            raise RunFailedError(_SITE_UNAVAILABLE.format(message=outcome.message))
+        return failures_in_a_row is not None
 
-    async def _told(self, state: CrawlState, plan: CrawlPlan, item: CrawlItem, read: PageReading) -> PageOutcome:
-        """Publishes what a page says, before it counts as read."""
-        document = read.document
+    async def _publish(self, state: CrawlState, plan: CrawlPlan, item: CrawlItem, reading: PageReading) -> PageOutcome:
+        """Publishes a page's document before the page counts as read; returns the page's outcome."""
+        document = reading.document
         if document is None:
-            if read.same and item.known is not None:
+            if reading.same and item.known is not None:
                 known = item.known
                 await state.claim_content(known.hash, item.url)
-                await self._facts.upserted(_again(plan, item, known.document_id, known.hash, known.etag))
-            return read.outcome
-        first = await state.claim_content(document.page.hash, document.url)
-        if item.known is None and first != document.url:
-            duplicate = reason_text("duplicate", other=first)
+                await self._facts.upserted(_unchanged(plan, item, known.document_id, known.hash, known.etag))
+            return reading.outcome
+        first_url = await state.claim_content(document.page.hash, document.url)
+        if item.known is None and first_url != document.url:
+            duplicate = reason_text("duplicate", other=first_url)
             return PageOutcome(
-                "skipped", "duplicate", duplicate, found=read.outcome.found, refused=read.outcome.refused
+                "skipped", "duplicate", duplicate, found=reading.outcome.found, refused=reading.outcome.refused
             )
-        await self._facts.upserted(_upserted(plan, document, same=read.outcome.kind == "unchanged"))
-        return read.outcome
+        await self._facts.upserted(_upserted(plan, document, is_same=reading.outcome.kind == "unchanged"))
+        return reading.outcome
 
-    async def _finish(self, state: CrawlState, asked: RefreshRequested, plan: CrawlPlan) -> None:
+    async def _finish(self, state: CrawlState, request: RefreshRequested, plan: CrawlPlan) -> None:
         progress = await state.report(now=True)
         if progress is None:
             return
         counts, gone = progress.counts, await state.gone()
         if counts.failed and not (counts.fetched or counts.unchanged or gone):
-            last = progress.left[-1].message if progress.left else ""
-            await self._end(state, asked, plan, problem=_NOTHING_READ.format(message=last))
+            last_message = progress.left[-1].message if progress.left else ""
+            await self._end(state, request, plan, problem=_NOTHING_READ.format(message=last_message))
             return
         if not plan.only:
             await SiteMemory(self._store, plan.company_id).save(plan.rules, await state.again())
-        await self._end(state, asked, plan, gone=gone)
+        await self._end(state, request, plan, gone=gone)
 
     async def _end(
         self,
         state: CrawlState,
-        asked: RefreshRequested,
+        request: RefreshRequested,
         plan: CrawlPlan | None,
         *,
         gone: list[str] | None = None,
@@ -180,14 +184,14 @@ class Crawler:
         progress = await state.report(now=True)
         if progress is None:
             return
-        ended = "finished" if problem is None else "failed"
+        end_state = "finished" if problem is None else "failed"
         await self._facts.progressed(
             RunProgressed(
-                company_id=asked.company_id,
-                run_id=asked.run_id,
+                company_id=request.company_id,
+                run_id=request.run_id,
                 step=progress.step,
-                state=ended,
-                url=asked.url,
+                state=end_state,
+                url=request.url,
                 counts=progress.counts,
                 left=progress.left,
                 gone=(gone or [])[:20_000],
@@ -195,35 +199,35 @@ class Crawler:
             )
         )
         await state.close()
-        count_run(ended)
+        count_run(end_state)
         log.info(
             "crawl.ended",
-            company=asked.company_id,
-            run=asked.run_id,
-            start=plan.start if plan is not None else asked.url,
-            state=ended,
+            company=request.company_id,
+            run=request.run_id,
+            start=plan.start if plan is not None else request.url,
+            state=end_state,
             problem=problem,
             gone=len(gone or []),
             **progress.counts.model_dump(),
         )
 
-    async def _tell(self, state: CrawlState, asked: RefreshRequested, *, now: bool = False) -> None:
+    async def _report(self, state: CrawlState, request: RefreshRequested, *, now: bool = False) -> None:
         progress = await state.report(now=now)
         if progress is not None:
             await self._facts.progressed(
                 RunProgressed(
-                    company_id=asked.company_id,
-                    run_id=asked.run_id,
+                    company_id=request.company_id,
+                    run_id=request.run_id,
                     step=progress.step,
                     state="running",
-                    url=asked.url,
+                    url=request.url,
                     counts=progress.counts,
                     left=progress.left,
                 )
             )
 
 
-def _upserted(plan: CrawlPlan, document: ReadDocument, *, same: bool) -> DocumentUpserted:
+def _upserted(plan: CrawlPlan, document: ReadDocument, *, is_same: bool) -> DocumentUpserted:
     page = document.page
     return DocumentUpserted(
         company_id=plan.company_id,
@@ -232,8 +236,8 @@ def _upserted(plan: CrawlPlan, document: ReadDocument, *, same: bool) -> Documen
         title=page.title,
         url=document.url,
         language=page.language,
-        # With no blocks it says that the text with this hash was read again.
-        blocks=[] if same else page.blocks,
+        # Without blocks the fact says that the text with this hash was read again.
+        blocks=[] if is_same else page.blocks,
         hash=page.hash,
         read_at=document.read_at,
         run_id=plan.run_id,
@@ -242,7 +246,7 @@ def _upserted(plan: CrawlPlan, document: ReadDocument, *, same: bool) -> Documen
     )
 
 
-def _again(plan: CrawlPlan, item: CrawlItem, name: str, digest: str, etag: str | None) -> DocumentUpserted:
+def _unchanged(plan: CrawlPlan, item: CrawlItem, name: str, digest: str, etag: str | None) -> DocumentUpserted:
     return DocumentUpserted(
         company_id=plan.company_id,
         document_id=name,

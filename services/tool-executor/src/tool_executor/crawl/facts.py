@@ -13,7 +13,7 @@ _UPSERTED = "knowledge.document.upserted.v1"
 _FAILED = "knowledge.document.failed.v1"
 _PROGRESSED = "knowledge.run.progressed.v1"
 _REFRESH = "knowledge.refresh.requested.v1"
-# Named once: pydantic forgets a parametrised model that nobody holds.
+# Assigned once: pydantic drops parametrised models without references.
 UpsertedEvent = CloudEvent[DocumentUpserted]
 FailedEvent = CloudEvent[DocumentFailed]
 ProgressedEvent = CloudEvent[RunProgressed]
@@ -43,17 +43,17 @@ class KnowledgeFacts:
 
     async def progressed(self, progress: RunProgressed) -> None:
         """Publishes the progress of a run. Its end is published once, even if several executors report it."""
-        word = str(progress.step) if progress.state == "running" else "end"
-        identity = derive_id(progress.company_id, "run", progress.run_id, word)
+        step = str(progress.step) if progress.state == "running" else "end"
+        identity = derive_id(progress.company_id, "run", progress.run_id, step)
         event = ProgressedEvent(id=identity, source=SOURCE, type=_PROGRESSED, data=progress)
         await self._append(_PROGRESSED, progress.company_id, event.to_json(), identity)
 
-    async def place(self, asked: RefreshRequested, number: int) -> None:
-        """One more place at a run, for whichever executor has room."""
-        identity = derive_id(asked.company_id, "run", asked.run_id, "place", str(number))
-        event = RefreshEvent(id=identity, source=SOURCE, type=_REFRESH, data=asked)
+    async def add_place(self, request: RefreshRequested, number: int) -> None:
+        """Adds a place at a run, for any executor with a free slot."""
+        identity = derive_id(request.company_id, "run", request.run_id, "place", str(number))
+        event = RefreshEvent(id=identity, source=SOURCE, type=_REFRESH, data=request)
         await self._publisher.append(
-            knowledge_work(_REFRESH, asked.company_id), event.to_json(), stream="KNOWLEDGE", msg_id=identity
+            knowledge_work(_REFRESH, request.company_id), event.to_json(), stream="KNOWLEDGE", msg_id=identity
         )
 
     async def _append(self, kind: str, company: str, event: bytes, identity: str) -> None:

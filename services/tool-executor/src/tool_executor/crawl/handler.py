@@ -14,9 +14,9 @@ from tool_executor.ports import RedisUnavailableError
 
 REFRESH = "knowledge.refresh.requested.v1.*"
 FILES = "knowledge.file.received.v1.*"
-_AWAY_PAUSE = 1.0
-"""Seconds before a place is taken again when Redis did not answer."""
-# Named once: pydantic forgets a parametrised model that nobody holds.
+_STORE_RETRY_SECONDS = 1.0
+"""Seconds before a place is delivered again after Redis did not answer."""
+# Assigned once: pydantic drops parametrised models without references.
 RefreshEvent = CloudEvent[RefreshRequested]
 FileEvent = CloudEvent[FileReceived]
 
@@ -31,20 +31,20 @@ class RunHandler:
         self._companies = companies
 
     async def handle(self, delivery: Delivery) -> Outcome:
-        """Ack when the run is over; Retry when there is more to read."""
+        """Works one slice of a run: Ack if the run is over, Retry if there is more to read."""
         try:
-            asked = RefreshEvent.model_validate_json(delivery.data).data
+            request = RefreshEvent.model_validate_json(delivery.data).data
         except ValidationError as error:
             return _misfit(error)
-        if not delivery.subject.endswith(f".{asked.company_id}"):
-            return _ANOTHERS
-        settings = await self._companies.get(asked.company_id)
+        if not delivery.subject.endswith(f".{request.company_id}"):
+            return _WRONG_COMPANY
+        settings = await self._companies.get(request.company_id)
         try:
-            return await self._crawler.work(asked, str(delivery.seq), settings)
-        except RedisUnavailableError as away:
-            # Not by the count of deliveries: each slice is one.
-            log.warning("crawl.store_away", company=asked.company_id, run=asked.run_id, error=str(away))
-            return Retry(_AWAY_PAUSE)
+            return await self._crawler.work(request, str(delivery.seq), settings)
+        except RedisUnavailableError as unavailable:
+            # The pause does not grow with the number of deliveries, because each slice is one.
+            log.warning("crawl.store_away", company=request.company_id, run=request.run_id, error=str(unavailable))
+            return Retry(_STORE_RETRY_SECONDS)
 
 
 class FileHandler:
@@ -52,18 +52,18 @@ class FileHandler:
         self._uploads = uploads
 
     async def handle(self, delivery: Delivery) -> Outcome:
-        """Ack once the file's text has been published, or the reason why it cannot be read."""
+        """Reads a file: Ack once its text, or the reason why it cannot be read, has been published."""
         try:
             file = FileEvent.model_validate_json(delivery.data).data
         except ValidationError as error:
             return _misfit(error)
         if not delivery.subject.endswith(f".{file.company_id}"):
-            return _ANOTHERS
+            return _WRONG_COMPANY
         await self._uploads.read(file)
         return Ack()
 
 
-_ANOTHERS = DeadLetter("the subject names another company than the event")
+_WRONG_COMPANY = DeadLetter("the subject names another company than the event")
 
 
 def _misfit(error: ValidationError) -> DeadLetter:

@@ -1,12 +1,12 @@
-"""The addresses that a page links to, and which of them lead on without end."""
+"""The addresses to which a page links, and which of them may be endless."""
 
 import re
 from dataclasses import dataclass
 
 from tool_executor.domain.site_address import AddressRefusedError, Site, SiteUrl
 
-_LONGEST = 1024
-_DEEPEST = 12
+_MAX_URL_CHARS = 1024
+_MAX_SEGMENTS = 12
 """Segments of a path."""
 _OTHER_SCHEMES = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _OTHER_FILES = re.compile(
@@ -29,42 +29,42 @@ class RefusedLink:
 
 
 def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | RefusedLink | None:
-    """Returns the address to which a link leads; None if it is not on the site, or no document."""
+    """Returns the target of a link, or the refused link; None if it is not on the site, or no document."""
     address = address.strip().partition("#")[0].replace(" ", "%20")
-    if not address or len(address) > _LONGEST or _OTHER_SCHEMES.match(address):
+    if not address or len(address) > _MAX_URL_CHARS or _OTHER_SCHEMES.match(address):
         return None
     try:
-        found = site.redirected(page, address)
+        target = site.redirected(page, address)
     except AddressRefusedError as refused:
         return (
-            RefusedLink(f"{page.origin}{address}"[:_LONGEST], "denied")
+            RefusedLink(f"{page.origin}{address}"[:_MAX_URL_CHARS], "denied")
             if refused.reason == "path_not_allowed"
             else None
         )
-    path, _, query = found.target.partition("?")
+    path, _, query = target.target.partition("?")
     path = _SESSION.sub("", path)
     if _OTHER_FILES.search(path):
         return None
-    kept = "&".join(part for part in query.split("&") if part and not _TRACKING.match(part))
-    return SiteUrl(found.origin, f"{path}?{kept}" if kept else path)
+    kept_query = "&".join(part for part in query.split("&") if part and not _TRACKING.match(part))
+    return SiteUrl(target.origin, f"{path}?{kept_query}" if kept_query else path)
 
 
 def shape_of(address: SiteUrl) -> str:
-    """Returns the shape that addresses of one kind have in common: /calendar/2026/11 is /calendar/#/#, a query is its
-    names."""
+    """Returns the common shape of similar addresses: /calendar/2026/11 becomes /calendar/#/#, and a query is reduced to
+    its names."""
     path, _, query = address.target.partition("?")
     names = ",".join(sorted({part.partition("=")[0] for part in query.split("&")})) if query else ""
     return f"{address.origin}{_NUMBERS.sub('#', _HEX.sub('#', path))}?{names}"
 
 
-def most_of(shape: str, max_pages: int) -> int:
-    """Returns how many addresses of a shape are read if only links name them; 0 means any number."""
+def max_addresses(shape: str, max_pages: int) -> int:
+    """Returns how many addresses of a shape are read if they are known from links only; 0 means any number."""
     if not shape.endswith("?"):
         return max(20, max_pages // 20)
     return max(50, max_pages // 5) if "#" in shape else 0
 
 
 def repeats_itself(address: SiteUrl) -> bool:
-    """Whether a path repeats itself, as relative links do that were meant to be absolute."""
+    """Whether a path repeats itself, like relative links that were meant to be absolute."""
     segments = [segment for segment in address.target.partition("?")[0].split("/") if segment]
-    return len(segments) > _DEEPEST or any(segments.count(segment) >= 3 for segment in set(segments))
+    return len(segments) > _MAX_SEGMENTS or any(segments.count(segment) >= 3 for segment in set(segments))

@@ -18,7 +18,7 @@ from tool_executor.adapters.page_fetcher import (
 from tool_executor.crawl.links import RefusedLink, repeats_itself, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in
 from tool_executor.crawl.words import reason_text
-from tool_executor.domain.crawl_outcomes import TRIES, CrawlItem, PageOutcome
+from tool_executor.domain.crawl_outcomes import MAX_TRIES, CrawlItem, PageOutcome
 from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.site_address import AddressRefusedError, Site, SiteUrl
 from tool_executor.extraction.document import Extracted, UnreadableError
@@ -27,17 +27,17 @@ from tool_executor.extraction.isolation import Extraction
 
 TYPES = TEXT_TYPES | KNOWN_TYPES
 LIMITS = FetchLimits(sent=MAX_FILE, unpacked=MAX_FILE, seconds=30.0)
-_MOST_REDIRECTS = 5
-_PAUSES = (3.0, 12.0)
-"""Seconds before a page is tried again, where its site names none."""
-_LONGEST_PAUSE = 60.0
-"""Seconds before a page is tried again, whatever its site asks for."""
-_BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_MAX_REDIRECTS = 5
+_RETRY_PAUSES = (3.0, 12.0)
+"""Seconds before each retry of a page, if its site names no time."""
+_MAX_RETRY_PAUSE = 60.0
+"""Longest time in seconds before a retry, whatever the site asks for."""
+_RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """A page that is to be known."""
+    """A page that was read and becomes a document."""
 
     id: str
     url: str
@@ -49,7 +49,7 @@ class ReadDocument:
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
-    """The outcome of a page, and its content if it is needed. `same`: what memory has is still valid."""
+    """The outcome of a page, and its document if there is one. `same`: the document in memory is still valid."""
 
     outcome: PageOutcome
     document: ReadDocument | None = None
@@ -66,88 +66,97 @@ class PageReader:
         self._site = site
 
     async def read(self, item: CrawlItem) -> PageReading:
-        """Fetches and takes out one page. Raises nothing that a site can cause."""
+        """Fetches a page and extracts its text. Raises no error that a site can cause."""
         known = item.known
         try:
-            # Of a page that is read for its links alone the rules say that it may not be read.
+            # A page that is read only for its links is one that the rules exclude.
             address = address_in(Site(self._site.origins) if item.links_only else self._site, item.url)
-            wanted = FetchRequest(
+            request = FetchRequest(
                 TYPES, known.etag if known else None, known.last_modified if known else None, limits=LIMITS
             )
-            answer = await self._fetcher.visit(address, wanted)
+            answer = await self._fetcher.visit(address, request)
         except AddressRefusedError:
             return PageReading(
                 PageOutcome("skipped", "denied", reason_text("denied"), gone=known.document_id if known else None)
             )
-        except ToolFailedError as failed:
-            return PageReading(self._not_fetched(item, failed))
+        except ToolFailedError as failure:
+            return PageReading(self._fetch_failure(item, failure))
         if isinstance(answer, NotModified):
             return PageReading(PageOutcome("unchanged"), same=True)
         if isinstance(answer, Redirected):
-            return PageReading(self._moved(item, address, answer.location))
-        return await self._taken_out(item, address, answer)
+            return PageReading(self._redirected(item, address, answer.location))
+        return await self._extracted(item, address, answer)
 
-    def _not_fetched(self, item: CrawlItem, failed: ToolFailedError) -> PageOutcome:
-        message = str(failed.message)
-        match failed.reason:
+    def _fetch_failure(self, item: CrawlItem, failure: ToolFailedError) -> PageOutcome:
+        message = str(failure.message)
+        match failure.reason:
             case "page_not_found":
                 if item.known is not None:
                     return PageOutcome(
                         "skipped", "gone", reason_text("gone"), gone=item.known.document_id, look_again=True
                     )
-                # A link may stand before its page, on a page that does not change. Found missing twice, it is left.
+                # A link may be published before its page. The page is tried once more in the next run, then given up.
                 return PageOutcome("failed", "page_not_found", message, look_again=not item.sure)
             case "not_text":
                 return PageOutcome("skipped", "not_text", reason_text("not_text"))
             case "unreachable" | "too_slow":
-                return self._tried(item, failed.reason, message, None)
-            case "bad_status" if isinstance(failed, BadStatusError) and failed.status in _BUSY:
-                return self._tried(item, failed.reason, message, failed.retry_after)
+                return self._retry(item, failure.reason, message, None)
+            case "bad_status" if isinstance(failure, BadStatusError) and failure.status in _RETRYABLE_STATUSES:
+                return self._retry(item, failure.reason, message, failure.retry_after)
             case reason:
                 return PageOutcome("failed", reason, message, look_again=True)
 
-    def _tried(self, item: CrawlItem, reason: str, message: str, retry_after: float | None) -> PageOutcome:
+    def _retry(self, item: CrawlItem, reason: str, message: str, retry_after: float | None) -> PageOutcome:
         pause = None
-        if item.tries + 1 < TRIES:
-            pause = min(max(_PAUSES[min(item.tries, 1)], retry_after or 0.0), _LONGEST_PAUSE)
+        if item.tries + 1 < MAX_TRIES:
+            pause = min(max(_RETRY_PAUSES[min(item.tries, 1)], retry_after or 0.0), _MAX_RETRY_PAUSE)
         return PageOutcome("failed", reason, message, again=pause, look_again=True, away=True)
 
-    def _moved(self, item: CrawlItem, address: SiteUrl, location: str) -> PageOutcome:
-        gone = item.known.document_id if item.known else None
+    def _redirected(self, item: CrawlItem, address: SiteUrl, location: str) -> PageOutcome:
+        document = item.known.document_id if item.known else None
         try:
             target = self._site.redirected(address, location)
         except AddressRefusedError:
-            return PageOutcome("skipped", "leaves_the_site", reason_text("leaves_the_site"), gone=gone)
+            return PageOutcome("skipped", "leaves_the_site", reason_text("leaves_the_site"), gone=document)
         url = str(target)
         if url == item.url or url in item.via:
             return PageOutcome("failed", "redirect_loop", reason_text("redirect_loop"))
-        if len(item.via) >= _MOST_REDIRECTS:
-            return PageOutcome("failed", "too_many_redirects", reason_text("too_many_redirects", most=_MOST_REDIRECTS))
-        found = CrawlItem(url=url, sure=item.sure, via=[*item.via, item.url])
+        if len(item.via) >= _MAX_REDIRECTS:
+            return PageOutcome("failed", "too_many_redirects", reason_text("too_many_redirects", most=_MAX_REDIRECTS))
+        target_item = CrawlItem(url=url, sure=item.sure, via=[*item.via, item.url])
         return PageOutcome(
-            "skipped", "redirected", reason_text("redirected", other=url), gone=gone, look_again=True, found=[found]
+            "skipped",
+            "redirected",
+            reason_text("redirected", other=url),
+            gone=document,
+            look_again=True,
+            found=[target_item],
         )
 
-    async def _taken_out(self, item: CrawlItem, address: SiteUrl, answer: Fetched) -> PageReading:
-        gone = item.known.document_id if item.known else None
+    async def _extracted(self, item: CrawlItem, address: SiteUrl, answer: Fetched) -> PageReading:
+        known_document = item.known.document_id if item.known else None
         name = address.target.partition("?")[0]
         try:
             page = await self._extraction.extract(answer.body, answer.content_type, answer.charset, name)
         except UnreadableError as unreadable:
             return PageReading(PageOutcome("failed", unreadable.reason, str(unreadable.text), look_again=True))
-        found, refused = await asyncio.to_thread(self._leads_to, address, page, "nofollow" in answer.robots)
+        linked_items, refused = await asyncio.to_thread(self._links, address, page, "nofollow" in answer.robots)
         if item.links_only:
-            return PageReading(_left(item, "denied", found, refused))
+            return PageReading(_skipped_with_links(item, "denied", linked_items, refused))
         if page.noindex or "noindex" in answer.robots or answer.robots == "none":
-            return PageReading(_left(item, "noindex", found, refused, gone=gone))
-        other = self._canonical(address, page)
-        if other is not None:
-            item_there = CrawlItem(url=str(other), sure=item.sure, via=item.via)
-            outcome = _left(item, "canonical", [item_there, *found], refused, gone=gone, other=str(other))
+            return PageReading(_skipped_with_links(item, "noindex", linked_items, refused, gone=known_document))
+        canonical = self._canonical(address, page)
+        if canonical is not None:
+            item_there = CrawlItem(url=str(canonical), sure=item.sure, via=item.via)
+            outcome = _skipped_with_links(
+                item, "canonical", [item_there, *linked_items], refused, gone=known_document, other=str(canonical)
+            )
             return PageReading(outcome)
         if not page.blocks:
             return PageReading(
-                PageOutcome("failed", "no_text", reason_text("no_text"), look_again=True, found=found, refused=refused)
+                PageOutcome(
+                    "failed", "no_text", reason_text("no_text"), look_again=True, found=linked_items, refused=refused
+                )
             )
         if not page.title:
             page.title = name
@@ -160,10 +169,13 @@ class PageReader:
             etag=(answer.etag or "")[:500] or None,
             last_modified=(answer.last_modified or "")[:100] or None,
         )
-        return PageReading(PageOutcome("unchanged" if same else "fetched", found=found, refused=refused), document)
+        return PageReading(
+            PageOutcome("unchanged" if same else "fetched", found=linked_items, refused=refused), document
+        )
 
     def _canonical(self, address: SiteUrl, page: Extracted) -> SiteUrl | None:
-        """Another page of the site that this one says it is. That all pages are the first one is a slip, not a word."""
+        """Returns the other page of the site that this page names as canonical. The start page is ignored: sites name
+        it on all pages by mistake."""
         if page.canonical is None:
             return None
         target = target_of(self._site, address, page.canonical)
@@ -171,10 +183,10 @@ class PageReader:
             return None
         return target
 
-    def _leads_to(self, address: SiteUrl, page: Extracted, nofollow: bool) -> tuple[list[CrawlItem], list[Left]]:
+    def _links(self, address: SiteUrl, page: Extracted, nofollow: bool) -> tuple[list[CrawlItem], list[Left]]:
         if self._plan.only or page.nofollow or nofollow:
             return [], []
-        found: dict[str, CrawlItem] = {}
+        items: dict[str, CrawlItem] = {}
         refused: dict[str, Left] = {}
         for link in page.links:
             target = target_of(self._site, address, link)
@@ -186,11 +198,13 @@ class PageReader:
                 url = str(target)
                 refused[url] = Left(url=url, outcome="skipped", reason="goes_round", message=reason_text("goes_round"))
             elif target is not None:
-                found[str(target)] = CrawlItem(url=str(target))
-        return list(found.values()), list(refused.values())
+                items[str(target)] = CrawlItem(url=str(target))
+        return list(items.values()), list(refused.values())
 
 
-def _left(item: CrawlItem, reason: str, found: list[CrawlItem], refused: list[Left], **more: str | None) -> PageOutcome:
-    gone = more.pop("gone", None)
-    message = reason_text(reason, **more)
-    return PageOutcome("skipped", reason, message, gone=gone, look_again=True, found=found, refused=refused)
+def _skipped_with_links(
+    item: CrawlItem, reason: str, items: list[CrawlItem], refused: list[Left], **values: str | None
+) -> PageOutcome:
+    gone = values.pop("gone", None)
+    message = reason_text(reason, **values)
+    return PageOutcome("skipped", reason, message, gone=gone, look_again=True, found=items, refused=refused)

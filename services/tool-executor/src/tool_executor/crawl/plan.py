@@ -10,14 +10,14 @@ from contracts.envelope import Wire
 from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, SiteUrl, parse_origin, site_of
 from tool_executor.texts import TEXTS
 
-READER = 3
-"""Goes up when the same bytes become other blocks than before: every page is then read again."""
+READER_VERSION = 3
+"""Version of the reader. It is increased when the same bytes give other blocks; then every page is read again."""
 
 NO_SITE = TEXTS["site.no_site"]
 
 
 class CrawlPlan(Wire):
-    """`start` is where reading begins; `only`: it is one page, and nothing that it links to is read."""
+    """The plan of a run. `start`: the first address. `only`: the run reads only this page, without its links."""
 
     company_id: str
     run_id: str
@@ -31,28 +31,28 @@ class CrawlPlan(Wire):
 
     @property
     def rules(self) -> str:
-        """Names the rules by which pages are found and read: other rules may find other pages behind the same ones."""
-        said = [READER, self.start, self.sitemap, self.origins, self.allowed, self.denied, self.max_pages]
-        return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+        """A digest of the rules by which pages are found and read; other rules may find other pages."""
+        values = [READER_VERSION, self.start, self.sitemap, self.origins, self.allowed, self.denied, self.max_pages]
+        return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
 
 
 def plan_of(
     config: CompanyConfig, run_id: str, url: str | None, demo: Origin | None, *, loopback: bool
 ) -> tuple[CrawlPlan, Site, SiteUrl]:
-    """The plan, the site that it allows, and where it begins.
+    """Returns the plan, the site that it allows, and the first address.
 
     Raises:
-        AddressRefusedError: there is no such site, or the page is none of it.
+        AddressRefusedError: there is no such site, or the page does not belong to it.
     """
     knowledge = config.knowledge
     if knowledge.site_url is None:
         raise AddressRefusedError("no_site", NO_SITE)
-    begins = _origin(knowledge.site_url)
-    domains = [str(begins), *config.tool_config.allowed_domains]
+    start_origin = _origin(knowledge.site_url)
+    domains = [str(start_origin), *config.tool_config.allowed_domains]
     site = site_of(domains, knowledge.allowed_paths, demo, loopback=loopback, denied=knowledge.denied_paths)
-    if site.origins[0] != begins:
-        raise AddressRefusedError("no_site", TEXTS["site.unreadable"].format(begins=begins))
-    # Where it begins is read for its links even where the paths that are kept are others.
+    if site.origins[0] != start_origin:
+        raise AddressRefusedError("no_site", TEXTS["site.unreadable"].format(begins=start_origin))
+    # The start page is read for its links even if it is not among the allowed paths.
     start = address_in(site if url else Site(site.origins), url or knowledge.site_url)
     plan = CrawlPlan(
         company_id=config.company_id,
@@ -73,7 +73,7 @@ def site_in(plan: CrawlPlan) -> Site:
 
 
 def address_in(site: Site, url: str) -> SiteUrl:
-    """An absolute address, judged. Raises AddressRefusedError."""
+    """Returns a checked absolute address. Raises AddressRefusedError."""
     origin, parts = _origin(url), urlsplit(url)
     path = parts.path or "/"
     return site.at(origin, f"{path}?{parts.query}" if parts.query else path)

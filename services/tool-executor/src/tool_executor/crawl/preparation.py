@@ -22,10 +22,10 @@ from tool_executor.adapters.page_fetcher import (
     Redirected,
 )
 from tool_executor.adapters.redis_store import RedisStore
-from tool_executor.crawl.links import RefusedLink, most_of, shape_of, target_of
+from tool_executor.crawl.links import RefusedLink, max_addresses, shape_of, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in, plan_of, site_in
-from tool_executor.crawl.robots import LARGEST, Robots
-from tool_executor.crawl.sitemaps import LIMITS, MOST_FILES, parse_sitemap
+from tool_executor.crawl.robots import MAX_BYTES, Robots
+from tool_executor.crawl.sitemaps import LIMITS, MAX_FILES, parse_sitemap
 from tool_executor.crawl.words import reason_text
 from tool_executor.domain.crawl_outcomes import CrawlItem
 from tool_executor.domain.declaration import ToolFailedError
@@ -33,18 +33,18 @@ from tool_executor.domain.site_address import AddressRefusedError, Origin, Site,
 
 log = structlog.get_logger(__name__)
 
-_TRIES = 3
-"""The number of tries to read a robots.txt."""
-_PAUSE = 2.0
-"""Seconds between two tries at a robots.txt that cannot be read."""
-_MOST_REDIRECTS = 5
-_ROBOTS_LIMITS = FetchLimits(sent=LARGEST, unpacked=LARGEST, seconds=10.0)
-_KEPT = 200
-"""Origins whose rules are kept parsed."""
+_ROBOTS_ATTEMPTS = 3
+"""Attempts to read a robots.txt."""
+_ROBOTS_PAUSE_SECONDS = 2.0
+"""Seconds between two such attempts."""
+_MAX_REDIRECTS = 5
+_ROBOTS_LIMITS = FetchLimits(sent=MAX_BYTES, unpacked=MAX_BYTES, seconds=10.0)
+_MAX_PARSED = 200
+"""Parsed robots.txt files that are kept."""
 _UNKNOWN = b"?"
-"""Stands for a robots.txt that could not be read."""
+"""Placeholder for a robots.txt that could not be read."""
 _KNOWN_DEADLINE = 10.0
-"""Seconds for memory to name a thousand pages."""
+"""Seconds for memory to return a thousand known pages."""
 
 
 class RunFailedError(Exception):
@@ -52,7 +52,7 @@ class RunFailedError(Exception):
 
 
 class Preparation:
-    """The values that a run needs before its first page. `interval_of` names the seconds between two pages of an
+    """Prepares what a run needs before its first page. `interval_of` returns the seconds between two pages of an
     origin."""
 
     def __init__(
@@ -71,27 +71,29 @@ class Preparation:
         self._interval_of = interval_of
         self._demo = demo
         self._loopback = loopback
-        self._parsed = Bounded[bytes, Robots](_KEPT)
+        self._parsed_robots = Bounded[bytes, Robots](_MAX_PARSED)
 
     def interval(self, origin: Origin, robots: Robots | None) -> float:
-        """Seconds between two pages: ours, or the site's own wish where it is longer."""
+        """Returns the seconds between two pages: ours, or those of the site's robots.txt if they are more."""
         return max(self._interval_of(origin), robots.delay if robots is not None else 0.0)
 
-    async def prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> CrawlPlan:
-        """The run's plan: the first one that any executor made. Raises RunFailedError."""
+    async def prepare(
+        self, state: CrawlState, request: RefreshRequested, settings: CompanySettings | None
+    ) -> CrawlPlan:
+        """Returns the run's plan: the first one that any executor made. Raises RunFailedError."""
         if settings is None:
             raise RunFailedError("The company has no settings.")
         try:
-            plan, _, _ = plan_of(settings.config, asked.run_id, asked.url, self._demo, loopback=self._loopback)
+            plan, _, _ = plan_of(settings.config, request.run_id, request.url, self._demo, loopback=self._loopback)
         except AddressRefusedError as refused:
             raise RunFailedError(str(refused.text)) from refused
         return CrawlPlan.model_validate_json(await state.keep_plan(plan.to_json().decode()))
 
     async def fill(self, state: CrawlState, plan: CrawlPlan) -> None:
-        """Puts the addresses into the queue that are known before the first page is read.
+        """Queues the addresses that are known before the first page is read.
 
         Raises:
-            RunFailedError: the site does not say what may be read of it.
+            RunFailedError: the site's robots.txt cannot be read.
         """
         site = site_in(plan)
         start = address_in(Site(site.origins), plan.start)
@@ -102,51 +104,51 @@ class Preparation:
             )
         if plan.only:
             known = {page.url: page for page in await self._known(plan) if page.url == plan.start}
-            # Somebody wants to know how it is now: its word that it is unchanged is not asked for.
-            item = CrawlItem(url=plan.start, sure=True, known=_without_word(known.get(plan.start)))
+            # Read without validators: the admin wants the page's current content, never "not modified".
+            item = CrawlItem(url=plan.start, sure=True, known=_without_validators(known.get(plan.start)))
             await self.add(state, plan, site, [item])
             return
-        again = await SiteMemory(self._store, plan.company_id).load(plan.rules)
+        to_read_again = await SiteMemory(self._store, plan.company_id).load(plan.rules)
         pages = await self._known(plan)
-        known = {page.url: page if again is not None else _without_word(page) for page in pages}
-        named = await self._sitemaps(plan, site, start, robots)
-        urls = list(dict.fromkeys([*known, *named, *(again or ())]))
-        # In an order that is always the same, and yet not one of the site's sections after the other.
+        known = {page.url: page if to_read_again is not None else _without_validators(page) for page in pages}
+        sitemap_urls = await self._sitemaps(plan, site, start, robots)
+        urls = list(dict.fromkeys([*known, *sitemap_urls, *(to_read_again or ())]))
+        # A stable order that mixes the site's sections.
         urls.sort(key=lambda url: hashlib.blake2b(url.encode(), digest_size=8).digest())
         try:
             address_in(site, plan.start)
             first = CrawlItem(url=plan.start, sure=True, known=known.get(plan.start))
         except AddressRefusedError:
             first = CrawlItem(url=plan.start, sure=True, links_only=True)
-        rest = [CrawlItem(url=url, sure=True, known=known.get(url)) for url in urls if url != plan.start]
+        others = [CrawlItem(url=url, sure=True, known=known.get(url)) for url in urls if url != plan.start]
         await self.add(state, plan, site, [first])
-        await self.add(state, plan, site, rest)
+        await self.add(state, plan, site, others)
 
     async def add(self, state: CrawlState, plan: CrawlPlan, site: Site, items: Sequence[CrawlItem]) -> None:
-        """Queues what may be read, and notes what may not be."""
-        found: list[tuple[CrawlItem, str, int, Left, Left]] = []
+        """Queues the pages that may be read, and notes the others as skipped."""
+        queued: list[tuple[CrawlItem, str, int, Left, Left]] = []
         refused: list[tuple[Left, str | None]] = []
         for item in items:
-            gone = item.known.document_id if item.known is not None else None
+            known_document = item.known.document_id if item.known is not None else None
             try:
                 address = address_in(Site(site.origins) if item.links_only else site, item.url)
             except (AddressRefusedError, ValueError):
-                refused.append((_skipped(item.url, "denied"), gone))
+                refused.append((_skipped(item.url, "denied"), known_document))
                 continue
             robots = await self.robots(state, address.origin)
             if robots is None or not robots.allows(address):
-                # That another of the site's hosts does not answer takes nothing away.
-                refused.append((_skipped(item.url, "robots"), gone if robots is not None else None))
+                # If another host of the site does not answer, its known pages stay.
+                refused.append((_skipped(item.url, "robots"), known_document if robots is not None else None))
                 continue
             shape = shape_of(address)
-            cap = 0 if item.sure else most_of(shape, plan.max_pages)
-            endless = _skipped(item.url, "endless", most=cap, shape=shape.rstrip("?"))
-            found.append((item, shape, cap, endless, _skipped(item.url, "full", most=plan.max_pages)))
+            limit = 0 if item.sure else max_addresses(shape, plan.max_pages)
+            endless = _skipped(item.url, "endless", most=limit, shape=shape.rstrip("?"))
+            queued.append((item, shape, limit, endless, _skipped(item.url, "full", most=plan.max_pages)))
         await state.refuse(refused, plan.max_pages)
-        await state.add(found, plan.max_pages)
+        await state.add(queued, plan.max_pages)
 
     async def robots(self, state: CrawlState, origin: Origin) -> Robots | None:
-        """An origin's rules, read once a run; None: it did not answer."""
+        """Returns an origin's rules, read once in a run; None if the origin did not answer."""
         text = await state.text(f"robots:{origin}")
         if text is None:
             text = await self._fetch_robots(origin)
@@ -154,19 +156,19 @@ class Preparation:
         if text == _UNKNOWN:
             return None
         digest = hashlib.blake2b(text, digest_size=16).digest()
-        robots = self._parsed.get(digest)
+        robots = self._parsed_robots.get(digest)
         if robots is None:
-            robots = self._parsed[digest] = await asyncio.to_thread(Robots, text.decode("utf-8", "replace"))
+            robots = self._parsed_robots[digest] = await asyncio.to_thread(Robots, text.decode("utf-8", "replace"))
         return robots
 
     async def _fetch_robots(self, origin: Origin) -> bytes:
-        for number in range(_TRIES):
+        for number in range(_ROBOTS_ATTEMPTS):
             if number:
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_ROBOTS_PAUSE_SECONDS)
             try:
                 fetched = await self._fetch(Site((origin,)), SiteUrl(origin, "/robots.txt"), _ROBOTS_LIMITS)
             except BadStatusError as bad:
-                # The site has no rules for what it does not give out; an error of its own says nothing about them.
+                # A refused robots.txt means that there are no rules; a server error says nothing about them.
                 if 400 <= bad.status < 500 and bad.status != 429:
                     return b""
             except ToolFailedError as failed:
@@ -177,7 +179,7 @@ class Preparation:
         return _UNKNOWN
 
     async def _fetch(self, site: Site, address: SiteUrl, limits: FetchLimits) -> Fetched:
-        for _ in range(_MOST_REDIRECTS):
+        for _ in range(_MAX_REDIRECTS):
             answer = await self.fetcher.visit(address, FetchRequest(types=frozenset(), limits=limits))
             if isinstance(answer, Fetched):
                 return answer
@@ -189,35 +191,37 @@ class Preparation:
         raise ToolFailedError("too_many_redirects", "It redirects without end.")
 
     async def _sitemaps(self, plan: CrawlPlan, site: Site, start: SiteUrl, robots: Robots) -> list[str]:
-        """The pages of the site that its sitemaps name. What cannot be read of them is left out."""
+        """Returns the pages of the site that its sitemaps name; unreadable sitemaps are left out."""
         reachable = Site(site.origins)
-        named = [plan.sitemap] if plan.sitemap else robots.sitemaps or ["/sitemap.xml"]
-        waiting = [address for one in named if isinstance(address := target_of_file(reachable, start, one), SiteUrl)]
-        done: set[SiteUrl] = set()
+        addresses = [plan.sitemap] if plan.sitemap else robots.sitemaps or ["/sitemap.xml"]
+        waiting = [
+            address for text in addresses if isinstance(address := target_of_file(reachable, start, text), SiteUrl)
+        ]
+        read: set[SiteUrl] = set()
         pages: dict[str, None] = {}
-        while waiting and len(done) < MOST_FILES and len(pages) < plan.max_pages:
+        while waiting and len(read) < MAX_FILES and len(pages) < plan.max_pages:
             address = waiting.pop(0)
-            if address in done:
+            if address in read:
                 continue
-            done.add(address)
-            await asyncio.sleep(self.interval(address.origin, robots) if len(done) > 1 else 0)
+            read.add(address)
+            await asyncio.sleep(self.interval(address.origin, robots) if len(read) > 1 else 0)
             try:
                 fetched = await self._fetch(reachable, address, LIMITS)
                 sitemap = await asyncio.to_thread(parse_sitemap, fetched.body)
             except ToolFailedError as failed:
                 log.info("crawl.sitemap_left", company=plan.company_id, url=str(address), reason=failed.reason)
                 continue
-            for one in sitemap.sitemaps:
-                if isinstance(inner := target_of_file(reachable, address, one), SiteUrl):
+            for text in sitemap.sitemaps:
+                if isinstance(inner := target_of_file(reachable, address, text), SiteUrl):
                     waiting.append(inner)
-            for one in sitemap.pages:
-                target = target_of(site, address, one)
+            for text in sitemap.pages:
+                target = target_of(site, address, text)
                 if target is not None:
                     pages[target.url if isinstance(target, RefusedLink) else str(target)] = None
         return list(pages)[: plan.max_pages]
 
     async def _known(self, plan: CrawlPlan) -> list[KnownPage]:
-        """Asks memory what it knows of the site. Raises RpcError."""
+        """Returns the site's pages that memory knows. Raises RpcError."""
         pages: list[KnownPage] = []
         cursor = None
         while True:
@@ -230,14 +234,14 @@ class Preparation:
 
 
 def target_of_file(site: Site, page: SiteUrl, address: str) -> SiteUrl | None:
-    """A sitemap's own address, whose ending is not that of a document."""
+    """Returns the checked address of a sitemap, which need not end like a document."""
     try:
         return site.redirected(page, address)
     except AddressRefusedError:
         return None
 
 
-def _without_word(page: KnownPage | None) -> KnownPage | None:
+def _without_validators(page: KnownPage | None) -> KnownPage | None:
     return None if page is None else page.model_copy(update={"etag": None, "last_modified": None})
 
 

@@ -5,10 +5,10 @@ from protego import Protego
 from tool_executor.domain.site_address import SiteUrl
 
 AGENT = "NexusSiteReader"
-LARGEST = 500 * 1024
-"""Bytes that are read of it."""
-SLOWEST = 10.0
-"""Seconds between two pages, whatever a site asks for: two thousand pages are then read in six hours."""
+MAX_BYTES = 500 * 1024
+"""Bytes of a robots.txt that are read."""
+MAX_DELAY_SECONDS = 10.0
+"""Longest delay in seconds between two pages, whatever a site asks for; 2,000 pages then take six hours."""
 
 
 class Robots:
@@ -22,10 +22,10 @@ class Robots:
 
     @property
     def delay(self) -> float:
-        """Seconds between two pages that the site asks for; 0: it does not say."""
-        return min(float(self._rules.crawl_delay(AGENT) or 0.0), SLOWEST)
+        """The seconds between two pages that the site asks for; 0 if it names none."""
+        return min(float(self._rules.crawl_delay(AGENT) or 0.0), MAX_DELAY_SECONDS)
 
     @property
     def sitemaps(self) -> list[str]:
-        """Addresses of sitemaps, as they are written."""
+        """The addresses of sitemaps, as written."""
         return [str(address) for address in self._rules.sitemaps][:50]

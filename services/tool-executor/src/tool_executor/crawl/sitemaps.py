@@ -8,11 +8,11 @@ import lxml.etree as _etree  # pyright: ignore[reportMissingImports, reportUnkno
 from tool_executor.adapters.page_fetcher import FetchLimits, Unpacker
 
 LIMITS = FetchLimits(sent=10 * 1024 * 1024, unpacked=50 * 1024 * 1024, seconds=30.0)
-MOST_FILES = 50
+MAX_FILES = 50
 """Sitemaps of one site that are read."""
-_MOST = 50_000
-"""Addresses in one, by the protocol."""
-_PIECE = 64 * 1024
+_MAX_ADDRESSES = 50_000
+"""Addresses in one sitemap, by the protocol."""
+_CHUNK_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -24,43 +24,43 @@ class Sitemap:
 
 
 def parse_sitemap(body: bytes) -> Sitemap:
-    """The addresses that it names; of a broken one, those that can be read. Raises ToolFailedError if it decompresses
-    to too much."""
+    """Returns the addresses in a sitemap; of a broken one, those that can be read. Raises ToolFailedError if it
+    decompresses to too much."""
     if body.startswith(b"\x1f\x8b"):
         unpacker = Unpacker("gzip", LIMITS.unpacked)
-        for start in range(0, len(body), _PIECE):
-            unpacker.feed(body[start : start + _PIECE])
+        for start in range(0, len(body), _CHUNK_BYTES):
+            unpacker.feed(body[start : start + _CHUNK_BYTES])
         body = bytes(unpacker.body)
     if b"<" not in body[:1024]:
         lines = body.decode("utf-8", "replace").splitlines()
-        return Sitemap(pages=[line.strip() for line in lines if line.strip().startswith("http")][:_MOST])
+        return Sitemap(pages=[line.strip() for line in lines if line.strip().startswith("http")][:_MAX_ADDRESSES])
     reader = _SitemapTarget()
     etree = cast("Any", _etree)
     parser = etree.XMLParser(target=reader, resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     try:
-        for start in range(0, len(body), _PIECE):
-            parser.feed(body[start : start + _PIECE])
+        for start in range(0, len(body), _CHUNK_BYTES):
+            parser.feed(body[start : start + _CHUNK_BYTES])
         parser.close()
     except etree.XMLSyntaxError:
         pass
-    return reader.found
+    return reader.sitemap
 
 
 class _SitemapTarget:
-    """The parser's target: the text of each loc, by what it is in."""
+    """The parser's target: collects the text of each loc, by its parent element."""
 
     def __init__(self) -> None:
-        self.found = Sitemap()
-        self._into: list[str] | None = None
+        self.sitemap = Sitemap()
+        self._target: list[str] | None = None
         self._text: list[str] | None = None
 
     def start(self, tag: str, attributes: object) -> None:
         del attributes
         match tag.rpartition("}")[2].lower():
             case "url":
-                self._into = self.found.pages
+                self._target = self.sitemap.pages
             case "sitemap":
-                self._into = self.found.sitemaps
+                self._target = self.sitemap.sitemaps
             case "loc":
                 # An image's address has a namespace of its own.
                 self._text = None if "image" in tag or "video" in tag else []
@@ -70,8 +70,8 @@ class _SitemapTarget:
     def end(self, tag: str) -> None:
         if tag.rpartition("}")[2].lower() == "loc" and self._text is not None:
             address, self._text = "".join(self._text).strip(), None
-            if address and self._into is not None and len(self._into) < _MOST:
-                self._into.append(address)
+            if address and self._target is not None and len(self._target) < _MAX_ADDRESSES:
+                self._target.append(address)
 
     def data(self, text: str) -> None:
         if self._text is not None:
@@ -81,4 +81,4 @@ class _SitemapTarget:
         """Skips a comment, which is no address."""
 
     def close(self) -> None:
-        """The addresses are in `found`."""
+        """Does nothing: the addresses are in `sitemap`."""

@@ -19,10 +19,10 @@ from tool_executor.extraction.document import Extracted, UnreadableError
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.texts import TEXTS
 
-_AT_ONCE = 4
-"""Pieces of a file that are asked for at once."""
+_MAX_PARALLEL_PIECES = 4
+"""Pieces of a file that are read at the same time."""
 _PURGE_DEADLINE = 2.0
-"""Seconds for the bus to let go of a file's pieces."""
+"""Seconds for the bus to delete a file's pieces."""
 
 
 class Uploads:
@@ -39,7 +39,7 @@ class Uploads:
         PublishFailedError."""
         try:
             body = await self._body(file)
-            found = await self._extraction.extract(body, file.content_type, name=file.filename)
+            document = await self._extraction.extract(body, file.content_type, name=file.filename)
         except UnreadableError as unreadable:
             failure = DocumentFailed(
                 company_id=file.company_id,
@@ -50,19 +50,19 @@ class Uploads:
             await self._facts.failed(failure, file.upload_id)
             count_file(unreadable.reason)
         else:
-            await self._facts.upserted(_upserted(file, found))
+            await self._facts.upserted(_upserted(file, document))
             count_file("read")
         await self._purge(file)
 
     async def _body(self, file: FileReceived) -> bytes:
-        places = asyncio.Semaphore(_AT_ONCE)
+        places = asyncio.Semaphore(_MAX_PARALLEL_PIECES)
 
         async def piece(number: int) -> bytes:
             async with places:
-                found = await self._pieces.last(upload_piece(file.company_id, file.upload_id, number))
-            if found is None:
+                stored = await self._pieces.last(upload_piece(file.company_id, file.upload_id, number))
+            if stored is None:
                 raise UnreadableError("lost", TEXTS["document.lost"])
-            return found.event
+            return stored.event
 
         pieces = await asyncio.gather(*(piece(number) for number in range(file.pieces)))
         body = b"".join(pieces)
@@ -71,7 +71,7 @@ class Uploads:
         return body
 
     async def _purge(self, file: FileReceived) -> None:
-        """Frees the space. What cannot be removed now expires by its age."""
+        """Deletes the pieces from the bus. Pieces that cannot be deleted now expire by their age."""
         body = orjson.dumps({"filter": upload(file.company_id, file.upload_id)})
         try:
             await self._inbox.request(f"$JS.API.STREAM.PURGE.{UPLOADS.name}", body, deadline=_PURGE_DEADLINE)
@@ -79,18 +79,19 @@ class Uploads:
             return
 
 
-def _upserted(file: FileReceived, found: Extracted) -> DocumentUpserted:
+def _upserted(file: FileReceived, document: Extracted) -> DocumentUpserted:
     return DocumentUpserted(
         company_id=file.company_id,
         document_id=file.document_id,
         external_id=file.external_id,
         source="document",
-        title=file.title or found.title or file.filename or document_id(file.company_id, "document", file.upload_id),
+        title=file.title or document.title or file.filename or document_id(file.company_id, "document", file.upload_id),
         url=file.url,
-        language=found.language,
-        blocks=found.blocks,
-        # The same bytes again are a new reading of them: what was there under this id may have been another's.
-        hash=found.hash,
+        language=document.language,
+        blocks=document.blocks,
+        # The run is the upload, so the same bytes uploaded again count as read again: the document stored under this id
+        # may have had another content.
+        hash=document.hash,
         read_at=datetime.now(UTC),
         run_id=file.upload_id,
     )

@@ -1,7 +1,7 @@
 """The texts that tell an admin why pages were skipped or failed; programs read the reason beside them. They are stored
 in English; the gateway translates them for whoever reads them (its texts/errors.es.toml)."""
 
-SAID = {
+REASON_TEXTS = {
     "denied": "The company's settings leave this page out.",
     "robots": "The site's robots.txt asks not to read this page.",
     "noindex": "The page asks not to be listed (noindex).",
@@ -22,4 +22,4 @@ SAID = {
 
 
 def reason_text(reason: str, **values: object) -> str:
-    return SAID[reason].format(**values)[:500]
+    return REASON_TEXTS[reason].format(**values)[:500]

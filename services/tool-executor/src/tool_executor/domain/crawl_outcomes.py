@@ -9,13 +9,13 @@ from contracts.envelope import Wire
 from contracts.knowledge import Left
 from contracts.knowledge_rpc import KnownPage
 
-TRIES = 3
-"""The number of tries at a page whose site does not answer, or says that it is busy."""
+MAX_TRIES = 3
+"""How often a page is tried whose site does not answer, or says that it is busy."""
 
 
 class CrawlItem(Wire):
-    """A page that a run is to read. `sure`: its site names it, or memory knows it; links alone may have no end.
-    `links_only`: the site begins here, and yet its rules leave the page itself out."""
+    """A page that a run is to read. `sure`: a sitemap names it or memory knows it; pages known only from links may be
+    endless. `links_only`: the run starts at this page, but the site's rules exclude its text."""
 
     url: str
     sure: bool = False
@@ -30,10 +30,10 @@ Kind = Literal["fetched", "unchanged", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome:
-    """`gone`: the document that is no longer there. `again`: seconds after which the page is tried once more.
+    """The outcome of a page. `gone`: id of the document that no longer exists. `again`: seconds until the next try.
 
-    `look_again`: it is no document, and may be one next time, or lead to one.
-    `away`: its server did not answer. `found`: what it leads to. `refused`: what of that is not read.
+    `look_again`: the page is no document, but the next run reads it again, because it may become or link to one.
+    `away`: its server did not answer. `found`: the pages to which it links. `refused`: links that are not read.
     """
 
     kind: Kind

@@ -17,12 +17,12 @@ CACHE_SECONDS: Mapping[Category, int] = {
     Category.NEWS: 300,
     Category.EDUCATION: 30,
 }
-"""Seconds a result is kept, by category. `site` is not here: the company says how long. The rest is never kept."""
+"""Seconds for which a result is cached, by category. For `site` the company sets the time; others are never cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """The facts about a call that a handler may know besides its arguments."""
+    """What a handler gets about a call besides its arguments."""
 
     call_id: str
     caller: VerifiedCaller
@@ -37,15 +37,15 @@ Schema = Mapping[str, Any]
 
 
 Handler = Callable[[Arguments, CallContext], Awaitable[Data]]
-"""Does the work of one tool. Raises ToolFailedError with a reason, never to be caught by anyone but the pipeline."""
+"""Does the work of one tool. Raises ToolFailedError with a reason, which only the pipeline may catch."""
 LookUp = Callable[[Arguments, CallContext], Awaitable[Data | None]]
-"""Says what came of a call: its data; None when it has had no effect, so that it may be run under the same id."""
+"""Returns the data of an earlier call; None if it had no effect, so that it may be run under the same id."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverTheBus:
-    """The tool is served by another service, as a NATS request on `subject` (None: ``rpc.tool.<name>.v1``; of a look-up
-    ``rpc.tool.outcome.v1``)."""
+    """The tool is served by another service, as a NATS request on `subject`. None means ``rpc.tool.<name>.v1``, or for
+    a look-up ``rpc.tool.outcome.v1``."""
 
     subject: str | None = None
 
@@ -76,7 +76,7 @@ class CacheScope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredTool:
-    """One tool. `required_plan` and `category` are words here and are checked at start-up, with the schemas."""
+    """A tool. `required_plan`, `category` and the schemas are checked at start-up."""
 
     id: str
     name: str
@@ -93,30 +93,30 @@ class DeclaredTool:
     """The text that a person reads while the tool runs."""
     side_effects: bool = False
     destructive: bool = False
-    """Takes something away that was there: clients may want to ask their user first."""
+    """Whether the tool deletes something: clients may want to ask their user first."""
     idempotent: bool = False
-    """For a tool with side effects: the same arguments again change nothing more, whatever the call id."""
+    """For a tool with side effects: whether a repeat with the same arguments, under any call id, changes nothing."""
     time_limit: float = 10.0
     """Seconds, for one run of the handler."""
     cache: CacheScope = CacheScope.NEVER
     texts_differ: bool = False
     """Whether the data depends on the caller's language."""
     version: int = 1
-    """Raised when the data's meaning changes, so that kept results of the old meaning are not served."""
+    """Increased when the meaning of the data changes, so that older cached results are not served."""
     validator: Validator | None = None
     normaliser: Normaliser | None = None
-    """Brings spellings of the same thing together (btc/usd, BTC-USD), after validation."""
+    """Converts arguments to a canonical form (btc/usd to BTC-USD), after validation."""
     post_processor: PostProcessor | None = None
     reconcile: LookUp | OverTheBus | None = None
-    """For a tool with side effects: looks up, by the call id, what became of a call that nobody knows the end of."""
+    """For a tool with side effects: looks up, by the call id, the result of a call with an unknown outcome."""
     offered: CompanyRule | None = None
-    """A company's setting without which nobody there has the tool."""
+    """Whether a company with these settings has the tool at all."""
     foreign: bool = False
-    """The result contains a stranger's words, which are marked as data for whoever reads them."""
+    """Whether the result contains foreign texts, which are marked as data for models."""
     offered_to_visitors: bool = True
-    """False: they can never have it, whatever the company lists."""
+    """False if visitors can never have the tool, whatever the company's settings say."""
     for_visitors: bool = False
-    """Visitors have it without the company listing it in enabledTools."""
+    """Whether visitors have the tool even if the company does not list it in enabledTools."""
     budget_per_ticker: int = 1
     examples: Sequence[Mapping[str, Any]] = field(default_factory=tuple[Mapping[str, Any], ...])
 
@@ -126,7 +126,7 @@ class ToolFailedError(Exception):
 
     Args:
         reason: a short snake_case word for programs, e.g. not_found.
-        message: one sentence for a model or a person; a plain string when it is in the caller's language already.
+        message: one sentence for a model or a person; a plain string if it is already in the caller's language.
     """
 
     def __init__(self, reason: str, message: Text | str) -> None:
@@ -136,7 +136,7 @@ class ToolFailedError(Exception):
 
 
 class ToolRefusedError(Exception):
-    """A handler found its arguments wrong after all: VALIDATION_ERROR with these fields."""
+    """A handler refuses its arguments: VALIDATION_ERROR with these fields."""
 
     def __init__(self, *problems: ArgumentProblem) -> None:
         super().__init__("; ".join(f"{problem.field}: {problem.message}" for problem in problems))
@@ -147,7 +147,7 @@ class ToolUnavailableError(Exception):
     """A service that the tool needs cannot be reached now: UNAVAILABLE, to be tried again later.
 
     Args:
-        asked: it had the call, and may have carried it out.
+        asked: whether the service received the call, and may have run it.
     """
 
     def __init__(self, message: str, *, asked: bool = False) -> None:

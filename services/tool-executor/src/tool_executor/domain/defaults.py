@@ -7,10 +7,10 @@ from tool_executor.domain.plans import Arguments
 
 
 def with_defaults(arguments: Arguments, schema: Mapping[str, object]) -> dict[str, object]:
-    """A copy of the arguments in which what is missing has its default. Nothing given is changed."""
+    """Returns a copy of the arguments with the defaults of missing ones."""
     properties = object_of(schema.get("properties"))
-    given = dict(arguments)
+    completed = dict(arguments)
     for name, rule in properties.items():
-        if name not in given and is_object(rule) and "default" in rule:
-            given[name] = rule["default"]
-    return given
+        if name not in completed and is_object(rule) and "default" in rule:
+            completed[name] = rule["default"]
+    return completed

@@ -1,4 +1,4 @@
-"""A canonical form of arguments: the same arguments in another order have the same text and the same hash."""
+"""A canonical form of arguments: the order of arguments changes neither the text nor the hash."""
 
 import hashlib
 import json
@@ -6,17 +6,17 @@ import json
 from contracts.json_values import is_list, is_object
 from tool_executor.domain.plans import Arguments
 
-# Made once: json.dumps makes a new one for each call that is not plain.
+# Created once: json.dumps creates a new encoder for each call with options.
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def canonical(arguments: Arguments) -> str:
-    """JSON with sorted names and no spaces; 1.0 and 1 are the same number."""
+    """Returns the arguments as JSON with sorted names and without spaces; 1.0 is written as 1."""
     return _ENCODER.encode(_plain(dict(arguments)))
 
 
 def fingerprint(tool: str, arguments: Arguments) -> str:
-    """32 hex characters that identify the tool and its arguments."""
+    """Returns 32 hex characters that identify the tool and its arguments."""
     return hashlib.sha256(f"{tool}\x1f{canonical(arguments)}".encode()).hexdigest()[:32]
 
 

@@ -19,7 +19,7 @@ Limits = tuple[CallWindow, ...]
 
 
 def limits_of(per_minute: int, per_hour: int | None = None, per_day: int | None = None) -> Limits:
-    """The windows that a declaration sets."""
+    """Returns the windows of a declaration, the shortest first."""
     limits = {"minute": per_minute, "hour": per_hour, "day": per_day}
     return tuple(CallWindow(name, WINDOW_SECONDS[name], limit) for name, limit in limits.items() if limit is not None)
 
@@ -35,7 +35,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class LimitDecision:
-    """Whether the call may go on. `blocking`: the spent window that opens last; None when admitted."""
+    """Whether the call is admitted. `blocking`: the spent window that resets last; None if admitted."""
 
     quotas: tuple[Quota, ...]
     blocking: Quota | None = None

@@ -1,4 +1,4 @@
-"""Finds numbers that programs read differently: beyond a double (RFC 8259, section 6), or not expressible in JSON."""
+"""Finds numbers that programs read differently: too large for a double (RFC 8259, section 6), or not valid in JSON."""
 
 import math
 import sys
@@ -9,24 +9,24 @@ from tool_executor.domain.declaration import ArgumentProblem
 from tool_executor.domain.plans import Arguments
 from tool_executor.texts import TEXTS
 
-_MOST = int(sys.float_info.max)
+_MAX_DOUBLE = int(sys.float_info.max)
 
 
 def numbers_out_of_range(arguments: Arguments) -> list[ArgumentProblem]:
-    """A problem for each number, at any depth, that is not finite or does not fit a double."""
-    return [ArgumentProblem(field, TEXTS["arguments.not_a_number"]) for field in _found(arguments, "")]
+    """Returns a problem for each number, at any depth, that is not finite or does not fit a double."""
+    return [ArgumentProblem(field, TEXTS["arguments.not_a_number"]) for field in _fields_out_of_range(arguments, "")]
 
 
-def _found(value: object, field: str) -> Iterator[str]:
+def _fields_out_of_range(value: object, field: str) -> Iterator[str]:
     if isinstance(value, float):
         if not math.isfinite(value):
             yield field
     elif isinstance(value, int):
-        if abs(value) > _MOST:
+        if abs(value) > _MAX_DOUBLE:
             yield field
     elif is_object(value):
         for name, item in object_of(value).items():
-            yield from _found(item, f"{field}.{name}" if field else name)
+            yield from _fields_out_of_range(item, f"{field}.{name}" if field else name)
     elif is_list(value):
-        for place, item in enumerate(list_of(value)):
-            yield from _found(item, f"{field}.{place}")
+        for index, item in enumerate(list_of(value)):
+            yield from _fields_out_of_range(item, f"{field}.{index}")

@@ -11,13 +11,13 @@ from tool_executor.domain.declaration import ArgumentProblem, ToolRefusedError
 from tool_executor.domain.plans import Arguments
 from tool_executor.texts import TEXTS
 
-LONGEST_PART = 512
-LONGEST_URL = 8192
+MAX_PART_CHARS = 512
+MAX_URL_CHARS = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class OwnRequest:
-    """`url` is encoded as it is sent; `body`: the JSON, None with a GET."""
+    """The request. `url`: encoded as it is sent. `body`: JSON; None for a GET."""
 
     method: str
     url: str
@@ -25,31 +25,31 @@ class OwnRequest:
 
 
 def request_of(tool: HttpTool, arguments: Arguments) -> OwnRequest:
-    """The tool's request with these arguments, each in its place. Raises ToolRefusedError."""
-    url, named = tool.url, set(address_arguments(tool.url))
-    for name in named:
-        url = url.replace("{" + name + "}", _part(name, arguments.get(name)))
-    rest = {name: value for name, value in arguments.items() if name not in named}
+    """Returns the tool's request with these arguments. Raises ToolRefusedError."""
+    url, address_names = tool.url, set(address_arguments(tool.url))
+    for name in address_names:
+        url = url.replace("{" + name + "}", _address_part(name, arguments.get(name)))
+    other_arguments = {name: value for name, value in arguments.items() if name not in address_names}
     if tool.method != "GET":
-        return OwnRequest(tool.method, _bounded(url), json.dumps(rest, ensure_ascii=False).encode())
-    if rest:
-        url += ("&" if "?" in url else "?") + urlencode(_pairs(rest))
-    return OwnRequest("GET", _bounded(url), None)
+        return OwnRequest(tool.method, _checked_length(url), json.dumps(other_arguments, ensure_ascii=False).encode())
+    if other_arguments:
+        url += ("&" if "?" in url else "?") + urlencode(_pairs(other_arguments))
+    return OwnRequest("GET", _checked_length(url), None)
 
 
-def _part(name: str, value: object) -> str:
-    """One argument as a piece of an address, which it cannot leave: neither a slash nor dots alone get through."""
+def _address_part(name: str, value: object) -> str:
+    """Returns an argument as a segment of an address; it cannot escape the segment by slashes or dots."""
     text = _text(value)
-    if text is None or not 0 < len(text) <= LONGEST_PART or not text.strip("."):
+    if text is None or not 0 < len(text) <= MAX_PART_CHARS or not text.strip("."):
         raise ToolRefusedError(ArgumentProblem(name, TEXTS["arguments.not_in_an_address"]))
     return quote(text, safe="")
 
 
-def _pairs(rest: Mapping[str, object]) -> list[tuple[str, str]]:
+def _pairs(arguments: Mapping[str, object]) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
-    for name, value in rest.items():
-        for one in cast("list[object]", value) if isinstance(value, list) else [value]:
-            pairs.append((name, _text(one) or json.dumps(one, ensure_ascii=False)))
+    for name, value in arguments.items():
+        for item in cast("list[object]", value) if isinstance(value, list) else [value]:
+            pairs.append((name, _text(item) or json.dumps(item, ensure_ascii=False)))
     return pairs
 
 
@@ -63,7 +63,7 @@ def _text(value: object) -> str | None:
             return None
 
 
-def _bounded(url: str) -> str:
-    if len(url) > LONGEST_URL:
+def _checked_length(url: str) -> str:
+    if len(url) > MAX_URL_CHARS:
         raise ToolRefusedError(ArgumentProblem("", TEXTS["arguments.not_in_an_address"]))
     return url

@@ -9,7 +9,7 @@ from contracts.company import TRADING_CATEGORIES
 
 
 class Plan(IntEnum):
-    """Ordered: a plan has every tool of the plans below it."""
+    """The plans, in order: a plan has every tool of the plans below it."""
 
     FREE = 0
     PRO = 1
@@ -17,7 +17,7 @@ class Plan(IntEnum):
 
     @property
     def word(self) -> str:
-        """The plan as tokens, declarations and errors write it: free, pro, premium."""
+        """The plan's name in tokens, declarations and errors: free, pro, premium."""
         return self.name.lower()
 
 
@@ -25,12 +25,12 @@ _BY_WORD = {plan.word: plan for plan in Plan}
 
 
 def plan_named(word: str) -> Plan | None:
-    """The plan of a declaration; None when there is no such plan."""
+    """Returns the plan of a declaration; None if there is no such plan."""
     return _BY_WORD.get(word)
 
 
 def plan_of(word: str | None) -> Plan:
-    """The plan of a caller: an unknown or a missing one counts as free."""
+    """Returns the plan of a caller; an unknown or missing one counts as free."""
     return _BY_WORD.get((word or "").lower(), Plan.FREE)
 
 
@@ -39,9 +39,9 @@ VISITOR = "visitor"
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCaller:
-    """The caller, as a verified principal says. Nothing in it comes from the model, nor, but for the words that the
-    prompt holds of the conversation (`prompt`: first and last sequence) and those that no conversation keeps (`said`),
-    from unsigned fields."""
+    """The caller, from a verified principal. Nothing in it comes from the model. Only `prompt` (first and last sequence
+    of the messages in the prompt) and `said` (the user's texts, if no conversation stores them) are from unsigned
+    fields."""
 
     company: str
     user: str
@@ -69,13 +69,13 @@ class CompanyTools:
     cache_ttl_seconds: int = 3600
     enabled_tools: frozenset[str] = frozenset()
     trades: bool = True
-    """Whether its product is a trading platform: elsewhere nobody has such a platform's tools."""
+    """Whether its product is a trading platform; only such companies have the tools for trading."""
     visitors: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """Categories of tools switched on or off for visitors, and for everybody else below."""
     customers: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
     def switched(self, category: str, caller: VerifiedCaller) -> bool | None:
-        """Whether this caller has the category's tools; None: the settings do not say."""
+        """Whether the settings give this caller the category's tools; None if they do not say."""
         if category in TRADING_CATEGORIES and not self.trades:
             return False
         return (self.visitors if caller.is_visitor else self.customers).get(category)

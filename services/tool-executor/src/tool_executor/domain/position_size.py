@@ -20,7 +20,7 @@ _RATE = Decimal("0.000001")
 
 
 class SizingError(ValueError):
-    """These figures make no trade. `field` names the argument to change."""
+    """The figures make no valid trade. `field` names the argument to change."""
 
     def __init__(self, field: str, text: Text) -> None:
         super().__init__(str(text))
@@ -52,7 +52,7 @@ class RiskReward:
 
 
 def decimal_of(number: float | int | str | Decimal) -> Decimal:
-    """The number as it was written: 0.1 is one tenth."""
+    """Returns the number as written: 0.1 is exactly one tenth."""
     return number if isinstance(number, Decimal) else Decimal(str(number))
 
 
@@ -74,19 +74,19 @@ def position_size(
     _positive(capital=capital, entry_price=entry, stop_loss_price=stop, risk_percent=risk, lot_size=lot)
     if risk > 1:
         raise SizingError("risk_percent", TEXTS["sizing.risk_above_one"])
-    found = _side(entry, stop, side)
-    per_unit = entry - stop if found == "long" else stop - entry
+    position_side = _side(entry, stop, side)
+    per_unit = entry - stop if position_side == "long" else stop - entry
     risk_amount = _EXACT.multiply(capital, risk)
-    wanted = _whole_lots(_EXACT.divide(risk_amount, per_unit), lot)
+    unlimited_quantity = _whole_lots(_EXACT.divide(risk_amount, per_unit), lot)
     affordable = _whole_lots(_EXACT.divide(capital, entry), lot)
-    quantity = min(wanted, affordable)
+    quantity = min(unlimited_quantity, affordable)
     return SizedPosition(
-        side=found,
+        side=position_side,
         quantity=quantity,
         risk_amount=risk_amount,
         risk_at_stop=_EXACT.multiply(quantity, per_unit),
         position_value=_EXACT.multiply(quantity, entry),
-        capped_by_cash=affordable < wanted,
+        capped_by_cash=affordable < unlimited_quantity,
     )
 
 
@@ -100,9 +100,9 @@ def risk_reward(entry: Decimal, stop: Decimal, target: Decimal) -> RiskReward:
     side = _side(entry, stop, None)
     risk, reward = (entry - stop, target - entry) if side == "long" else (stop - entry, entry - target)
     if reward <= 0:
-        where = _ABOVE if side == "long" else _BELOW
+        direction = _ABOVE if side == "long" else _BELOW
         raise SizingError(
-            "take_profit_price", TEXTS["sizing.target_on_wrong_side"].format(where=where, side=_SIDES[side])
+            "take_profit_price", TEXTS["sizing.target_on_wrong_side"].format(where=direction, side=_SIDES[side])
         )
     return RiskReward(
         side=side,
@@ -113,16 +113,16 @@ def risk_reward(entry: Decimal, stop: Decimal, target: Decimal) -> RiskReward:
     )
 
 
-def _side(entry: Decimal, stop: Decimal, wanted: Side | None) -> Side:
+def _side(entry: Decimal, stop: Decimal, requested_side: Side | None) -> Side:
     if stop == entry:
         raise SizingError("stop_loss_price", TEXTS["sizing.stop_at_entry"])
-    found: Side = "long" if stop < entry else "short"
-    if wanted is not None and wanted != found:
-        where = _BELOW if wanted == "long" else _ABOVE
+    side: Side = "long" if stop < entry else "short"
+    if requested_side is not None and requested_side != side:
+        direction = _BELOW if requested_side == "long" else _ABOVE
         raise SizingError(
-            "stop_loss_price", TEXTS["sizing.stop_on_wrong_side"].format(where=where, side=_SIDES[wanted])
+            "stop_loss_price", TEXTS["sizing.stop_on_wrong_side"].format(where=direction, side=_SIDES[requested_side])
         )
-    return found
+    return side
 
 
 def _whole_lots(quantity: Decimal, lot: Decimal) -> Decimal:

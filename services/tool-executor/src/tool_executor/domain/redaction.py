@@ -17,17 +17,17 @@ _SECRET_VALUE = re.compile(
     r"|\bAKIA[0-9A-Z]{16}\b"
     r"|(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{8,}"
 )
-_LONGEST = 2000
+_MAX_TEXT_CHARS = 2000
 
 
 def masked(arguments: Arguments) -> dict[str, object]:
-    """A copy fit for the log: secrets are ``***``, texts are cut at 2,000 characters."""
+    """Returns a copy for the log: secrets are replaced by ``***``, and texts are cut at 2,000 characters."""
     return {key: MASK if _SECRET_NAME.search(key) else _masked(value) for key, value in arguments.items()}
 
 
 def _masked(value: object) -> object:
     if isinstance(value, str):
-        return _SECRET_VALUE.sub(MASK, value)[:_LONGEST]
+        return _SECRET_VALUE.sub(MASK, value)[:_MAX_TEXT_CHARS]
     if is_object(value):
         return masked(value)  # pyright: ignore[reportUnknownArgumentType]
     if is_list(value):

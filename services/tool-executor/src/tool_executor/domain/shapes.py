@@ -17,7 +17,7 @@ PROVENANCE: Mapping[str, Schema] = {"source": TEXT, "as_of": {"type": "string", 
 
 
 def arguments_schema(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
-    """A tool's input: these arguments and no others."""
+    """Returns the schema of a tool's input: these arguments and no others."""
     return {
         "type": "object",
         "properties": {**required, **(optional or {})},
@@ -27,12 +27,12 @@ def arguments_schema(required: Mapping[str, Schema], optional: Mapping[str, Sche
 
 
 def data_schema(required: Mapping[str, Schema]) -> Schema:
-    """The schema of a tool's data: at least these fields; the tool may return more."""
+    """Returns the schema of a tool's data: at least these fields; the tool may return more."""
     return {"type": "object", "properties": dict(required), "required": list(required)}
 
 
 def sourced(required: Mapping[str, Schema]) -> Schema:
-    """A tool's data with its provenance."""
+    """Returns the schema of a tool's data with the fields of its provenance."""
     return data_schema({**required, **PROVENANCE})
 
 
@@ -45,15 +45,15 @@ def one_of(words: Sequence[str], description: str, default: str | None = None) -
     return schema if default is None else {**schema, "default": default}
 
 
-def above_zero(description: str, most: float = 1e15) -> Schema:
-    return {"type": "number", "exclusiveMinimum": 0, "maximum": most, "description": description}
+def above_zero(description: str, maximum: float = 1e15) -> Schema:
+    return {"type": "number", "exclusiveMinimum": 0, "maximum": maximum, "description": description}
 
 
 def with_normal_symbol(arguments: Arguments) -> Arguments:
-    """The arguments with their symbol, if they have one, in the one spelling."""
+    """Returns the arguments with their symbol, if any, in canonical form."""
     return {**arguments, "symbol": normalized_symbol(arguments["symbol"])} if "symbol" in arguments else arguments
 
 
 def with_normal_tickers(arguments: Arguments) -> Arguments:
-    """The arguments with their tickers in the one spelling, each once."""
-    return {**arguments, "tickers": list(dict.fromkeys(normalized_symbol(one) for one in arguments["tickers"]))}
+    """Returns the arguments with their tickers in canonical form, without duplicates."""
+    return {**arguments, "tickers": list(dict.fromkeys(normalized_symbol(ticker) for ticker in arguments["tickers"]))}

@@ -1,8 +1,8 @@
 """The addresses that fetch_page may read: the company's own https origins and allowed paths.
 
-Everything is decided on the text, before a name is resolved. A path must be in its canonical form: double encoding,
+The decision uses only the text, before a name is resolved. A path must be in its canonical form: double encoding,
 encoded dots or slashes, backslashes and dot segments are refused instead of repaired, so that the check and the server
-can never read different things into it. runtime/http/public_address.py judges the addresses behind the names.
+cannot interpret it differently. runtime/http/public_address.py checks the IP addresses behind the names.
 """
 
 import re
@@ -15,15 +15,15 @@ from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 from contracts.text import Text
 from tool_executor.texts import TEXTS
 
-_LONGEST = 2048
+_MAX_PATH_CHARS = 2048
 _HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
-"""At least two labels, the last beginning with a letter: so no IPv4 address in decimal, octal, hex or short form."""
+"""At least two labels, the last starting with a letter: excludes IPv4 addresses in decimal, octal, hex, short form."""
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa", "onion")
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _FORBIDDEN_ESCAPE = re.compile(r"%(?:2[eEfF5]|5[cC]|[01][0-9A-Fa-f]|7[fF])")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _OPERATIONAL = ("/metrics", "/healthz", "/readyz")
-"""Pages of this product's own servers about themselves, which no site has; the gateway serves them at the demo site's
+"""Operational pages of this product's own servers, never part of a site; the gateway serves them at the demo site's
 origin too."""
 
 
@@ -46,18 +46,18 @@ class Origin:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is this machine's own, by its name."""
+        """Whether the host's name means this machine."""
         return self.host in _LOOPBACK
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        usual = {"https": 443, "http": 80}[self.scheme]
-        return f"{self.scheme}://{host}" if self.port == usual else f"{self.scheme}://{host}:{self.port}"
+        default_port = {"https": 443, "http": 80}[self.scheme]
+        return f"{self.scheme}://{host}" if self.port == default_port else f"{self.scheme}://{host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
 class SiteUrl:
-    """An address that passed every check on its text. `target` is path and query, percent-encoded."""
+    """An address that passed all checks of its text. `target`: path and query, percent-encoded."""
 
     origin: Origin
     target: str
@@ -68,19 +68,19 @@ class SiteUrl:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A company's site: its origins, the first being the default, its allowed paths (none: every path) and those that
-    are never read."""
+    """A company's site. `origins`: the first one is the default. `paths`: allowed paths; empty for all. `denied`: paths
+    that are never read."""
 
     origins: tuple[Origin, ...]
     paths: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
 
     def page(self, path: str) -> SiteUrl:
-        """The page at a relative path of the default origin. Raises AddressRefusedError."""
+        """Returns the page at a relative path of the default origin. Raises AddressRefusedError."""
         return self._allowed(self.origins[0], canonical_path(path))
 
     def at(self, origin: Origin, path: str) -> SiteUrl:
-        """The page at a relative path of one of the origins. Raises AddressRefusedError."""
+        """Returns the page at a relative path of one of the origins. Raises AddressRefusedError."""
         if origin not in self.origins:
             raise AddressRefusedError("not_the_site", TEXTS["site.other_site"].format(origin=origin))
         return self._allowed(origin, canonical_path(path))
@@ -100,8 +100,8 @@ class Site:
 
     def _allowed(self, origin: Origin, target: str) -> SiteUrl:
         decoded = unquote_to_bytes(target.partition("?")[0]).decode()
-        closed = (*self.denied, *_OPERATIONAL) if origin.is_loopback else self.denied
-        if any(_matches(decoded, rule) for rule in closed) or (
+        denied_paths = (*self.denied, *_OPERATIONAL) if origin.is_loopback else self.denied
+        if any(_matches(decoded, rule) for rule in denied_paths) or (
             self.paths and not any(_matches(decoded, rule) for rule in self.paths)
         ):
             raise AddressRefusedError("path_not_allowed", TEXTS["site.page_closed"])
@@ -116,12 +116,12 @@ def site_of(
     loopback: bool = False,
     denied: Iterable[str] = (),
 ) -> Site:
-    """A company's site by its settings.
+    """Returns a company's site by its settings.
 
     Args:
-        demo: the demo site's exact origin, in development; without `loopback` the only one on this machine, or without
-            TLS, that is a site.
-        loopback: so is every origin on this machine.
+        demo: the demo site's exact origin, in development. Without `loopback` it is the only origin on this machine, or
+            without TLS, that is allowed.
+        loopback: whether every origin on this machine is allowed.
 
     Raises:
         AddressRefusedError: no origin is left that may be fetched.
@@ -132,8 +132,8 @@ def site_of(
             origin = parse_origin(text)
         except AddressRefusedError:
             continue
-        local = origin == demo or (loopback and origin.is_loopback)
-        if local or (origin.scheme == "https" and is_site_host(origin.host)):
+        is_local = origin == demo or (loopback and origin.is_loopback)
+        if is_local or (origin.scheme == "https" and is_site_host(origin.host)):
             origins.append(origin)
     if not origins:
         raise AddressRefusedError("no_site", TEXTS["site.none_allowed"])
@@ -141,21 +141,21 @@ def site_of(
 
 
 def parse_origin(text: str) -> Origin:
-    """``scheme://host[:port]`` taken apart. Raises AddressRefusedError for anything more, or less."""
+    """Parses ``scheme://host[:port]``. Raises AddressRefusedError for anything more, or less."""
     _check_characters(text)
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
         raise AddressRefusedError("bad_origin", TEXTS["site.no_origin"]) from None
-    plain = parts.path in {"", "/"} and not parts.query and not parts.fragment and "@" not in parts.netloc
-    if not plain or parts.scheme not in {"https", "http"} or not parts.hostname or port == 0:
+    is_plain = parts.path in {"", "/"} and not parts.query and not parts.fragment and "@" not in parts.netloc
+    if not is_plain or parts.scheme not in {"https", "http"} or not parts.hostname or port == 0:
         raise AddressRefusedError("bad_origin", TEXTS["site.origin_with_path"])
     return Origin(parts.scheme, parts.hostname, port or {"https": 443, "http": 80}[parts.scheme])
 
 
 def parse_demo_origin(text: str) -> Origin:
-    """The demo site's origin: on loopback, or it is not accepted. Raises AddressRefusedError."""
+    """Parses the demo site's origin. Raises AddressRefusedError if it is not on loopback."""
     origin = parse_origin(text)
     if origin.host not in _LOOPBACK:
         raise AddressRefusedError("bad_origin", TEXTS["site.demo_not_local"])
@@ -163,51 +163,56 @@ def parse_demo_origin(text: str) -> Origin:
 
 
 def is_site_host(host: str) -> bool:
-    """Whether a name can be a public site's: a dotted name, no address in any notation, no local name."""
+    """Whether a host may be a public site: a dotted name that is neither an IP address nor a local name."""
     if _HOST.fullmatch(host) is None:
         return False
     return not any(host.endswith(f".{name}") for name in _LOCAL_NAMES)
 
 
 def canonical_path(path: str) -> str:
-    """A relative path (and query) in its one spelling, percent-encoded; the fragment is dropped.
+    """Returns a relative path (and query) in canonical form, percent-encoded and without its fragment.
 
     Raises:
         AddressRefusedError: it is no plain path from the site's root.
     """
-    if len(path) > _LONGEST:
-        raise _bad(TEXTS["site.path.too_long"])
+    if len(path) > _MAX_PATH_CHARS:
+        raise _bad_path(TEXTS["site.path.too_long"])
     _check_characters(path)
     path = path.partition("#")[0]
     if not path.startswith("/"):
-        raise _bad(TEXTS["site.path.not_of_the_site"])
+        raise _bad_path(TEXTS["site.path.not_of_the_site"])
     raw, mark, query = path.partition("?")
     if _BROKEN_ESCAPE.search(path) is not None or _FORBIDDEN_ESCAPE.search(raw) is not None:
-        raise _bad(TEXTS["site.path.hidden"])
+        raise _bad_path(TEXTS["site.path.hidden"])
     try:
         decoded = unquote_to_bytes(raw).decode()
     except UnicodeDecodeError:
-        raise _bad(TEXTS["site.path.not_utf8"]) from None
-    # Full-width dots and slashes become plain ones on servers that normalise: what they would see is judged too.
-    for seen in (decoded, unicodedata.normalize("NFKC", decoded)):
-        if "//" in seen or "\\" in seen or any(part.partition(";")[0] in {".", ".."} for part in seen.split("/")):
-            raise _bad(TEXTS["site.path.dot_segments"])
-        if any(unicodedata.category(character) in {"Cc", "Cf", "Zl", "Zp"} for character in seen):
-            raise _bad(TEXTS["site.path.invisible"])
+        raise _bad_path(TEXTS["site.path.not_utf8"]) from None
+    # Servers that normalise turn full-width dots and slashes into plain ones, so that form is checked too.
+    for variant in (decoded, unicodedata.normalize("NFKC", decoded)):
+        if (
+            "//" in variant
+            or "\\" in variant
+            or any(part.partition(";")[0] in {".", ".."} for part in variant.split("/"))
+        ):
+            raise _bad_path(TEXTS["site.path.dot_segments"])
+        if any(unicodedata.category(character) in {"Cc", "Cf", "Zl", "Zp"} for character in variant):
+            raise _bad_path(TEXTS["site.path.invisible"])
     return quote(decoded, safe="/-._~!$&'()*+,;=:@") + mark + quote(query, safe="/-._~!$&'()*+,;=:@?%")
 
 
 def _check_characters(text: str) -> None:
     if any(ord(character) <= 0x20 or ord(character) == 0x7F for character in text) or "\\" in text:
-        raise _bad(TEXTS["site.path.bad_characters"])
+        raise _bad_path(TEXTS["site.path.bad_characters"])
 
 
-def _bad(problem: Text) -> AddressRefusedError:
+def _bad_path(problem: Text) -> AddressRefusedError:
     return AddressRefusedError("bad_path", TEXTS["site.path.refused"].format(problem=problem))
 
 
 def _matches(path: str, rule: str) -> bool:
-    """A prefix by whole segments, or a glob: * within a segment, ** across them, ? for one character."""
+    """Whether the path matches a prefix of whole segments, or a glob: * within a segment, ** across segments, ? for one
+    character."""
     prefix = rule if rule.startswith("/") else f"/{rule}"
     if any(mark in rule for mark in "*?"):
         return _Glob.of(prefix).matches(path)
@@ -215,19 +220,19 @@ def _matches(path: str, rule: str) -> bool:
 
 
 class _Glob:
-    """A glob, all of whose parts that a path may have reached are followed at once, each as a bit: every path costs
-    its length. A regular expression tries one way after the other, and of "**a**a**a" there are more than end."""
+    """A glob that is matched in time proportional to the path's length: all parts that the path may have reached are
+    tracked at once, each as a bit. A regular expression would try exponentially many ways for "**a**a**a"."""
 
     __slots__ = ("_across", "_end", "_literal", "_marks", "_one", "_within")
 
     def __init__(self, rule: str) -> None:
         parts = re.findall(r"\*{2,}|.", rule, re.DOTALL)
-        where: dict[str, int] = {}
+        bits: dict[str, int] = {}
         for number, part in enumerate(parts):
             kind = "**" if part.startswith("**") else part
-            where[kind] = where.get(kind, 0) | 1 << number
-        self._across, self._within, self._one = (where.pop(mark, 0) for mark in ("**", "*", "?"))
-        self._marks, self._literal, self._end = self._across | self._within, where, 1 << len(parts)
+            bits[kind] = bits.get(kind, 0) | 1 << number
+        self._across, self._within, self._one = (bits.pop(mark, 0) for mark in ("**", "*", "?"))
+        self._marks, self._literal, self._end = self._across | self._within, bits, 1 << len(parts)
 
     @classmethod
     @lru_cache(maxsize=1_024)
@@ -237,9 +242,9 @@ class _Glob:
     def matches(self, path: str) -> bool:
         reached = self._over_marks(1)
         for character in path:
-            inside = -1 if character != "/" else 0
-            step = reached & (self._literal.get(character, 0) | self._one & inside)
-            reached = self._over_marks(step << 1 | reached & (self._across | self._within & inside))
+            segment_mask = -1 if character != "/" else 0
+            step = reached & (self._literal.get(character, 0) | self._one & segment_mask)
+            reached = self._over_marks(step << 1 | reached & (self._across | self._within & segment_mask))
             if not reached:
                 return False
         return reached & self._end != 0

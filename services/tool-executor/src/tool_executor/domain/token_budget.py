@@ -3,21 +3,21 @@
 import re
 
 _WORD = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
-_CHARACTERS_A_TOKEN = 4
-_WIDE = 0x2E80
+_CHARS_PER_TOKEN = 4
+_FIRST_WIDE_CODE_POINT = 0x2E80
 """From this code point on (CJK, Kana, Hangul, emoji) each character counts as a token."""
 
 
 def cut(text: str, budget: int) -> tuple[str, bool]:
-    """Returns as much of the text as the budget holds, ending at a word, and whether something was cut off.
+    """Returns as much of the text as fits into the budget, ending at a word, and whether something was cut off.
 
-    A word counts one token for every four characters begun, a sign one, a space none: within about 15 % above what
-    common tokenisers count for Spanish and English.
+    A word counts one token for every four characters or part of them, a sign one, a space none. That is at most about
+    15 % more than common tokenisers count for Spanish and English.
     """
-    spent = 0
+    tokens = 0
     for piece in _WORD.finditer(text):
-        spent += _tokens(piece.group())
-        if spent > budget:
+        tokens += _tokens(piece.group())
+        if tokens > budget:
             return text[: piece.start()].rstrip(), True
     return text, False
 
@@ -25,5 +25,5 @@ def cut(text: str, budget: int) -> tuple[str, bool]:
 def _tokens(piece: str) -> int:
     if piece.isspace():
         return 0
-    wide = sum(1 for character in piece if ord(character) >= _WIDE)
-    return wide + -(-(len(piece) - wide) // _CHARACTERS_A_TOKEN)
+    wide = sum(1 for character in piece if ord(character) >= _FIRST_WIDE_CODE_POINT)
+    return wide + -(-(len(piece) - wide) // _CHARS_PER_TOKEN)

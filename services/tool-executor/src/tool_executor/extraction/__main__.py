@@ -10,15 +10,15 @@ from tool_executor.extraction.formats import extract
 
 
 def main() -> None:
-    """The first line of the input names the type and the limits; the answer is one JSON object."""
-    asked = json.loads(sys.stdin.buffer.readline())
-    resource.setrlimit(resource.RLIMIT_AS, (asked["memory"], asked["memory"]))
-    seconds = int(asked["seconds"]) + 1
+    """Reads type and limits from the first line of the input, then the document; writes one JSON object."""
+    options = json.loads(sys.stdin.buffer.readline())
+    resource.setrlimit(resource.RLIMIT_AS, (options["memory"], options["memory"]))
+    seconds = int(options["seconds"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     body = sys.stdin.buffer.read()
     try:
-        found = extract(body, asked["declared"], asked["charset"], asked["name"])
-        answer = dataclasses.asdict(found) | {"blocks": [block.model_dump(mode="json") for block in found.blocks]}
+        document = extract(body, options["declared"], options["charset"], options["name"])
+        answer = dataclasses.asdict(document) | {"blocks": [block.model_dump(mode="json") for block in document.blocks]}
     except UnreadableError as unreadable:
         answer = {"reason": unreadable.reason, "text": unreadable.text.by_language}
     sys.stdout.write(json.dumps(answer))

@@ -9,30 +9,30 @@ _CHARSETS = re.compile(
     r"euc-(?:jp|kr)|gbk|gb2312|gb18030|big5",
     re.IGNORECASE,
 )
-"""Python knows codecs that are no charsets, and slow ones: a page may name only these."""
-_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+"""The charsets that a page may name; Python also has codecs that are no charsets, and slow ones."""
+_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
-def decoded(body: bytes, named: str | None) -> str:
-    """The text. A byte order mark is believed first, and a wrong name not at all: what is valid UTF-8 is UTF-8."""
-    for mark, charset in _MARKS:
+def decode(body: bytes, declared: str | None) -> str:
+    """Returns the text. A byte order mark decides first; then valid UTF-8 is UTF-8, whatever charset is declared."""
+    for mark, charset in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
             return body[len(mark) :].decode(charset, "replace")
-    if named is None and (found := _META_CHARSET.search(body[:2048])) is not None:
-        named = found[1].decode("ascii")
-    if named is not None and _CHARSETS.fullmatch(named) is None:
-        named = None
-    if named is None or not named.lower().startswith("utf-16"):
+    if declared is None and (match := _META_CHARSET.search(body[:2048])) is not None:
+        declared = match[1].decode("ascii")
+    if declared is not None and _CHARSETS.fullmatch(declared) is None:
+        declared = None
+    if declared is None or not declared.lower().startswith("utf-16"):
         try:
             return body.decode("utf-8")
         except UnicodeDecodeError:
             pass
-    if named is not None:
+    if declared is not None:
         try:
-            text = body.decode(named, "replace")
+            text = body.decode(declared, "replace")
         except LookupError:
             text = ""
-        # One broken byte is a slip; many are a charset that was never true.
+        # A few broken bytes are tolerated; many mean that the declared charset is wrong.
         if text and text.count("\ufffd") <= 1 + len(text) // 500:
             return text
     return body.decode("windows-1252", "replace")

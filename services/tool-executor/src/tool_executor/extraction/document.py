@@ -10,13 +10,13 @@ from urllib.parse import urljoin
 from contracts.knowledge import MAX_PART, Block
 from contracts.text import Text
 
-LONGEST_TEXT = 4000
-"""Characters of a block of text; a longer one is cut at a space."""
-LONGEST_CELL = 2000
-LONGEST_TITLE = 300
-MOST_LINKS = 2000
-MOST_ROWS = 100
-"""Rows of one table's block; what comes after is a block with the same header."""
+MAX_TEXT_CHARS = 4000
+"""Characters of a block of text; a longer block is split at a space."""
+MAX_CELL_CHARS = 2000
+MAX_TITLE_CHARS = 300
+MAX_LINKS = 2000
+MAX_ROWS = 100
+"""Rows of one block of a table; further rows go into another block with the same header."""
 
 
 class UnreadableError(Exception):
@@ -30,7 +30,7 @@ class UnreadableError(Exception):
 
 @dataclass(slots=True)
 class Extracted:
-    """A document's words. What is only said of web pages is empty elsewhere; addresses are as they are written."""
+    """The content of a document. Fields that only web pages have are empty for others; addresses are as written."""
 
     title: str
     language: str | None
@@ -43,25 +43,25 @@ class Extracted:
 
     def add_link(self, address: str) -> None:
         """Adds an address that the page links to, unless it is not an address or there are too many."""
-        if len(self.links) < MOST_LINKS:
+        if len(self.links) < MAX_LINKS:
             with suppress(ValueError):
                 self.links.append(urljoin(self.base, address) if self.base else address)
 
     @property
     def hash(self) -> str:
         """A hash of the whole content: documents with the same hash have the same text in the same order."""
-        said = [self.title, self.language, *(block.model_dump(mode="json") for block in self.blocks)]
-        return hashlib.sha256(json.dumps(said, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:32]
+        content = [self.title, self.language, *(block.model_dump(mode="json") for block in self.blocks)]
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def bounded(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The same words in blocks of a bounded size; a row of a table stays whole."""
+def bounded_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Splits blocks into blocks of limited size; the rows of a table stay whole."""
     for block in blocks:
         if block.rows:
             head = block.rows[:1] if block.header else []
             rows = block.rows[len(head) :]
-            for start in range(0, len(rows) or 1, MOST_ROWS):
-                cells = [[cell[:LONGEST_CELL] for cell in row] for row in (*head, *rows[start : start + MOST_ROWS])]
+            for start in range(0, len(rows) or 1, MAX_ROWS):
+                cells = [[cell[:MAX_CELL_CHARS] for cell in row] for row in (*head, *rows[start : start + MAX_ROWS])]
                 yield block.model_copy(update={"rows": cells})
         else:
             for text in _pieces(block.text, "\n" if block.kind in {"code", "list"} else " "):
@@ -69,7 +69,7 @@ def bounded(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def in_parts(blocks: list[Block]) -> list[list[Block]]:
-    """The blocks in runs that fit into one event each; at least one run."""
+    """Splits the blocks into parts that each fit into one event; returns at least one part."""
     parts: list[list[Block]] = [[]]
     size = 0
     for block in blocks:
@@ -82,11 +82,11 @@ def in_parts(blocks: list[Block]) -> list[list[Block]]:
     return parts
 
 
-def _pieces(text: str, between: str) -> Iterator[str]:
-    while len(text) > LONGEST_TEXT:
-        end = text.rfind(between, LONGEST_TEXT // 2, LONGEST_TEXT)
-        end = LONGEST_TEXT if end < 0 else end
+def _pieces(text: str, separator: str) -> Iterator[str]:
+    while len(text) > MAX_TEXT_CHARS:
+        end = text.rfind(separator, MAX_TEXT_CHARS // 2, MAX_TEXT_CHARS)
+        end = MAX_TEXT_CHARS if end < 0 else end
         yield text[:end].rstrip()
-        text = text[end:].lstrip(between)
+        text = text[end:].lstrip(separator)
     if text:
         yield text

@@ -11,22 +11,22 @@ from docx.text.paragraph import Paragraph
 
 from contracts.knowledge import Block
 from runtime.documents.document_language import language_of
-from tool_executor.extraction.document import LONGEST_TITLE, Extracted, UnreadableError, bounded
+from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, UnreadableError, bounded_blocks
 from tool_executor.texts import TEXTS
 
-_MOST_UNPACKED = 100 * 1024 * 1024
-_MOST_XML = 40 * 1024 * 1024
-"""Bytes of the document's own text with its markup; a tree of it takes ten times as much."""
-_MOST_FILES = 2000
+_MAX_UNPACKED_BYTES = 100 * 1024 * 1024
+_MAX_XML_BYTES = 40 * 1024 * 1024
+"""Bytes of the document's XML; its parsed tree takes ten times as much."""
+_MAX_FILES = 2000
 _OLE = b"\xd0\xcf\x11\xe0"
 _ENCRYPTED = 1
-"""Bit of an archive's file that needs a password."""
-# zipfile says NotImplementedError of a version or a compression that it cannot read, and passes zlib's own error on.
+"""Flag of a file in an archive that needs a password."""
+# zipfile raises NotImplementedError for versions and compressions that it cannot read, and passes on zlib's own error.
 _BAD_ARCHIVE = (zipfile.BadZipFile, NotImplementedError, zlib.error, ValueError, OSError)
 
 
 def extract_docx(body: bytes) -> Extracted:
-    """The words of a Word document. Raises UnreadableError: a bomb, encrypted, broken, or with no text in it."""
+    """Reads a Word document. Raises UnreadableError if it is a zip bomb, encrypted, broken, or without text."""
     if body.startswith(_OLE):
         raise _encrypted()
     _check_archive(body)
@@ -35,15 +35,17 @@ def extract_docx(body: bytes) -> Extracted:
         blocks = _blocks(document)
     except (*_BAD_ARCHIVE, KeyError, SyntaxError, AttributeError) as error:
         raise _broken() from error
-    said = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
-    if not said.strip():
+    text = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
+    if not text.strip():
         raise UnreadableError("no_text", TEXTS["document.no_text"])
-    named = {block.headings[0] for block in blocks if block.headings}
-    title = " ".join(str(document.core_properties.title or "").split()) or (named.pop() if len(named) == 1 else "")
+    top_headings = {block.headings[0] for block in blocks if block.headings}
+    title = " ".join(str(document.core_properties.title or "").split()) or (
+        top_headings.pop() if len(top_headings) == 1 else ""
+    )
     for block in blocks:
         if block.headings[:1] == [title]:
             block.headings.pop(0)
-    return Extracted(title=title[:LONGEST_TITLE], language=language_of(said), blocks=list(bounded(blocks)))
+    return Extracted(title=title[:MAX_TITLE_CHARS], language=language_of(text), blocks=list(bounded_blocks(blocks)))
 
 
 def _check_archive(body: bytes) -> None:
@@ -52,11 +54,11 @@ def _check_archive(body: bytes) -> None:
             files = archive.infolist()
     except _BAD_ARCHIVE as error:
         raise _broken() from error
-    if any(one.flag_bits & _ENCRYPTED for one in files):
+    if any(file.flag_bits & _ENCRYPTED for file in files):
         raise _encrypted()
-    unpacked = sum(one.file_size for one in files)
-    xml = max((one.file_size for one in files if one.filename.endswith((".xml", ".rels"))), default=0)
-    if unpacked > _MOST_UNPACKED or xml > _MOST_XML or len(files) > _MOST_FILES:
+    unpacked = sum(file.file_size for file in files)
+    xml = max((file.file_size for file in files if file.filename.endswith((".xml", ".rels"))), default=0)
+    if unpacked > _MAX_UNPACKED_BYTES or xml > _MAX_XML_BYTES or len(files) > _MAX_FILES:
         raise UnreadableError("bomb", TEXTS["document.bomb"])
 
 
@@ -96,7 +98,7 @@ def _blocks(document: Any) -> list[Block]:
 
 
 def _level(style: str) -> int | None:
-    """The level of a heading by its style, as Word names it in English and keeps it in every language."""
+    """Returns the level of a heading by its style, whose name is English in every language of Word; None for others."""
     if style == "title":
         return 0
     word, _, number = style.partition(" ")

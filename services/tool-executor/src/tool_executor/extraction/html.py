@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from contracts.knowledge import Block
 from runtime.documents.document_language import language_of
-from tool_executor.extraction.document import LONGEST_TITLE, Extracted, bounded
+from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, bounded_blocks
 from tool_executor.extraction.markup import (
     BLOCKS,
     MENU,
@@ -233,14 +233,14 @@ class _Reader:
         # In the page's order: of a set any could be the first, and the same page would have another title and hash.
         firsts = list(dict.fromkeys(block.headings[0] for block in page.blocks if block.headings))
         title = self._about.title or next(iter(firsts), "")
-        page.title = title[:LONGEST_TITLE]
+        page.title = title[:MAX_TITLE_CHARS]
         # A page's only top heading is its title again, nearly always.
         if len(firsts) == 1 and firsts[0].casefold() in title.casefold():
             for block in page.blocks:
                 if block.headings[:1] == firsts:
                     block.headings.pop(0)
         page.blocks += self._about.unsaid_answers()
-        page.blocks = list(bounded(page.blocks))
+        page.blocks = list(bounded_blocks(page.blocks))
         words = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in page.blocks[:200])
         page.language = language_of(words, self._about.language)
         return page

@@ -10,7 +10,7 @@ import pypdfium2 as _pdfium  # pyright: ignore[reportMissingTypeStubs]
 
 from contracts.knowledge import Block
 from runtime.documents.document_language import language_of
-from tool_executor.extraction.document import LONGEST_TITLE, Extracted, UnreadableError, bounded
+from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, UnreadableError, bounded_blocks
 from tool_executor.extraction.paragraphs import paragraphs
 from tool_executor.texts import TEXTS
 
@@ -53,7 +53,7 @@ def extract_pdf(body: bytes) -> Extracted:
     if not said.strip():
         raise UnreadableError("no_text", TEXTS["document.pdf_without_text"])
     title = " ".join(str(document.get_metadata_dict().get("Title") or "").split())
-    return Extracted(title=title[:LONGEST_TITLE], language=language_of(said), blocks=list(bounded(blocks)))
+    return Extracted(title=title[:MAX_TITLE_CHARS], language=language_of(said), blocks=list(bounded_blocks(blocks)))
 
 
 def _add(blocks: list[Block], lines: list[str], headings: dict[int, str]) -> None:

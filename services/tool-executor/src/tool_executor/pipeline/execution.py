@@ -21,7 +21,9 @@ from tool_executor.pipeline.validation import invalid
 from tool_executor.texts import TEXTS, in_language
 
 _POSTPONED_SECONDS = 0.2
+"""Seconds before a call is delivered again whose category has no free place."""
 _COMPANY_SHARE = 4
+"""One company may use this part (1 in 4) of the places for companies' own tools."""
 
 
 class Bulkhead:
