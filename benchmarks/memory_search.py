@@ -62,7 +62,8 @@ async def run() -> list[Figure]:
             question += f" {generator.choice(words)[:-1]}x"
         started = time.process_time()
         matches = [
-            (consonant.passage.id, consonant.score) for consonant in index.search(question, MAX_NEAREST, messages[-1].at)
+            (consonant.passage.id, consonant.score)
+            for consonant in index.search(question, MAX_NEAREST, messages[-1].at)
         ]
         words_done = time.process_time()
         nearness = neighbours.to(vectors[MAX_MESSAGES + 2 + number : MAX_MESSAGES + 3 + number], usual)
