@@ -124,5 +124,5 @@ def _fault(random: Random, acts: list[Act]) -> Fault:
     return Fault(at, what, process, seconds)
 
 
-def _when(one: Act | Fault) -> float:
-    return one.at
+def _when(event: Act | Fault) -> float:
+    return event.at
