@@ -1,4 +1,4 @@
-"""What axe-core finds on a page that not everybody could use."""
+"""Finds accessibility problems of a page with axe-core."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ _AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 
 
 async def violations(page: Page) -> list[str]:
-    """What axe-core finds, in one line each."""
+    """Returns the findings of axe-core, one line each."""
     await page.evaluate(_AXE)  # evaluated by the browser itself: the page's policy lets no other script in
     found: dict[str, Any] = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
     return [

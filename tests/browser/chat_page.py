@@ -1,4 +1,4 @@
-"""The widget as a person uses it: by what is written on it, never by what it is made of."""
+"""The widget as a person uses it: elements are found by their visible texts and roles where possible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LANGUAGES = {
     "es": {"open": "Abrir el chat", "close": "Cerrar el chat", "hint": "Escribe un mensaje…", "send": "Enviar"},
 }
 SLOWLY = ScriptedReply(text=" ".join(f"word{number}" for number in range(120)), token_ms=100)
-"""Six seconds of text."""
+"""An answer of twelve seconds."""
 QUICKLY = ScriptedReply(text="A quick answer.")
 
 
@@ -26,47 +26,47 @@ class ChatPage:
 
     @property
     def panel(self) -> Locator:
-        """The open chat."""
+        """Returns the open chat."""
         return self.page.get_by_role("dialog")
 
     @property
     def input(self) -> Locator:
-        """Where one writes."""
+        """Returns the text box."""
         return self.panel.get_by_role("textbox", name=LANGUAGES[self.language]["hint"])
 
     @property
     def messages(self) -> Locator:
-        """All messages, in the order in which they are shown."""
+        """Returns all messages, in the order in which they are shown."""
         return self.panel.get_by_role("article")
 
     @property
     def answers(self) -> Locator:
-        """The assistant's messages; the one that is being written counts."""
+        """Returns the assistant's messages, with the one that is being written."""
         return self.panel.locator("article.assistant")
 
     @property
     def own(self) -> Locator:
-        """One's own messages."""
+        """Returns the messages of the person."""
         return self.panel.locator("article.mine")
 
     async def open(self) -> ChatPage:
-        """Opens the chat and waits until the line is up."""
+        """Opens the chat and waits until it is connected."""
         await self.page.get_by_role("button", name=LANGUAGES[self.language]["open"]).click()
         await self.ready()
         return self
 
     async def ready(self) -> None:
-        """Waits until nothing is said about the line any more."""
+        """Waits until the banner about the connection is hidden."""
         await expect(self.input).to_be_visible()
         await expect(self.panel.locator(".banner")).to_be_hidden()
 
     async def say(self, text: str) -> None:
-        """Writes and sends with Enter."""
+        """Sends a message with Enter."""
         await self.input.fill(text)
         await self.input.press("Enter")
 
     async def ask(self, text: str) -> Locator:
-        """Writes, and waits for the whole answer."""
+        """Sends a message and waits for the complete answer; returns it."""
         before = await self.answers.count()
         await self.say(text)
         answer = self.answers.nth(before)
@@ -74,11 +74,11 @@ class ChatPage:
         return answer
 
     async def texts(self) -> list[str]:
-        """What every message says, without what stands beside it."""
+        """Returns the text of every message, without the details beside it."""
         return await self.messages.locator(".body").all_inner_texts()
 
 
 async def conversation_of(page: Page) -> str:
-    """The conversation that the page's visitor is in."""
+    """Returns the conversation id of the page's visitor."""
     key = "Object.keys(localStorage).find((key) => key.endsWith(':conversation'))"
     return await page.evaluate(f"JSON.parse(localStorage.getItem({key}))")

@@ -24,9 +24,9 @@ ABSENT = (
     "OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch,"
     "WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess"
 )
-"""What Playwright leaves out of Chromium, of whose lists of this kind the last counts; then the popups of an address
-bar in which nobody types, two pages for each page, and the process that waits for a page to come: two thirds of the
-processor time of a page."""
+"""Chromium features to disable. First those that Playwright disables, repeated here because only the last such list
+counts; then the popups of the address bar (two extra pages for each page) and the spare renderer process, which cost
+two thirds of the processor time of a page."""
 ARGUMENTS = [
     "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--force-color-profile=srgb",
     f"--disable-features={ABSENT}",
@@ -43,7 +43,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def model() -> AsyncIterator[ScriptedModel]:
-    """A model that says what a test wants, as slowly as it wants."""
+    """A scripted model."""
     async with scripted_model() as server:
         yield server
 
@@ -58,7 +58,7 @@ def scripted_stack(tmp_path_factory: pytest.TempPathFactory, model: ScriptedMode
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """Chromium, without a window."""
+    """Headless Chromium."""
     program = os.environ.get("NEXUS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     assert program, "the browser tests need Chromium: apt-get install chromium, or set NEXUS_CHROMIUM to its path"
     async with async_playwright() as playwright:
@@ -69,15 +69,15 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def visits(stack: RunningStack, browser: Browser) -> AsyncIterator[Visits]:
-    """Opens pages, each as somebody else; afterwards no page may have complained."""
-    made = Visits(browser, stack.url)
-    yield made
-    await made.end()
+    """Opens pages, each as another person; afterwards no page may have logged an error."""
+    opened = Visits(browser, stack.url)
+    yield opened
+    await opened.end()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def scripted_visits(scripted_stack: RunningStack, browser: Browser) -> AsyncIterator[Visits]:
     """The same on the stack with the scripted model."""
-    made = Visits(browser, scripted_stack.url)
-    yield made
-    await made.end()
+    opened = Visits(browser, scripted_stack.url)
+    yield opened
+    await opened.end()

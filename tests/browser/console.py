@@ -1,4 +1,4 @@
-"""What the console's stories begin with: who is signed in, who writes to them, and where the focus goes."""
+"""Common steps of the console's tests: sign in, write as a visitor, open a conversation, move the focus."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.support.running_stack import RunningStack
 
 
 async def signed_in(visits: Visits, persona: str = "Agent", path: str = "/console", **options: Any) -> Page:
-    """The console's inbox, before one of the demo's people."""
+    """Signs in to the console as one of the demo's people; returns the page with the inbox."""
     page = await visits.open(path, **options)
     await page.get_by_role("button", name=persona).click()
     await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
@@ -18,7 +18,7 @@ async def signed_in(visits: Visits, persona: str = "Agent", path: str = "/consol
 
 
 async def a_visitor(stack: RunningStack) -> ChatClient:
-    """Somebody on the demo's page of prices."""
+    """Returns the chat of a visitor on the demo's page of prices."""
     token, _ = await stack.visitor(page={"url": f"{stack.url}/pricing", "title": "Pricing"})
     return ChatClient(stack.url, token)
 
@@ -33,7 +33,7 @@ async def until_focused(page: Page, name: str, *, back: bool = False, most: int 
 
 
 async def opened(visits: Visits, visitor: ChatClient, persona: str = "Agent") -> Page:
-    """The visitor's conversation in an agent's browser, its line up."""
+    """Opens the visitor's conversation in an agent's browser and waits until it is connected."""
     page = await signed_in(visits, persona)
     await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
     await expect(page.locator(".banner button")).to_be_visible()

@@ -1,4 +1,4 @@
-"""A company's own site on another origin, with as strict a content security policy as there is."""
+"""A company's site on another origin, with the strictest content security policy."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -9,22 +9,22 @@ from aiohttp import web
 
 @dataclass(slots=True)
 class HostSite:
-    """`page` is the address with the widget on it; `words` is what stands on it now."""
+    """A site. `page`: the address of its page with the widget; `words`: the text of that page."""
 
     origin: str
     words: str = "Open from nine to five, every day."
 
     @property
     def page(self) -> str:
-        """The page with the widget."""
+        """Returns the address of the page with the widget."""
         return f"{self.origin}/"
 
 
 @asynccontextmanager
 async def host_site(server: str, company: str, attributes: str = "", lang: str = "en") -> AsyncGenerator[HostSite]:
-    """A site on a free port whose pages may load the widget, reach its server and nothing else.
+    """Serves a site on a free port whose pages may load the widget and reach its server, and nothing else.
 
-    Trusted types are required and none is allowed, so that whatever made markup of text would fail.
+    Trusted types are required and none is allowed, so that making markup from text fails.
     """
     policy = (
         f"default-src 'none'; script-src {server}; connect-src {server} {server.replace('http', 'ws', 1)}; "

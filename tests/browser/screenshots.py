@@ -1,7 +1,7 @@
-"""python -m tests.browser.screenshots: the pictures in docs/screenshots, of a stack of their own (`make screenshots`).
+"""python -m tests.browser.screenshots: takes the pictures in docs/screenshots on a new stack (`make screenshots`).
 
-Each page in light and dark, wide and narrow, and the chat with all that an answer can have beside it. The model is
-scripted, prices, orders and pages are the product's own.
+Each page in light and dark, wide and narrow, and the chat with everything an answer can show. The model is scripted;
+prices, orders and pages are the product's.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ async def _chats(visits: Visits, stack: RunningStack) -> None:
 
 
 async def _console(visits: Visits) -> None:
-    """After the chats: the inbox holds their conversations, and one of a visitor whom no model answered."""
+    """Runs after the chats, so that the inbox holds their conversations and one that the model could not answer."""
     chat = await visits.chat("/help")
     await chat.say("Do you have an office in Lima?")
     await expect(chat.panel.get_by_text("the model is not available")).to_be_visible()
@@ -105,7 +105,7 @@ async def _console(visits: Visits) -> None:
 
 
 async def _take(page: Page, name: str) -> None:
-    # The caret blinks: without it two runs give the same picture.
+    # The caret blinks: hidden, two runs give the same picture.
     await page.screenshot(path=OUT / f"{name}.png", caret="hide", animations="disabled")
 
 
@@ -121,7 +121,7 @@ async def take(browser: Browser, model: ScriptedModel, data: Path) -> None:
 
 
 async def main() -> None:
-    """Takes all pictures anew."""
+    """Takes all pictures again."""
     program = os.environ.get("NEXUS_CHROMIUM") or shutil.which("chromium")
     if program is None:
         sys.exit("pictures need Chromium: apt-get install chromium, or set NEXUS_CHROMIUM to its path")

@@ -1,4 +1,5 @@
-"""People's browsers: each visit has a context of its own (storage, language, colours); complaints are collected."""
+"""People's browsers: each has its own context (storage, language, colours); errors in the page's console are
+collected."""
 
 from typing import Any, Literal
 
@@ -7,7 +8,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 from tests.browser.chat_page import ChatPage
 
 DEADLINE_MS = 40_000
-"""How long a test waits for what should appear; one that needs longer says so."""
+"""Milliseconds to wait for an element, unless a test gives another value."""
 Scheme = Literal["light", "dark"]
 
 
@@ -24,7 +25,7 @@ class Visits:
     async def context(
         self, *, locale: str = "en-US", scheme: Scheme = "light", size: tuple[int, int] = (1280, 800), **options: Any
     ) -> BrowserContext:
-        """Another person's browser."""
+        """Returns a new browser context, as of another person."""
         context = await self._browser.new_context(
             locale=locale,
             color_scheme=scheme,
@@ -34,37 +35,37 @@ class Visits:
         )
         context.set_default_timeout(DEADLINE_MS)
         context.on("page", self._listen)
-        context.on("request", self._count)
+        context.on("request", self._on_request)
         self._contexts.append(context)
         return context
 
     async def open(self, path: str = "/", **options: Any) -> Page:
-        """A page of the site, in a browser of its own."""
+        """Opens a page of the site in a new context."""
         page = await (await self.context(**options)).new_page()
         await page.goto(self.url + path)
         return page
 
     async def chat(self, path: str = "/", *, language: str = "en", **options: Any) -> ChatPage:
-        """A page with its chat open."""
+        """Opens a page and its chat."""
         page = await self.open(path, locale="es-ES" if language == "es" else "en-US", **options)
         return await ChatPage(page, language).open()
 
     async def end(self) -> None:
-        """Closes all; raises AssertionError with what the pages' consoles said."""
+        """Closes all contexts; raises AssertionError with the errors of the pages' consoles."""
         for context in self._contexts:
             await context.close()
         assert self.complaints == []
 
     def _listen(self, page: Page) -> None:
-        page.on("console", self._said)
+        page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
-    def _said(self, message: ConsoleMessage) -> None:
-        # Breaches of the content security policy and uncaught errors are told here. A request that a test cuts off on
-        # purpose is no complaint, and neither is one that the server refuses: the page says what is to be done.
+    def _on_console(self, message: ConsoleMessage) -> None:
+        # The console reports breaches of the content security policy and uncaught errors. A request that a test cuts
+        # off on purpose, or that the server refuses, does not count: the page tells the person what to do.
         refused = "net::ERR_" in message.text or "responded with a status of 4" in message.text
         if message.type == "error" and not refused:
             self.complaints.append(message.text)
 
-    def _count(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         self.requests.append(request.url)

@@ -1,7 +1,7 @@
 """``python -m tests.cluster.campaign [--minutes N] [--seed S] [--json FILE]``: `make cluster`.
 
-Two of each service before three servers of the bus, under load the whole time: the drill's faults by lot, then each
-server of the bus cut off from the others, three of each service and back to one, and all services replaced one after
+Runs two of each service with three servers of the bus under constant load: the drill's faults at random, then each
+server of the bus cut off from the others, three of each service and back again, and all services replaced one after
 another. Exit code 1 with anything lost, doubled or said over a human.
 """
 
@@ -25,14 +25,14 @@ from tests.cluster.rig import Cluster, running_cluster
 
 CUT_OFF = 8.0
 SCALED = 30
-"""Answers while there are three of each service."""
+"""How many answers to wait for while three of each service run."""
 ANSWERED_WITHIN = 300.0
 LATE = 10.0
-"""Seconds: an answer that took longer is counted as late."""
+"""Seconds after which an answer counts as late."""
 
 
 async def everything(plan: DrillPlan, stack: RunningStack, report: DrillReport, say: Say) -> None:
-    """What a cluster goes through, all of it."""
+    """Runs every step of the campaign."""
     assert isinstance(stack, Cluster)
     await break_by_lot(plan, stack, report, say)
     for step, name in enumerate(NATS, len(report.windows) + 1):
@@ -43,31 +43,33 @@ async def everything(plan: DrillPlan, stack: RunningStack, report: DrillReport, 
 
 
 async def scale(cluster: Cluster, report: DrillReport, say: Say) -> None:
-    """Up to three of each service, and what was added away again."""
+    """Scales every service up to three and back."""
     began = time.monotonic()
-    more = await cluster.start(cluster.replicas({name: range(count(cluster, name) + 1, MOST + 1) for name in SERVICES}))
+    added = await cluster.start(
+        cluster.replicas({name: range(count(cluster, name) + 1, MOST + 1) for name in SERVICES})
+    )
     say(f"scaled up: {len(cluster.names)} processes")
     await answers(report, SCALED)
     ended = time.monotonic()
-    await cluster.stop(more)
+    await cluster.stop(added)
     fault = Fault(len(report.windows) + 1, Kind.SCALE, "services", ended - began, 0.0)
     report.windows.append(FaultWindow(fault, began, ended, time.monotonic()))
     say(f"scaled down: {len(cluster.names)} processes")
 
 
 async def answers(report: DrillReport, more: int) -> None:
-    """Waits until people have been answered so many times more."""
+    """Waits until people have got `more` further answers."""
     wanted = len(report.waits) + more
     await eventually(lambda: len(report.waits) >= wanted, deadline=ANSWERED_WITHIN)
 
 
 def count(cluster: Cluster, service: str) -> int:
-    """How many of a service there are."""
+    """Returns how many processes of a service run."""
     return sum(name.rpartition("-")[0] == service for name in cluster.names)
 
 
 async def run(plan: DrillPlan, data: Path, say: Say) -> tuple[DrillReport, int]:
-    """The campaign on a cluster of its own; its report, and how often services lost their server of the bus."""
+    """Runs the campaign on a new cluster; returns its report, and how often services lost their server of the bus."""
     async with running_cluster(
         data, dict.fromkeys(SERVICES, 1) | {"gateway": 2, "agent": 2, "memory": 2}, say
     ) as cluster:
@@ -98,8 +100,8 @@ def main() -> None:
         "longestWait": max(waits, default=0),
         "reconnects": reconnects,
     }
-    told = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
-    sys.stdout.write(f"{report.as_text()}\n{told}\n")
+    figures_text = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+    sys.stdout.write(f"{report.as_text()}\n{figures_text}\n")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps({**report.as_json(), **figures}, indent=2))
     sys.exit(1 if any(report.figures.values()) else 0)

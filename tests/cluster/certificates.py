@@ -1,4 +1,4 @@
-"""A certificate authority for one run, and a certificate for every server of this machine."""
+"""Makes a certificate authority for one run, and one certificate for all servers of this machine."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
@@ -12,12 +12,12 @@ from cryptography.x509.oid import NameOID
 
 
 def make_certificates(directory: Path, good_until: datetime | None = None) -> None:
-    """Writes ca.pem, server.pem and server.key, good for a day."""
+    """Writes ca.pem, server.pem and server.key, valid for a day unless `good_until` is given."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nexus cluster")])
-    authority, own = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    authority, server_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     until = good_until or datetime.now(UTC) + timedelta(days=1)
 
-    def begun(subject: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+    def certificate_builder(subject: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
         return (
             x509.CertificateBuilder()
             .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, subject)]))
@@ -28,10 +28,10 @@ def make_certificates(directory: Path, good_until: datetime | None = None) -> No
             .not_valid_after(until)
         )
 
-    ca = begun("nexus cluster", authority).add_extension(x509.BasicConstraints(True, None), critical=True)
-    here = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
-    server = begun("127.0.0.1", own).add_extension(here, critical=False)
+    ca = certificate_builder("nexus cluster", authority).add_extension(x509.BasicConstraints(True, None), critical=True)
+    alternative_name = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+    server = certificate_builder("127.0.0.1", server_key).add_extension(alternative_name, critical=False)
     (directory / "ca.pem").write_bytes(ca.sign(authority, SHA256()).public_bytes(Encoding.PEM))
     (directory / "server.pem").write_bytes(server.sign(authority, SHA256()).public_bytes(Encoding.PEM))
-    key = own.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    key = server_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     (directory / "server.key").write_bytes(key)

@@ -1,4 +1,4 @@
-"""What a cluster runs, as programs of the product's own supervisor: like an orchestrator it starts again what dies."""
+"""The programs of a cluster for the product's supervisor, which restarts processes that die, like an orchestrator."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from runtime.faulty_proxy import Proxy
 
 NATS = ("nats-1", "nats-2", "nats-3")
 MOST = 3
-"""Of each service."""
+"""The maximum number of processes of each service."""
 CONFIGURATION = Path(__file__).parents[2] / "deploy/nats/nats.conf"
 LIFTED = {f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS")}
-"""Limits by address: all people come from one."""
+"""The raised limits per address, since all people come from one."""
 NOTICE = "2"
-"""Seconds in which the balancer, which looks every half a second, sees that a gateway goes."""
+"""Seconds that a stopping gateway waits, so that the balancer, which checks every half second, notices it."""
 
 
 @dataclass
 class Layout:
-    """Where everything is. Ports are chosen beforehand, so that all know each other; between the servers of the bus are
-    proxies, so that one can be cut off from the others."""
+    """The ports and files of a cluster. Ports are chosen in advance, so that all processes know them; proxies connect
+    the servers of the bus, so that one can be cut off from the others."""
 
     directory: DataDirectory
     taken: set[int] = field(default_factory=set[int])
@@ -52,17 +52,17 @@ class Layout:
         self.secrets = self.directory.secrets()
 
     def nats_url(self, login: str = "") -> str:
-        """All servers of the bus."""
+        """Returns the URLs of all servers of the bus."""
         return ",".join(f"tls://{login}{ports.HOST}:{port}" for port in self.clients.values())
 
     @property
     def operators_url(self) -> str:
-        """The same, with the user who may do everything."""
+        """Returns the same URLs with the user who has all permissions."""
         return self.nats_url(f"{OPERATOR}:{self.passwords[OPERATOR]}@")
 
 
 def servers(layout: Layout) -> list[Program]:
-    """The bus with three servers, Redis with a replica, MongoDB, and the balancer."""
+    """Returns the programs of the bus with three servers, Redis with a replica, MongoDB, and the balancer."""
     path = layout.directory.path
     redis = replace(embedded("redis", path, {}), port=layout.redis)
     copy = embedded("redis", path / "replica", {})
@@ -76,21 +76,22 @@ def servers(layout: Layout) -> list[Program]:
 
 
 def _nats(layout: Layout, name: str) -> Program:
-    """One server with the production configuration: users, permissions, sync_interval; TLS for clients and routes."""
+    """Returns a server with the production configuration (users, permissions, sync_interval) and TLS for clients and
+    routes."""
     home = layout.directory.path / name
     home.mkdir(exist_ok=True)
     files = layout.directory.path
     tls = f'tls {{ cert_file: "{files}/server.pem", key_file: "{files}/server.key", ca_file: "{files}/ca.pem" }}'
-    routes = ", ".join(f'"{proxy.url}"' for (one, _), proxy in layout.ways.items() if one == name)
+    routes = ", ".join(f'"{proxy.url}"' for (server_name, _), proxy in layout.ways.items() if server_name == name)
     text = CONFIGURATION.read_text()
-    for there, here in (
+    for old_text, new_text in (
         ('"/data"', f'"{home}/data"'),
         ("0.0.0.0:4222", f"{ports.HOST}:{layout.clients[name]}"),
         ('http: "127.0.0.1:8222"\n', ""),
         ("server_name: $HOSTNAME", f"server_name: {name}"),
     ):
-        assert there in text, there
-        text = text.replace(there, here)
+        assert old_text in text, old_text
+        text = text.replace(old_text, new_text)
     listen = f"{ports.HOST}:{layout.routes[name]}"
     cluster = f'cluster {{ name: nexus, listen: "{listen}", no_advertise: true, routes: [{routes}]\n  {tls} }}\n'
     (home / "server.conf").write_text(f"{text}\n{tls}\n{cluster}")
@@ -109,8 +110,8 @@ def _nats(layout: Layout, name: str) -> Program:
 
 
 def _balancer(layout: Layout) -> Program:
-    found = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
-    if found is None:
+    haproxy = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+    if haproxy is None:
         raise StackError("haproxy is not installed: apt-get install haproxy")
     config = layout.directory.path / "haproxy.cfg"
     gateways = "\n".join(
@@ -138,7 +139,7 @@ backend gateways
     return Program(
         name=BALANCER,
         stage=StopStage.SERVER,
-        command=lambda port: [found, "-db", "-f", str(config)],
+        command=lambda port: [haproxy, "-db", "-f", str(config)],
         url=lambda port: f"http://{ports.HOST}:{port}",
         probe=lambda port: handshakes.reach(ports.HOST, port),
         port=layout.balancer,
@@ -147,13 +148,14 @@ backend gateways
 
 
 def service(layout: Layout, name: str, number: int, release: Path | None = None) -> Program:
-    """The `number`-th of a service, on a bus with three servers. `release`: the tree whose code it runs; None: this."""
-    made = service_program(name, gateway_port=layout.balancer, secrets=layout.secrets, bus_passwords=layout.passwords)
+    """Returns the `number`-th process of a service, on a bus with three servers. `release`: the tree whose code it
+    runs; None: this one."""
+    base = service_program(name, gateway_port=layout.balancer, secrets=layout.secrets, bus_passwords=layout.passwords)
 
     def environment(port: int, urls: Urls) -> Mapping[str, str]:
-        known = {server: urls[server] for server in ("nats", "redis", "mongodb")}
+        known_urls = {server: urls[server] for server in ("nats", "redis", "mongodb")}
         return {
-            **made.environment(port, known),
+            **base.environment(port, known_urls),
             **LIFTED,
             "NEXUS_NATS_URL": layout.nats_url(),
             "NEXUS_NATS_REPLICAS": str(len(NATS)),
@@ -166,7 +168,7 @@ def service(layout: Layout, name: str, number: int, release: Path | None = None)
 
     first = () if name == "memory" else ("memory-1",)
     return replace(
-        made,
+        base,
         name=f"{name}-{number}",
         environment=environment,
         needs=(*NATS, "redis", "mongodb", *first),
@@ -177,7 +179,8 @@ def service(layout: Layout, name: str, number: int, release: Path | None = None)
 
 
 def _sources(release: Path, name: str) -> list[str]:
-    """Where a tree has what a service imports: before what is installed, which is this tree's."""
+    """Returns the source folders of a tree that a service imports; they come before the installed ones, which are this
+    tree's."""
     parts = ("libs/contracts", "libs/runtime", f"services/{name}")
     assert all((release / part / "src").is_dir() for part in parts)
     return [str(release / part / "src") for part in parts]

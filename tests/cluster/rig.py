@@ -1,4 +1,4 @@
-"""The cluster itself: brought up, scaled, rolled, broken by the drill's own faults, and counted."""
+"""A running cluster that can be scaled, upgraded and broken by the drill's faults, and that counts reconnects."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ RECONNECTS = "nexus_nats_reconnects_total"
 
 
 class Cluster(RunningStack):
-    """What runs, and how many of each service."""
+    """The running processes of a cluster, in groups that start and stop together."""
 
     def __init__(self, directory: DataDirectory, layout: Layout, say: Say, lock: int) -> None:
         super().__init__(directory, layout.secrets.jwt_secret)
         self._kept, self._layout, self._say, self._lock = directory, layout, say, lock
         self._groups: dict[Supervisor, Sequence[StackProcess]] = {}
         self._reconnects: dict[int, int] = {}
-        """By process."""
+        """Reconnects by process id."""
         self._urls: dict[str, str] = {"nats": layout.operators_url}
 
     async def start(self, programs: Sequence[Program]) -> Supervisor:
-        """Runs these until they are stopped. Raises StartFailedError."""
+        """Starts a group of programs. Raises StartFailedError."""
         group: list[Supervisor] = []
 
         def changed(processes: Sequence[StackProcess], urls: Mapping[str, str]) -> None:
@@ -58,8 +58,8 @@ class Cluster(RunningStack):
         return supervisor
 
     async def stop(self, group: Supervisor) -> None:
-        """Ends a group in good order: its services drain."""
-        # What is on its way out is not waited for to be ready again.
+        """Stops a group; its services drain first."""
+        # Nobody waits for a stopping process to become ready.
         del self._groups[group]
         self._record()
         await group.stop()
@@ -67,34 +67,34 @@ class Cluster(RunningStack):
         self._record()
 
     async def stop_all(self) -> None:
-        """The newest group first."""
+        """Stops all groups, the newest first."""
         for group in reversed(list(self._groups)):
             await self.stop(group)
 
     def replicas(self, numbers: Mapping[str, Sequence[int]], release: Path | None = None) -> list[Program]:
-        """Programs of services, by which of them; `release`: of that tree."""
+        """Returns the programs of these services and numbers; `release`: the tree whose code they run."""
         return [service(self._layout, name, number, release) for name, wanted in numbers.items() for number in wanted]
 
     def network_of(self, name: str) -> Sequence[Proxy]:
-        """Of a server of the bus its connections with the other two; of others none is within reach."""
+        """Returns the connections of a server of the bus with the other two; none for any other process."""
         return [proxy for ends, proxy in self._layout.ways.items() if name in ends]
 
     async def inject(self, fault: Fault) -> FaultWindow:
-        """As the drill does it; counts afterwards who has lost their server."""
+        """Injects a fault as the drill does, and then counts the reconnects."""
         window = await super().inject(fault)
         await self.count_reconnects()
         return window
 
     async def count_reconnects(self) -> int:
-        """How often services, those that are gone too, have had to look for another server of the bus."""
-        for one in [self.process(name) for name in self.names if name.startswith(tuple(SERVICES))]:
+        """Returns how often services, ended ones too, had to connect to another server of the bus."""
+        for process in [self.process(name) for name in self.names if name.startswith(tuple(SERVICES))]:
             with contextlib.suppress(OSError, EOFError, ValueError):  # it has just gone
-                figures = await handshakes.metrics(int(one.url.rpartition(":")[2]))
-                self._reconnects[one.pid] = int(figures.get(RECONNECTS, 0))
+                figures = await handshakes.metrics(int(process.url.rpartition(":")[2]))
+                self._reconnects[process.pid] = int(figures.get(RECONNECTS, 0))
         return sum(self._reconnects.values())
 
     def _record(self) -> None:
-        processes = [one for group in self._groups.values() for one in group]
+        processes = [process for group in self._groups.values() for process in group]
         self._kept.record(processes, self._urls)
 
 
@@ -102,8 +102,8 @@ class Cluster(RunningStack):
 async def running_cluster(
     path: Path, of_each: Mapping[str, int], say: Say, *, older: Mapping[str, Path] | None = None
 ) -> AsyncGenerator[Cluster]:
-    """A cluster below `path`, with so many of each service, for the length of the block. `older`: services whose first
-    one is of another tree, by name."""
+    """Runs a cluster below `path` while the block runs. `of_each`: how many of each service; `older`: the trees of
+    services whose first process runs other code."""
     directory = DataDirectory(path)
     directory.create()
     lock = directory.acquire()
@@ -114,11 +114,11 @@ async def running_cluster(
         await proxy.start()
     with mock.patch.dict(os.environ, {"SSL_CERT_FILE": str(path / "ca.pem")}):
         try:
-            there: list[Program] = []
+            programs: list[Program] = []
             for name, number in of_each.items():
-                there += cluster.replicas({name: [1]}, (older or {}).get(name))
-                there += cluster.replicas({name: range(2, number + 1)})
-            await cluster.start([*servers(layout), *there])
+                programs += cluster.replicas({name: [1]}, (older or {}).get(name))
+                programs += cluster.replicas({name: range(2, number + 1)})
+            await cluster.start([*servers(layout), *programs])
             yield cluster
         finally:
             await cluster.stop_all()

@@ -1,5 +1,5 @@
-"""Which metrics the services export, read out of their code: every collector is made with its name and labels written
-down."""
+"""Reads from the services' code which metrics they export: every collector is created with a literal name and
+labels."""
 
 import ast
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS = {"process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds"}
-"""What prometheus_client adds to each process."""
+"""The metrics that prometheus_client adds to each process."""
 SERIES = {"Counter": ("_total",), "Gauge": ("",), "Histogram": ("_bucket", "_count", "_sum")}
 
 
 def collectors() -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Kind, name and labels of each Counter, Gauge and Histogram in the services' code."""
+    """Yields kind, name and labels of each Counter, Gauge and Histogram in the services' code."""
     for path in sorted([*ROOT.glob("libs/*/src/**/*.py"), *ROOT.glob("services/*/src/**/*.py")]):
         text = path.read_text()
         if "from prometheus_client import" not in text:
@@ -25,7 +25,7 @@ def collectors() -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def series() -> dict[str, set[str]]:
-    """The labels of each series as /metrics names it, without those that Prometheus adds."""
+    """Returns the labels of each series by its name in /metrics, without the labels that Prometheus adds."""
     found: dict[str, set[str]] = {name: set() for name in PROCESS}
     for kind, name, labels in collectors():
         for ending in SERIES[kind]:

@@ -63,7 +63,7 @@ def test_no_locked_version_is_known_to_be_wrong_and_the_age_of_what_is_known_is_
     failed, _ = CHAIN["audit"](date.fromisoformat(until) + timedelta(days=1))
     assert [one for one in failed if "npm npm ended" in one]
     _, later = CHAIN["audit"](read + timedelta(days=31))
-    assert "31 DAYS MAX_SNAPSHOT_AGE_DAYS" in later[2]
+    assert "31 DAYS OLD" in later[2]
 
 
 def test_an_npm_package_without_a_hash_or_with_an_address_is_found(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What processes, servers and the bus hold at one moment, and what is left over between two."""
+"""The memory, handles, messages and keys that a stack holds at one moment, and the leaks between two moments."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from contracts.streams import STREAMS
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.services import SERVICES
 
-ASKED = 10.0
-HANDLES = 10
-"""Handles, of them connections, that a process may hold more than before: of whoever is just there."""
+REQUEST_TIMEOUT = 10.0
+MAX_EXTRA_HANDLES = 10
+"""Handles (with connections) that a process may hold more than before, for clients that are just connected."""
 SMALLEST = 8.0
-"""MiB by which a service may grow whatever the time: an allocator keeps what it had at its busiest moment."""
+"""MiB by which a service may grow in any time: an allocator keeps the memory of its busiest moment."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Holdings:
-    """All of it; consumers by stream, `lasting`: Redis' keys without an end."""
+    """Everything a stack holds. `lasting`: the keys in Redis that do not expire."""
 
     at: float
     processes: Mapping[str, Process]
@@ -45,20 +45,20 @@ class Holdings:
     lasting: int
 
     def left_since(self, first: Holdings, megabytes: float = SMALLEST) -> list[str]:
-        """What is more than it may be; `megabytes`: by which a service may have grown."""
-        left: list[str] = []
+        """Returns what grew more than it may; `megabytes`: how much a service may have grown."""
+        findings: list[str] = []
         for name, now in self.processes.items():
             before = first.processes[name]
             if name in SERVICES and now.memory - before.memory > megabytes:
-                left.append(f"{name} grew by {now.memory - before.memory:.1f} MiB, and may by {megabytes:.1f}")
-            if now.handles > before.handles + HANDLES:
-                left.append(f"{name} holds {now.handles} handles, and held {before.handles}")
+                findings.append(f"{name} grew by {now.memory - before.memory:.1f} MiB, and may by {megabytes:.1f}")
+            if now.handles > before.handles + MAX_EXTRA_HANDLES:
+                findings.append(f"{name} holds {now.handles} handles, and held {before.handles}")
         for stream, names in self.consumers.items():
-            left += [f"{stream} has the consumer {name}" for name in sorted(names - first.consumers[stream])]
-        return left
+            findings += [f"{stream} has the consumer {name}" for name in sorted(names - first.consumers[stream])]
+        return findings
 
     def table(self, first: Holdings, answers: int) -> list[str]:
-        """Lines for people: before → now; growth by the hour and by a thousand answers."""
+        """Returns text lines: before → now, with the growth per hour and per thousand answers."""
         hours, thousands = (self.at - first.at) / 3600, max(answers, 1) / 1000
         lines: list[str] = []
         for name, now in self.processes.items():
@@ -79,7 +79,7 @@ class Holdings:
 
 
 async def holdings(stack: RunningStack, urls: Mapping[str, str]) -> Holdings:
-    """What everybody holds now."""
+    """Reads what the stack holds now."""
     processes: dict[str, Process] = {}
     for name in stack.names:
         files = Path(f"/proc/{stack.process(name).pid}")
@@ -90,18 +90,18 @@ async def holdings(stack: RunningStack, urls: Mapping[str, str]) -> Holdings:
     consumers: dict[str, frozenset[str]] = {}
     async with connected(urls["nats"]) as bus:
         for stream in STREAMS:
-            info = await _asked(bus, f"STREAM.INFO.{stream.name}")
+            info = await _api(bus, f"STREAM.INFO.{stream.name}")
             streams[stream.name] = info["state"]["messages"], info["state"]["bytes"]
-            names = await _asked(bus, f"CONSUMER.NAMES.{stream.name}")
+            names = await _api(bus, f"CONSUMER.NAMES.{stream.name}")
             consumers[stream.name] = frozenset(names["consumers"] or ())
     return Holdings(time.monotonic(), processes, streams, consumers, keys, lasting)
 
 
 async def at_rest(nats_url: str) -> bool:
-    """Whether every consumer has taken in what there is for it."""
+    """Returns whether every consumer has processed all its messages."""
     async with connected(nats_url) as bus:
         for stream in STREAMS:
-            told = await _asked(bus, f"CONSUMER.LIST.{stream.name}")
+            told = await _api(bus, f"CONSUMER.LIST.{stream.name}")
             if any(consumer["num_pending"] or consumer["num_ack_pending"] for consumer in told["consumers"]):
                 return False
     return True
@@ -122,7 +122,7 @@ async def _keys(url: str) -> tuple[int, int]:
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncGenerator[Client]:
-    """A client of the bus, for the length of the block."""
+    """Connects to the bus while the block runs."""
     bus = Client()
     await bus.connect(url)
     try:
@@ -131,5 +131,5 @@ async def connected(url: str) -> AsyncGenerator[Client]:
         await bus.close()
 
 
-async def _asked(bus: Client, what: str) -> dict[str, Any]:
-    return orjson.loads((await bus.request(f"$JS.API.{what}", b"", timeout=ASKED)).data)
+async def _api(bus: Client, what: str) -> dict[str, Any]:
+    return orjson.loads((await bus.request(f"$JS.API.{what}", b"", timeout=REQUEST_TIMEOUT)).data)

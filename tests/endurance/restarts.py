@@ -34,14 +34,14 @@ from tests.endurance.holdings import Holdings, at_rest, connected, holdings
 
 ANSWERED_WITHIN = 120.0
 READY_WITHIN = 120.0
-ASKED = 5.0
+REQUEST_TIMEOUT = 5.0
 WARM_UP = 10
 QUESTION = "What is IBM trading at?"
 
 
 @dataclass
 class Endured:
-    """How it went: the waits for an answer in seconds, and what is wrong."""
+    """The result: the waits for an answer in seconds, and the findings."""
 
     restarts: int = 0
     waits: list[float] = field(default_factory=list[float])
@@ -51,22 +51,22 @@ class Endured:
 
 
 async def served(nats_url: str) -> frozenset[str]:
-    """The methods that somebody serves now."""
+    """Returns the methods that a service serves now."""
     found: set[str] = set()
     async with connected(nats_url) as bus:
         for method in METHODS:
             try:
-                await bus.request(method.subject, b"{}", timeout=ASKED)
+                await bus.request(method.subject, b"{}", timeout=REQUEST_TIMEOUT)
             except NoRespondersError:
                 continue
             except NatsError:
-                pass  # somebody has it, and does not answer to that
+                pass  # a service serves it and does not answer an empty request
             found.add(method.subject)
     return frozenset(found)
 
 
 async def ask(stack: RunningStack, question: str = QUESTION) -> float:
-    """A new visitor's question; seconds until its answer. Raises ChatFailedError, TimeoutError."""
+    """Asks as a new visitor; returns the seconds until the answer. Raises ChatFailedError, TimeoutError."""
     began = time.monotonic()
     async with asyncio.timeout(ANSWERED_WITHIN):
         token = await visitor_token(stack.url, COMPANY, LOCALE)
@@ -79,8 +79,8 @@ async def ask(stack: RunningStack, question: str = QUESTION) -> float:
 
 
 async def endure(stack: RunningStack, urls: Mapping[str, str], restarts: int, seed: int, say: Say) -> Endured:
-    """All of it, on a stack that is ready."""
-    random, found = Random(seed), Endured()
+    """Runs all restarts on a stack that is ready."""
+    random, result = Random(seed), Endured()
     for _ in range(WARM_UP):
         await ask(stack)
     before = await served(stack.nats)
@@ -89,29 +89,29 @@ async def endure(stack: RunningStack, urls: Mapping[str, str], restarts: int, se
         os.kill(stack.process(server).pid, signal.SIGKILL)
         try:
             await stack.ready_again(stack.names, READY_WITHIN)
-            found.waits.append(await ask(stack))
+            result.waits.append(await ask(stack))
         except (ChatFailedError, TimeoutError) as error:
-            found.wrong.append(f"after restart {number}, of {server}: {error or 'not ready, or no answer, in time'}")
-        found.restarts = number
+            result.wrong.append(f"after restart {number}, of {server}: {error or 'not ready, or no answer, in time'}")
+        result.restarts = number
         if number == min(WARM_UP, restarts):
-            # Each client has reconnected by now: what it holds for that is no leak.
-            found.held.append(await held_at_rest(stack, urls))
+            # Each client has reconnected by now, and what it allocated for that is no leak.
+            result.held.append(await held_at_rest(stack, urls))
         if number % 10 == 0:
-            say(f"{number} of {restarts}, longest wait {max(found.waits, default=0):.1f} s, {len(found.wrong)} wrong")
-    found.held.append(await held_at_rest(stack, urls))
-    found.wrong += found.held[-1].left_since(found.held[0])
-    found.wrong += [f"nobody serves {method}" for method in sorted(before - await served(stack.nats))]
-    return found
+            say(f"{number} of {restarts}, longest wait {max(result.waits, default=0):.1f} s, {len(result.wrong)} wrong")
+    result.held.append(await held_at_rest(stack, urls))
+    result.wrong += result.held[-1].left_since(result.held[0])
+    result.wrong += [f"nobody serves {method}" for method in sorted(before - await served(stack.nats))]
+    return result
 
 
 async def held_at_rest(stack: RunningStack, urls: Mapping[str, str]) -> Holdings:
-    """What everybody holds, when all is taken in."""
+    """Waits until every message is processed and reads what the stack holds."""
     await eventually(lambda: at_rest(urls["nats"]), READY_WITHIN)
     return await holdings(stack, urls)
 
 
 async def run(restarts: int, seed: int, directory: Path, say: Say) -> Endured:
-    """On a stack of its own."""
+    """Runs the test on a new stack."""
     async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
         stack = RunningStack(data, data.secrets().jwt_secret)
         await stack.ready_again(stack.names, READY_WITHIN)
@@ -130,17 +130,17 @@ def main() -> None:
         sys.stderr.flush()
 
     with tempfile.TemporaryDirectory(prefix="nexus-restarts-") as directory:
-        found = asyncio.run(run(arguments.restarts, arguments.seed, Path(directory), say))
-    waits = sorted(found.waits)
-    first, last = found.held[0], found.held[-1]
+        result = asyncio.run(run(arguments.restarts, arguments.seed, Path(directory), say))
+    waits = sorted(result.waits)
+    first, last = result.held[0], result.held[-1]
     sys.stdout.write("".join(f"{line}\n" for line in last.table(first, len(waits))))
-    sys.stdout.write("".join(f"found: {one}\n" for one in found.wrong))
+    sys.stdout.write("".join(f"found: {finding}\n" for finding in result.wrong))
     sys.stdout.write(
-        f"{found.restarts} restarts, seed {arguments.seed}; {len(waits)} answers, median wait "
+        f"{result.restarts} restarts, seed {arguments.seed}; {len(waits)} answers, median wait "
         f"{waits[len(waits) // 2] if waits else 0:.1f} s, longest {waits[-1] if waits else 0:.1f} s; "
-        f"{len(found.wrong)} wrong\n"
+        f"{len(result.wrong)} wrong\n"
     )
-    sys.exit(1 if found.wrong else 0)
+    sys.exit(1 if result.wrong else 0)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """``python -m tests.endurance.soak [--minutes N] [--visitors N]``: `make soak`.
 
-Visitors ask a stack of its own without a pause, in six parts, between which it comes to rest. MongoDB stands still for
-the second part, Redis for the fourth. Told is what each service, each store and the bus hold after the first part, when
-all is warm, and at the end, with the growth by the hour. Exit code 1 where somebody was not answered, a service's
-memory grew by more than the limit, or handles or consumers were left over.
+Visitors ask a new stack without a pause, in six parts; after each part it processes all messages. MongoDB is paused for
+the second part, Redis for the fourth. Prints what each service, each store and the bus hold after the first part, as a
+warm-up, and at the end, with the growth per hour. Exit code 1 where somebody was not answered, a service's memory grew
+by more than the limit, or handles or consumers were left over.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from tests.endurance.holdings import SMALLEST, Holdings, at_rest, holdings
 from tests.endurance.restarts import READY_WITHIN, ask
 
 MEMORY_AN_HOUR = 1.0
-"""MiB by which a service may grow, where the time is long enough to tell."""
-HOURS_THAT_TELL = 0.8
-STANDS_STILL = (None, "mongodb", None, "redis", None, None)
-"""For each part; the first one is the warm-up."""
+"""MiB per hour by which a service may grow, if the run is long enough to measure it."""
+MIN_HOURS = 0.8
+PAUSED_STORES = (None, "mongodb", None, "redis", None, None)
+"""The store that is paused in each part; the first part is the warm-up."""
 
 
 @dataclass
 class Soaked:
-    """How it went."""
+    """The result."""
 
     waits: list[float] = field(default_factory=list[float])
     wrong: list[str] = field(default_factory=list[str])
     samples: list[Holdings] = field(default_factory=list[Holdings])
 
 
-async def visit(stack: RunningStack, end: float, found: Soaked) -> None:
-    """Asks until the end."""
+async def visit(stack: RunningStack, end: float, result: Soaked) -> None:
+    """Asks questions until `end`."""
     while time.monotonic() < end:
         try:
-            found.waits.append(await ask(stack))
+            result.waits.append(await ask(stack))
         except (ChatFailedError, TimeoutError, OSError) as error:
-            found.wrong.append(f"a visitor was not answered: {error or 'in time'}")
+            result.wrong.append(f"a visitor was not answered: {error or 'in time'}")
             await stack.ready_again(["gateway"], READY_WITHIN)
 
 
 @contextmanager
-def standing_still(stack: RunningStack, store: str | None) -> Generator[None]:
-    """A store that does not answer meanwhile; None: all do."""
+def paused(stack: RunningStack, store: str | None) -> Generator[None]:
+    """Pauses a store while the block runs; None: pauses none."""
     if store is None:
         yield
         return
@@ -65,43 +65,43 @@ def standing_still(stack: RunningStack, store: str | None) -> Generator[None]:
     try:
         yield
     finally:
-        with suppress(ProcessLookupError):  # whoever was frozen for too long may have been started anew
+        with suppress(ProcessLookupError):  # a process paused for too long may have been restarted
             os.kill(pid, signal.SIGCONT)
 
 
 async def soak(stack: RunningStack, urls: dict[str, str], seconds: float, visitors: int, say: Say) -> Soaked:
-    """All of it."""
-    found = Soaked()
-    for store in STANDS_STILL:
-        end = time.monotonic() + seconds / len(STANDS_STILL)
-        with standing_still(stack, store):
-            await asyncio.gather(*(visit(stack, end, found) for _ in range(visitors)))
+    """Runs all parts."""
+    result = Soaked()
+    for store in PAUSED_STORES:
+        end = time.monotonic() + seconds / len(PAUSED_STORES)
+        with paused(stack, store):
+            await asyncio.gather(*(visit(stack, end, result) for _ in range(visitors)))
         await stack.ready_again(stack.names, READY_WITHIN)
         await eventually(lambda: at_rest(urls["nats"]), READY_WITHIN)
-        found.samples.append(await holdings(stack, urls))
-        memory = ", ".join(f"{name} {one.memory:.0f}" for name, one in found.samples[-1].processes.items())
-        say(f"{store or 'nobody'} stood still; {len(found.waits)} answers, {len(found.wrong)} wrong; MiB: {memory}")
-    first, last = found.samples[0], found.samples[-1]
+        result.samples.append(await holdings(stack, urls))
+        memory = ", ".join(f"{name} {process.memory:.0f}" for name, process in result.samples[-1].processes.items())
+        say(f"{store or 'nobody'} stood still; {len(result.waits)} answers, {len(result.wrong)} wrong; MiB: {memory}")
+    first, last = result.samples[0], result.samples[-1]
     hours = (last.at - first.at) / 3600
-    found.wrong += last.left_since(first, MEMORY_AN_HOUR * hours if hours >= HOURS_THAT_TELL else SMALLEST)
-    return found
+    result.wrong += last.left_since(first, MEMORY_AN_HOUR * hours if hours >= MIN_HOURS else SMALLEST)
+    return result
 
 
-def report(found: Soaked) -> str:
-    """The table."""
-    first, last = found.samples[0], found.samples[-1]
+def report(result: Soaked) -> str:
+    """Returns the result as text."""
+    first, last = result.samples[0], result.samples[-1]
     hours = (last.at - first.at) / 3600
-    waits = sorted(found.waits)
+    waits = sorted(result.waits)
     lines = [
         f"{len(waits)} answers, median wait {waits[len(waits) // 2]:.1f} s, longest {waits[-1]:.1f} s; "
         f"{hours * 60:.0f} minutes from the first figure to the last"
     ]
     lines += last.table(first, len(waits))
-    return "\n".join(lines + [f"found: {one}" for one in found.wrong[:20]]) + f"\n{len(found.wrong)} wrong\n"
+    return "\n".join(lines + [f"found: {finding}" for finding in result.wrong[:20]]) + f"\n{len(result.wrong)} wrong\n"
 
 
 async def run(seconds: float, visitors: int, directory: Path, say: Say) -> Soaked:
-    """On a stack of its own."""
+    """Runs the test on a new stack."""
     async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
         stack = RunningStack(data, data.secrets().jwt_secret)
         await stack.ready_again(stack.names, READY_WITHIN)
@@ -120,9 +120,9 @@ def main() -> None:
         sys.stderr.flush()
 
     with tempfile.TemporaryDirectory(prefix="nexus-soak-") as directory:
-        found = asyncio.run(run(arguments.minutes * 60, arguments.visitors, Path(directory), say))
-    sys.stdout.write(report(found))
-    sys.exit(1 if found.wrong else 0)
+        result = asyncio.run(run(arguments.minutes * 60, arguments.visitors, Path(directory), say))
+    sys.stdout.write(report(result))
+    sys.exit(1 if result.wrong else 0)
 
 
 if __name__ == "__main__":

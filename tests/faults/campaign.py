@@ -1,7 +1,8 @@
-"""``python -m tests.faults.campaign --faults N [--seed S] [--json FILE]``: breaks a running stack, and counts.
+"""``python -m tests.faults.campaign --faults N [--seed S] [--json FILE]``: breaks a running stack and counts
+violations.
 
 Every fault is one of kill, pause, stall and cut, of one of the eight processes, chosen by the seed; with ``--pauses 5
-15 40`` each is a pause of so many seconds. Meanwhile visitors, customers and human agents work, as `scenes` has them.
+15 40`` each is a pause of so many seconds. Meanwhile visitors, customers and human agents do what `scenes` says.
 After a round of faults everything settles, and the ledgers of the round are compared: each accepted message settled
 exactly once, no answer over a human, each effect there once if it was said to be, and none without a yes; nobody
 waited for more than a minute behind a fault, and every service was ready half a minute behind it. Prints a table;
@@ -32,7 +33,7 @@ from tests.faults.scenes import SCENES
 
 Say = Callable[[str], None]
 SCENE_WITHIN = 420.0
-"""Seconds in which a scene ends, whatever happens: each of its waits is bounded by less."""
+"""Seconds within which every scene ends: each of its waits has a shorter limit."""
 SETTINGS = {
     "aiAutoResponseEnabled": True,
     "responseDelayMs": 100,
@@ -55,7 +56,7 @@ class Plan:
 
 
 async def run(plan: Plan, data: Path, say: Say) -> Report:
-    """The whole campaign on a stack of its own."""
+    """Runs the campaign on a new stack."""
     model = echo_model()
     await model.start()
     stack = NetworkedStack(data, {**model.environment, "NEXUS_SAMPLE_SECONDS_PER_BAR": "0"})
@@ -77,7 +78,7 @@ async def run(plan: Plan, data: Path, say: Say) -> Report:
 
 
 def pauses(random: Random, seconds: Sequence[float]) -> Iterator[Fault]:
-    """Every process stands still for each of these lengths before any does so a second time."""
+    """Yields pauses: every process is paused for each of these lengths before any pair repeats."""
     steps = count(1)
     while True:
         pairs = list(product(PROCESSES, seconds))
@@ -88,9 +89,9 @@ def pauses(random: Random, seconds: Sequence[float]) -> Iterator[Fault]:
 
 async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fault], report: Report, say: Say) -> None:
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
-        here = Field(stack, Http(stack.url, session), Random())
+        round_field = Field(stack, Http(stack.url, session), Random())
         scenes = [
-            asyncio.create_task(repeat_until_over(here, scene, f"{plan.seed}/{number}/{place}"))
+            asyncio.create_task(repeat_until_over(round_field, scene, f"{plan.seed}/{number}/{place}"))
             for place, scene in enumerate(SCENES)
         ]
         coming = iter(batch)
@@ -99,18 +100,18 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
         try:
             await asyncio.gather(*(_lane(stack, coming, busy, windows, say) for _ in range(plan.beside)))
         finally:
-            here.over.set()
+            round_field.over.set()
             stuck = [one for one in await asyncio.gather(*scenes) if one is not None]
-        violations, totals = await close(here)
-    violations = [*stuck, *violations, *late(windows, here.waits)]
+        violations, totals = await close(round_field)
+    violations = [*stuck, *violations, *late(windows, round_field.waits)]
     for one in violations:
         say(f"violation: {one.what}")
     report.windows += windows
-    report.waits += here.waits
+    report.waits += round_field.waits
     report.totals += totals
     steps = (batch[0].step, batch[-1].step)
-    told = tuple(str(window.fault) for window in windows)
-    report.found += [Found(violation, plan.seed, steps, told) for violation in violations]
+    fault_names = tuple(str(window.fault) for window in windows)
+    report.found += [Found(violation, plan.seed, steps, fault_names) for violation in violations]
 
 
 async def _lane(
@@ -120,7 +121,7 @@ async def _lane(
     windows: list[FaultWindow],
     say: Say,
 ) -> None:
-    """One fault after the other; never two at once of one process."""
+    """Injects faults one after another; never two in the same process at once."""
     for fault in coming:
         await asyncio.sleep(fault.after)
         async with busy[fault.process]:
@@ -129,15 +130,17 @@ async def _lane(
         say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
 
 
-async def repeat_until_over(here: Field, scene: Callable[[Field], Awaitable[None]], seed: str) -> Violation | None:
-    """One visit after the other, each with a seed of its own, so that what others do does not change it. A violation:
-    in all the time that somebody tries they could not go on.
+async def repeat_until_over(
+    round_field: Field, scene: Callable[[Field], Awaitable[None]], seed: str
+) -> Violation | None:
+    """Runs one visit after another, each with its own seed, so that other people do not change it. Returns a violation
+    if a visit failed although it retried for the longest time.
     """
     visits = count(1)
-    while not here.over.is_set():
+    while not round_field.over.is_set():
         try:
             async with asyncio.timeout(SCENE_WITHIN):
-                await scene(replace(here, random=Random(f"{seed}/{next(visits)}")))
+                await scene(replace(round_field, random=Random(f"{seed}/{next(visits)}")))
         except BROKEN as error:
             return Violation(f"{scene.__name__} could not go on: {error!r}")
     return None

@@ -59,7 +59,7 @@ class Totals:
 
 
 async def close(here: Field) -> tuple[list[Violation], Totals]:
-    """What is wrong, and how much there was. Everybody has ended their scene, and no fault is open."""
+    """Returns the violations and the totals of a round. Every scene has ended and no fault is active."""
     await here.stack.ready_again(PROCESSES, READY_WITHIN)
     violations: list[Violation] = []
     totals = Totals()
@@ -77,17 +77,18 @@ async def close(here: Field) -> tuple[list[Violation], Totals]:
 
 
 def late(windows: Sequence[FaultWindow], waits: Sequence[Wait]) -> Iterator[Violation]:
-    """Who waited for longer than the faults that they met and a minute; what was not ready half a minute behind one."""
+    """Yields who waited a minute longer than the faults they met, and which service was not ready half a minute after
+    one."""
     for window in windows:
-        # Whoever needs another one that is hurt at the same time is ready behind both.
-        behind = window.ready - max(one.ended for one in windows if one.began <= window.ready)
+        # A service that needs another broken one is ready only after both faults.
+        behind = window.ready - max(overlapping.ended for overlapping in windows if overlapping.began <= window.ready)
         if behind > READY_BEHIND:
             yield Violation(f"ready {behind:.1f} s behind {window.fault}")
     for wait in waits:
         met = [window for window in windows if wait.began <= window.ended and wait.ended >= window.began]
-        behind = wait.ended - wait.began - sum(one.ended - one.began for one in met)
+        behind = wait.ended - wait.began - sum(overlapping.ended - overlapping.began for overlapping in met)
         if behind > ANSWERED_BEHIND:
-            told = ", ".join(str(one.fault) for one in met) or "no fault at all"
+            told = ", ".join(str(overlapping.fault) for overlapping in met) or "no fault at all"
             yield Violation(f"answered {behind:.1f} s behind {told}")
 
 
@@ -108,7 +109,7 @@ async def _conversation(here: Field, person: Person) -> tuple[list[Violation], T
         newest = max((fact.seq for fact in log if "messageId" in fact.data), default=0)
         return person.client.seq >= newest
 
-    # What does not come to rest is reported by the ledgers.
+    # The ledgers report what is not settled.
     with contextlib.suppress(AssertionError):
         await eventually(at_rest, SETTLED_WITHIN)
     with contextlib.suppress(AssertionError):
@@ -158,21 +159,21 @@ async def _effects(here: Field) -> list[Violation]:
 
 
 async def _look(customer: Customer, stores: Stores) -> bool:
-    """What this customer has. Raises AssertionError while one of the lists is not to be had."""
+    """Adds this customer's effects to `stores`. Raises AssertionError while a list cannot be read."""
     orders = (await customer.read("get_pending_orders"))["orders"]
     trades = (await customer.read("get_trade_history"))["trades"]
     alerts = (await customer.read("list_alerts"))["alerts"]
-    # An order that was filled in part is in both.
-    there = {one["order_id"]: f"{one['quantity']:.3f}" for one in (*trades, *orders)}
+    # A partly filled order is in both lists.
+    quantities = {one["order_id"]: f"{one['quantity']:.3f}" for one in (*trades, *orders)}
     waiting = {order["order_id"] for order in orders if order["status"] == PENDING}
-    stores.prepared += there.values()
-    stores.placed += [quantity for order, quantity in there.items() if order not in waiting]
+    stores.prepared += quantities.values()
+    stores.placed += [quantity for order, quantity in quantities.items() if order not in waiting]
     stores.alerts += [alert["message"] for alert in alerts]
     return True
 
 
 async def _asked_again(here: Field) -> bool:
-    """Everything that can be asked again under its own key has an answer."""
+    """Repeats every call and confirmation without an answer; returns whether all have one."""
     for customer in here.customers:
         for key, (ledger, _, _) in customer.calls.items():
             if key in {one.key for one in ledger.unsettled}:
@@ -187,7 +188,7 @@ async def _asked_again(here: Field) -> bool:
 
 
 def _where(here: Field, finding: Finding) -> str:
-    """The conversation in which an effect was asked for, where its key is one of its texts or actions."""
+    """Returns the conversation in which an effect was asked for, if its key is in a text or an action of it."""
     for customer in here.customers:
         person = customer.person
         if person is not None and (

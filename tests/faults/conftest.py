@@ -1,8 +1,8 @@
-"""One stack for the tests that break something, with a scripted model that thinks as long as it is told.
+"""One stack for the tests that break something, with a scripted model of configurable speed.
 
-Each test has a customer of its own, and begins with everything up: what it kills the supervisor brings back, and the
-next test finds out whether that is as good as new. They share one event loop with the model: each module says
-`pytestmark = pytest.mark.asyncio(loop_scope="session")`.
+Each test has its own customer and begins with every process running: the supervisor restarts what a test kills, and the
+next test uses it. The tests share one event loop with the model: each module says `pytestmark =
+pytest.mark.asyncio(loop_scope="session")`.
 """
 
 import uuid
@@ -39,14 +39,14 @@ async def running(tmp_path_factory: pytest.TempPathFactory, scripted: ScriptedMo
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stack(running: RunningStack) -> AsyncIterator[RunningStack]:
-    """The stack; after the test everything has to be up again."""
+    """The stack; after the test every process has to be running again."""
     yield running
     await running.whole()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def model(stack: RunningStack, scripted: ScriptedModel) -> ScriptedModel:
-    """The model, which nobody has asked anything yet."""
+    """The model, with an empty list of requests."""
     del stack
     scripted.asked.clear()
     return scripted
@@ -54,5 +54,5 @@ async def model(stack: RunningStack, scripted: ScriptedModel) -> ScriptedModel:
 
 @pytest.fixture
 def customer(stack: RunningStack) -> str:
-    """The token of a customer of acme, of this test alone."""
+    """The token of a customer of acme that only this test uses."""
     return stack.mint("user", f"u-{uuid.uuid4().hex[:12]}", "acme")

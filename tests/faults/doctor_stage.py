@@ -1,5 +1,5 @@
-"""The stack that `make doctor-faults` breaks, and how the doctor is asked: its servers stand beside it, so that each of
-them can be broken for itself."""
+"""The stack that `make doctor-faults` breaks, and how to run the doctor. The servers run outside the stack, so that
+each can be broken alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SETTINGS: Mapping[str, Any] = {"aiAutoResponseEnabled": True, "responseDelayMs":
 
 @dataclass
 class Stage:
-    """What the faults are staged at, and how the doctor is asked while one is."""
+    """The stack in which faults are staged, and the doctor that is run during them."""
 
     stack: RunningStack
     model: ScriptedModel
@@ -51,8 +51,8 @@ class Stage:
     environment: dict[str, str] = field(default_factory=dict[str, str])
 
     async def look(self) -> tuple[list[dict[str, str]], float, float]:
-        """What the command finds wrong, in its order, how many seconds it took, and for how many of them it waited
-        for a processor: those are the machine's."""
+        """Runs the command; returns its findings in order, the seconds it took, and the seconds of these in which it
+        waited for a processor."""
         data = [] if "--data" in self.arguments else ["--data", str(self.stack.data)]
         company = [] if "--company" in self.arguments else ["--company", COMPANY]
         began = time.monotonic()
@@ -75,16 +75,16 @@ class Stage:
         return [check for check in json.loads(output) if check["state"] == "wrong"], took, waited
 
     async def well(self) -> None:
-        """Waits until nothing is wrong."""
+        """Waits until the doctor finds nothing wrong."""
 
-        async def nothing() -> bool:
+        async def finds_nothing() -> bool:
             return not (await self.look())[0]
 
         await self.stack.whole()
-        await eventually(nothing, 120)
+        await eventually(finds_nothing, 120)
 
     async def api(self, method: str, **body: object) -> dict[str, Any]:
-        """Asks JetStream."""
+        """Sends a request to the JetStream API."""
         client = Client()
         await client.connect(urls(self.bus).split(","))
         try:
@@ -94,7 +94,7 @@ class Stage:
             await client.close()
 
     async def publish(self, subject: str, body: bytes) -> None:
-        """Puts something onto the bus that no service of ours would."""
+        """Publishes a message that none of our services would publish."""
         client = Client()
         await client.connect(urls(self.bus).split(","))
         await jetstream(client).publish(subject, body)
@@ -103,28 +103,28 @@ class Stage:
 
 @asynccontextmanager
 async def staged_stack(directory: Path) -> AsyncGenerator[Stage]:
-    """The stack, its servers beside it, MongoDB behind a proxy."""
-    async with AsyncExitStack() as kept:
-        model = await kept.enter_async_context(scripted_model())
-        bus = kept.enter_context(run_nats_cluster(directory / "nats"))
-        redis, mongodb = kept.enter_context(run_valkey_server()), kept.enter_context(run_mongo_server())
-        way = await kept.enter_async_context(proxy_to(mongodb.url))
+    """Runs the servers and the stack, with MongoDB behind a proxy."""
+    async with AsyncExitStack() as resources:
+        model = await resources.enter_async_context(scripted_model())
+        bus = resources.enter_context(run_nats_cluster(directory / "nats"))
+        redis, mongodb = resources.enter_context(run_valkey_server()), resources.enter_context(run_mongo_server())
+        mongodb_proxy = await resources.enter_async_context(proxy_to(mongodb.url))
         stack = RunningStack(
             directory / "stack",
             env={
                 "NEXUS_NATS_URL": urls(bus),
                 "NEXUS_NATS_REPLICAS": "3",
                 "NEXUS_REDIS_URL": redis.url,
-                "NEXUS_MONGODB_URL": way.url,
+                "NEXUS_MONGODB_URL": mongodb_proxy.url,
                 **model.environment,
             },
         )
-        kept.callback(stack.stop)
-        # The proxy and the model live in this process: they answer meanwhile.
+        resources.callback(stack.stop)
+        # In a thread, because the proxy and the model answer from this process meanwhile.
         await asyncio.to_thread(stack.start)
         await stack.create_company(COMPANY, **SETTINGS)
         await stack.create_company(POOR, **SETTINGS, budget={"dailyTokens": 0})
         async with ChatClient(stack.url, stack.mint("user", "staged", COMPANY)) as customer:
             await customer.hello(locale="en")
             await customer.ask("What is a drawdown?")
-        yield Stage(stack, model, bus, redis, mongodb, way, directory)
+        yield Stage(stack, model, bus, redis, mongodb, mongodb_proxy, directory)

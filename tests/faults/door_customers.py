@@ -1,6 +1,6 @@
-"""Customers at the doors, by what their clients send: they order, stop an answer and listen to a person.
+"""Customers at each door who order, stop an answer and listen to a person, with the requests their clients send.
 
-What is not told how it went is said again, as a client does; what was told is kept, to be held against the log.
+A request without an answer is repeated, as a client does; the answers are recorded and compared with the log.
 """
 
 import asyncio
@@ -25,15 +25,16 @@ from tests.support.running_stack import RunningStack
 
 ORDER = {"symbol": "IBM", "side": "buy", "quantity": 1, "order_type": "limit", "limit_price": 1}
 WORDS = "I am Olga, and I am here."
-"""Of the person who takes a conversation over."""
+"""What the person who takes a conversation over writes."""
 CHANGED = 2
-"""The quantity that a yes changes the order to, at the doors that can."""
+"""The quantity to which a confirmation changes the order, at the doors that allow it."""
 PATIENCE, RETRY = 150.0, 1.0
 _AGAIN = (httpx.HTTPError, OSError, MCPError, BaseExceptionGroup, TimeoutError, BusError)
 
 
 class DoorCustomer:
-    """A customer at one door, with one conversation. `told`: how each thing went, by the door, `seconds`: when."""
+    """A customer at one door, with one conversation. `told`: the outcome of each request, by its name; `seconds`: how
+    long it took."""
 
     door = ""
 
@@ -61,7 +62,7 @@ class DoorCustomer:
         return httpx.AsyncClient(base_url=self.stack.url, headers=headers | named, timeout=60)
 
     async def answer(self, path: str, body: Json | None, key: str = "") -> Any:
-        """What the door answers: JSON, or the events of a stream; raises what went wrong."""
+        """Returns the door's answer: JSON, or the events of a stream. Raises httpx.HTTPError for an error status."""
         async with self.http(key) as http:
             answer = await (http.get(path) if body is None else http.post(path, json=body))
         if not answer.is_success:
@@ -71,13 +72,14 @@ class DoorCustomer:
         return [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: {")]
 
     async def until(self, what: str, attempt: Callable[[], Awaitable[str]]) -> None:
-        """Does it again and again until it is told how it went; what is not told within PATIENCE stays untold."""
+        """Repeats the attempt until it returns an outcome, and stores it in `told`; after PATIENCE seconds stores
+        none."""
         began = again = time.monotonic()
 
         async def told() -> str:
             nonlocal again
             if time.monotonic() < again:
-                return ""  # a client does not ask again at once
+                return ""  # a client waits before it repeats a request
             try:
                 return await attempt()
             except _AGAIN as error:
@@ -86,47 +88,48 @@ class DoorCustomer:
             finally:
                 again = time.monotonic() + RETRY
 
-        with suppress(AssertionError):  # which says that it was never told: what is held against the log fails then
+        with suppress(AssertionError):  # no outcome in time: the comparison with the log fails then
             self.told[what] = await eventually(told, PATIENCE)
         self.seconds[what] = time.monotonic() - began
 
 
 class Buyer(DoorCustomer, ABC):
-    """Says yes to an order."""
+    """A customer who confirms an order."""
 
     quantity = CHANGED
-    """Of the order behind the yes."""
+    """The quantity of the order after the confirmation."""
     action = ""
 
     async def orders(self) -> None:
-        """An order waits for its yes; not where order and yes are one call."""
+        """Prepares an order that waits for confirmation; does nothing where one call does both."""
 
     @abstractmethod
     async def says_yes(self) -> str:
-        """How the order stands."""
+        """Confirms the order; returns its state."""
 
     async def untrue_of_a_yes(self) -> str:
-        """The order is there as it was told, and once."""
+        """Returns how the stored orders differ from what was told: one order, confirmed."""
         async with connected(self.stack.url, self.token) as client:
-            found = (await client.call_tool("get_pending_orders", {})).structured_content["orders"]
-        placed = [one["quantity"] for one in found if one["status"] != "pending_confirmation"]
+            orders = (await client.call_tool("get_pending_orders", {})).structured_content["orders"]
+        placed = [order["quantity"] for order in orders if order["status"] != "pending_confirmation"]
         told = self.told.get("yes")
         return "" if (told, placed) == ("confirmed", [self.quantity]) else f"yes {told!r}, orders {placed}"
 
 
 class Guest(DoorCustomer, ABC):
-    """Is taken over by a person."""
+    """A customer whose conversation a person takes over."""
 
     @abstractmethod
     async def greets(self) -> None:
-        """A conversation with an answer."""
+        """Begins a conversation and gets an answer."""
 
     @abstractmethod
     async def is_handed_over(self, agent: httpx.AsyncClient) -> None:
-        """A human agent takes the conversation, is asked something, and answers."""
+        """A human agent takes the conversation, gets a question, and answers."""
 
     async def untrue_of_a_person(self) -> str:
-        """Once it was told that she has it nobody else answers; her words are there once, and came whole."""
+        """Returns what is wrong after a person took over: only the person may answer, once, and the answer arrives
+        complete."""
 
         async def spoken() -> list[LoggedFact] | None:
             found = await self.log()
@@ -134,16 +137,16 @@ class Guest(DoorCustomer, ABC):
 
         found = await eventually(spoken, PATIENCE) or []
         kinds, told = [fact.kind for fact in found], self.told.get("heard")
-        said = [fact.data["text"] for fact in found if fact.kind == "operator"]
-        right = kinds[:2] == ["visitor", "assistant"] and sorted(kinds[2:]) == ["operator", "owner", "visitor"]
-        return "" if right and said == [WORDS] and told == WORDS else f"heard {told!r}, log {kinds}"
+        texts = [fact.data["text"] for fact in found if fact.kind == "operator"]
+        is_right = kinds[:2] == ["visitor", "assistant"] and sorted(kinds[2:]) == ["operator", "owner", "visitor"]
+        return "" if is_right and texts == [WORDS] and told == WORDS else f"heard {told!r}, log {kinds}"
 
 
 class Talker(Buyer, Guest):
-    """Has a conversation of its own at its door, whose answers it can stop."""
+    """A customer with a conversation at their door, who can stop its answers."""
 
     async def begins(self, telling: asyncio.Event) -> None:
-        """Hears a long answer as it comes, until it is ended."""
+        """Reads a long answer as it streams, until it ends."""
         path, body = self.asks("tell me a long story", stream=True)
         seen = ""
         async with self.http() as http, http.stream("POST", path, json=body) as answer:
@@ -179,7 +182,7 @@ class Talker(Buyer, Guest):
         await hearing
 
     async def untrue_of_a_stop(self) -> str:
-        """It is stopped, and nothing else came of it."""
+        """Returns how the log differs from what was told: the answer stopped, nothing else written."""
 
         async def ended() -> list[str] | None:
             found = [fact.kind for fact in await self.log()]
@@ -190,22 +193,22 @@ class Talker(Buyer, Guest):
 
     @abstractmethod
     def asks(self, text: str, *, stream: bool = False) -> tuple[str, Json]:
-        """A message."""
+        """Returns the path and body of a request with this message."""
 
     def refers_to(self, told: Any) -> None:
-        """Reads from an answer, or an answer's first event, what the door calls it, where it does."""
+        """Stores the reference that the door gives in an answer or in its first event, if it gives one."""
 
     @abstractmethod
     async def stops(self) -> str:
-        """What became of the answer."""
+        """Stops the answer; returns its state."""
 
     @abstractmethod
     async def hears(self, path: str, body: Json) -> str:
-        """What was said to this message, which is sent again until there is something."""
+        """Sends the message; returns the answer's text, empty if there is none yet."""
 
 
 class AtResponses(Talker):
-    """Its requests for a yes have no room for changes."""
+    """A customer of /v1/responses, whose confirmations cannot change the order."""
 
     door = "responses"
     quantity = 1
@@ -224,7 +227,7 @@ class AtResponses(Talker):
     async def orders(self) -> None:
         told = await self.answer(*self.asks("buy one IBM"))
         self.refers_to(told)
-        self.action = next(one["id"] for one in told["output"] if one["type"] == "mcp_approval_request")
+        self.action = next(item["id"] for item in told["output"] if item["type"] == "mcp_approval_request")
 
     async def says_yes(self) -> str:
         answer = {"type": "mcp_approval_response", "approval_request_id": self.action, "approve": True}
@@ -238,11 +241,11 @@ class AtResponses(Talker):
     async def hears(self, path: str, body: Json) -> str:
         told = await self.answer(path, body, key=self.name)
         told = await self.answer(f"/v1/responses/{told['id']}", None)
-        return "".join(part["text"] for one in told["output"] for part in one["content"])
+        return "".join(part["text"] for item in told["output"] for part in item["content"])
 
 
 class AtAgUi(Talker):
-    """Hanging up is all that it has for a stop: nobody is told anything."""
+    """A customer of AG-UI, which has no request to stop: the client closes the connection."""
 
     door = "ag-ui"
 
@@ -268,7 +271,7 @@ class AtAgUi(Talker):
 
     async def hears(self, path: str, body: Json) -> str:
         told = await self.answer(path, body)
-        return "".join(one["delta"] for one in told if one["type"] == "TEXT_MESSAGE_CONTENT")
+        return "".join(event["delta"] for event in told if event["type"] == "TEXT_MESSAGE_CONTENT")
 
 
 class AtUi(Talker):
@@ -280,14 +283,14 @@ class AtUi(Talker):
 
     async def orders(self) -> None:
         told = await self.answer(*self.asks("buy one IBM"))
-        self.action = next(one for one in told if one["type"] == "tool-approval-request")["approvalId"]
+        self.action = next(event for event in told if event["type"] == "tool-approval-request")["approvalId"]
 
     async def says_yes(self) -> str:
         part = {"type": "tool-paper_order", "toolCallId": self.action, "state": "approval-responded"}
         changed = {"input": {"quantity": CHANGED}, "approval": {"id": self.action, "approved": True}}
-        held = [{"id": "a", "role": "assistant", "parts": [part | changed]}]
-        told = await self.answer("/v2/ui/chat", {"id": self.name, "messages": held})
-        return next((one["output"]["state"] for one in told if one["type"] == "tool-output-available"), str(told))
+        messages = [{"id": "a", "role": "assistant", "parts": [part | changed]}]
+        told = await self.answer("/v2/ui/chat", {"id": self.name, "messages": messages})
+        return next((event["output"]["state"] for event in told if event["type"] == "tool-output-available"), str(told))
 
     async def stops(self) -> str:
         await self.answer(f"/v2/ui/chat/{self.name}/stop", {})
@@ -295,7 +298,7 @@ class AtUi(Talker):
 
     async def hears(self, path: str, body: Json) -> str:
         told = await self.answer(path, body)
-        return "".join(one["delta"] for one in told if one["type"] == "text-delta")
+        return "".join(event["delta"] for event in told if event["type"] == "text-delta")
 
 
 class AtA2a(Talker):
@@ -314,7 +317,7 @@ class AtA2a(Talker):
         self.reference = (told[0] if isinstance(told, list) else told)["result"]["task"]["id"]
 
     async def _task(self, method: str, **params: object) -> Json:
-        """The task that a method answers with; behind an error, as it is."""
+        """Returns the task in a method's answer; after an error, the task as it is now."""
         told = await self.answer("/a2a", _call(method, **params))
         if "error" in told:
             told = await self.answer("/a2a", _call("GetTask", id=self.reference))
@@ -338,12 +341,12 @@ class AtA2a(Talker):
     async def hears(self, path: str, body: Json) -> str:
         told = await self.answer(path, body)
         task = await self.answer("/a2a", _call("GetTask", id=told["result"]["task"]["id"]))
-        made = task["result"].get("artifacts", [])
-        return "".join(part["text"] for one in made for part in one["parts"])
+        artifacts = task["result"].get("artifacts", [])
+        return "".join(part["text"] for artifact in artifacts for part in artifact["parts"])
 
 
 class AtMcp(Buyer):
-    """Knows tools alone: the order and its yes are one call."""
+    """A customer of MCP, which has only tools: one call makes and confirms the order."""
 
     door = "mcp"
 

@@ -1,7 +1,7 @@
-"""A model that does what it is asked, and says so: every answer names the tokens of the messages that it answers.
+"""A model that does what it is asked: every answer names the tokens of the messages that it answers.
 
-"buy 1.007 IBM m…" prepares an order, "alert me m…" makes an alert whose message is the token. What the answer then says
-of an effect is what the tool's result said, never what was hoped for.
+"buy 1.007 IBM m…" prepares an order, "alert me m…" makes an alert whose message is the token. What the answer says of
+an effect comes from the tool's result.
 """
 
 import hashlib
@@ -20,34 +20,34 @@ MADE, REFUSED, UNKNOWN = "made", "refused", "unknown"
 
 
 class EchoScript(Script):
-    """What the model says, from the whole prompt: the newest request of `server` is the one that is answered."""
+    """Chooses the model's reply from the whole prompt, which is the newest request of `server`."""
 
     server: ScriptedModel
 
     def next_reply(self, question: str) -> ScriptedReply:
-        """Calls for what is asked and was not called for yet; then an answer."""
+        """Returns the calls that are still missing; when there are none, the answer."""
         body = self.server.asked[-1]
         wanted = _wanted(question)
         outcomes = _outcomes(body["messages"])
         missing = [call for token, call in wanted.items() if token not in outcomes]
-        # The same words take the same time, whoever asks again: from a quarter of a second to one and a half.
+        # The same words always take the same time, from a quarter of a second to one and a half.
         think = 250 + int(hashlib.sha256(question.encode()).hexdigest()[:4], 16) / 65_536 * 1250
         if missing and body.get("tool_choice") != "none":
             return ScriptedReply(tool_calls=missing, first_token_ms=think / 4)
-        said = [f"{outcomes.get(token, REFUSED)} {token}" for token in wanted]
-        heard = dict.fromkeys(TOKEN.findall(question))
-        return ScriptedReply(text=" ".join(["Heard", *heard, *said]), first_token_ms=think, token_ms=30)
+        outcome_texts = [f"{outcomes.get(token, REFUSED)} {token}" for token in wanted]
+        tokens = dict.fromkeys(TOKEN.findall(question))
+        return ScriptedReply(text=" ".join(["Heard", *tokens, *outcome_texts]), first_token_ms=think, token_ms=30)
 
 
 def echo_model() -> ScriptedModel:
-    """The server with that script; not started yet."""
+    """Returns a model server with this script, not started yet."""
     script = EchoScript()
     script.server = ScriptedModel(script)
     return script.server
 
 
 def _wanted(question: str) -> dict[str, ScriptedCall]:
-    """Token by token, the call that a text asks for."""
+    """Returns the calls that a text asks for, by token."""
     wanted: dict[str, ScriptedCall] = {}
     for quantity, token in ORDER.findall(question):
         order = {"symbol": "IBM", "side": "buy", "quantity": float(quantity), "order_type": "market"}
@@ -55,12 +55,13 @@ def _wanted(question: str) -> dict[str, ScriptedCall]:
     for token in ALERT.findall(question):
         alert = {"symbol": "AAPL", "condition": ">=", "price": 9000, "message": token}
         wanted[token] = ScriptedCall(name="create_alert", arguments=alert)
-    # An order's token is not among its arguments: it is found again by its quantity, which no other order has.
+    # An order's token is not among its arguments: its unique quantity identifies it later.
     return wanted
 
 
 def _outcomes(messages: list[dict[str, Any]]) -> dict[str, str]:
-    """What came of each call that is in the prompt, by its token: a later result of the same call counts."""
+    """Returns the outcome of each call in the prompt by its token; a later result of the same call replaces an earlier
+    one."""
     tokens = {
         float(quantity): token for message in messages for quantity, token in ORDER.findall(str(message.get("content")))
     }
@@ -77,8 +78,8 @@ def _outcomes(messages: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _outcome(content: str) -> str:
-    told = json.loads(content)
-    told = told.get("result", told)
-    if not told.get("error"):
+    result = json.loads(content)
+    result = result.get("result", result)
+    if not result.get("error"):
         return MADE
-    return UNKNOWN if is_outcome_unknown(json.dumps(told)) else REFUSED
+    return UNKNOWN if is_outcome_unknown(json.dumps(result)) else REFUSED

@@ -1,4 +1,4 @@
-"""The ledger of a round's effects: orders prepared, orders placed, alerts made, alerts taken back."""
+"""The ledger of a round's effects: orders prepared and placed, alerts made and deleted."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -9,42 +9,43 @@ from tests.support.effects_ledger import EffectsLedger, Finding, View
 
 @dataclass(slots=True)
 class Stores:
-    """What there really is, as the public interfaces tell it: each basis as often as it is there."""
+    """The stored effects according to the public interfaces, each basis as often as it is stored."""
 
     prepared: list[str] = field(default_factory=list[str])
-    """Orders, whatever became of them."""
+    """All orders, in any state."""
     placed: list[str] = field(default_factory=list[str])
-    """Orders that work, or have been filled."""
+    """Orders that are open or filled."""
     alerts: list[str] = field(default_factory=list[str])
 
 
 @dataclass(slots=True)
 class EffectLedger:
-    """What customers asked for and were told. The basis of an order is its quantity, of an alert its message."""
+    """The effects customers asked for and what they were told. The basis of an order is its quantity, of an alert its
+    message."""
 
     prepared: EffectsLedger = field(default_factory=EffectsLedger)
     placed: EffectsLedger = field(default_factory=EffectsLedger)
-    """Orders that were said yes to: whatever else stands was placed without one."""
+    """Orders that were confirmed: any other stored order was placed without confirmation."""
     alerts: EffectsLedger = field(default_factory=EffectsLedger)
     deleted: EffectsLedger = field(default_factory=EffectsLedger)
     refused: set[str] = field(default_factory=set[str])
-    """Orders that were said no to: they may be listed no longer."""
+    """Orders that were rejected: they may be missing from the list."""
 
     @property
     def number(self) -> int:
-        """How many effects were asked for."""
-        return sum(len(one.effects) for one in (self.prepared, self.placed, self.alerts, self.deleted))
+        """Returns how many effects were asked for."""
+        return sum(len(ledger.effects) for ledger in (self.prepared, self.placed, self.alerts, self.deleted))
 
     def read(self, answer: str) -> None:
-        """What an answer in the log says of the effects that it names, whoever has seen it."""
+        """Records what an answer in the log says of the effects it names, whether or not a client has shown it."""
         for ledger in (self.prepared, self.alerts):
             for effect in ledger.effects:
                 if (view := told(answer, effect.key)) is not View.UNKNOWN:
                     ledger.see(effect.key, view)
 
     def findings(self, stores: Stores) -> Iterator[tuple[str, Finding]]:
-        """What is wrong, each with the kind of effect. What was asked for in the chat and never told has no key by
-        which to ask again: its customer looks into the list, and either is right."""
+        """Yields the findings, each with the kind of effect. An effect asked for in the chat without an answer has no
+        key under which to repeat it: its customer reads the list, and either outcome is right."""
         _looked_up(self.prepared, stores.prepared)
         _looked_up(self.alerts, stores.alerts)
         failed = {effect.basis for effect in self.placed.effects if effect.known is View.REJECTED}
@@ -64,14 +65,14 @@ class EffectLedger:
 
 
 def told(answer: str, word: str) -> View:
-    """What the model's answer says of the effect of a token."""
+    """Returns what the model's answer says of the effect with this token."""
     if f"{MADE} {word}" in answer:
         return View.ACCEPTED
     return View.REJECTED if f"{REFUSED} {word}" in answer else View.UNKNOWN
 
 
 def _looked_up(ledger: EffectsLedger, stands: Iterable[str]) -> None:
-    there = set(stands)
-    for one in ledger.unsettled:
-        if one.known is View.UNKNOWN:
-            ledger.see(one.key, View.ACCEPTED if one.basis in there else View.REJECTED)
+    stored = set(stands)
+    for effect in ledger.unsettled:
+        if effect.known is View.UNKNOWN:
+            ledger.see(effect.key, View.ACCEPTED if effect.basis in stored else View.REJECTED)

@@ -19,7 +19,7 @@ _REPOSITORY = Path(__file__).parents[2]
 
 
 class NetworkedStack(RunningStack):
-    """A running stack whose connections can be hurt; `url` is the gateway's by way of its proxy."""
+    """A running stack whose connections can be slowed, held or cut; `url` is the address of the gateway's proxy."""
 
     def __init__(self, data: Path, env: Mapping[str, str]) -> None:
         super().__init__(data, env)
@@ -28,16 +28,16 @@ class NetworkedStack(RunningStack):
 
     @property
     def url(self) -> str:
-        """The gateway's address, as clients know it."""
+        """Returns the gateway's address for clients."""
         return self._network.url
 
     def network_of(self, name: str) -> list[Proxy]:
-        """Every connection of one process."""
+        """Returns the proxies of a process's connections."""
         return self._network.of(name)
 
     async def ready_again(self, names: Sequence[str], deadline: float) -> None:
-        """Waits until these processes live, and those that are services are ready. Looks five times a second only: on a
-        machine that is busy with starting a service, looking is work too."""
+        """Waits until these processes run and the services among them are ready. Checks only five times a second, since
+        checks slow down a machine that is starting a service."""
         async with asyncio.timeout(deadline):
             while not await self._are_ready(names):  # noqa: ASYNC110 - nothing here is told of it
                 await asyncio.sleep(0.2)

@@ -1,6 +1,7 @@
-"""Every process and every pair of them stands still for 2, 8 and 45 s: `make test-paused`, 45 minutes.
+"""Every process and every pair of them is paused for 2, 8 and 45 s: `make test-paused`, 45 minutes.
 
-Its name keeps it out of the suite. The table goes to paused-results.md, a line for each pause.
+pytest does not collect it with the suite because of its name. The table goes to paused-results.md, a line for each
+pause.
 """
 
 from itertools import combinations

@@ -25,9 +25,9 @@ BROKEN = (aiohttp.ClientError, OSError, TimeoutError, AssertionError)
 CONNECTED_WITHIN = 8.0
 ACKNOWLEDGED_WITHIN = 6.0
 ANSWERED_WITHIN = 150.0
-"""Longer than a turn's own deadline of 120 s: what is not answered then is looked at at the end, by the ledgers."""
+"""Longer than a turn's own deadline of 120 s; the ledgers report at the end what is not answered by then."""
 PAUSE = 0.25
-"""Seconds before somebody who was refused tries again."""
+"""Seconds before a refused request is repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Wait:
 
 @dataclass(slots=True)
 class Field:
-    """Where all people of one round meet: the stack, what is to be booked, and whether to begin more. `random`: of the
-    one visit that is given it; all else is everybody's.
+    """The shared state of one round: the stack, the ledgers, and whether the round is over. Each visit has its own
+    `random`; everything else is shared.
     """
 
     stack: NetworkedStack
@@ -57,19 +57,19 @@ class Field:
     effects: EffectLedger = field(default_factory=EffectLedger)
 
     def token(self) -> str:
-        """Words that no other text of the campaign has."""
+        """Returns a token that no other text of the campaign contains."""
         return f"m{self.random.getrandbits(40):010x}"
 
     def quantity(self) -> str:
-        """How many shares no other order of the round is about."""
+        """Returns a quantity of shares that no other order of the round has."""
         return f"{1 + (1 + len(self.effects.prepared.effects)) / 1000:.3f}"
 
     def identity(self) -> str:
-        """An id that the seed chooses."""
+        """Returns an id that depends on the seed."""
         return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
 
     async def rest(self, seconds: float) -> None:
-        """A person's pause; it ends with the round."""
+        """Waits for some seconds, or until the round is over."""
         try:
             async with asyncio.timeout(seconds):
                 await self.over.wait()
@@ -78,7 +78,7 @@ class Field:
 
 
 class Person:
-    """One socket's owner: a visitor, or a customer."""
+    """A visitor or a customer with one socket."""
 
     def __init__(self, field: Field, token: str) -> None:
         self.field = field
@@ -89,7 +89,7 @@ class Person:
         field.people.append(self)
 
     async def be_here(self) -> None:
-        """Connected and welcomed. Raises one of BROKEN when that is not to be had now."""
+        """Connects and gets a welcome, unless connected already. Raises one of BROKEN if that fails."""
         if self._here and self.client.close_code is None:
             return
         await self.leave()
@@ -103,12 +103,12 @@ class Person:
         self._here = True
 
     async def leave(self) -> None:
-        """Gone without a word; the next to be here goes on from the last fact seen."""
+        """Cuts the connection; the next `be_here` resumes from the last fact seen."""
         self._here = False
         await self.client.cut()
 
     async def arrive(self) -> None:
-        """Tries until it is here."""
+        """Tries to connect until it succeeds."""
         while True:
             try:
                 await self.be_here()
@@ -119,65 +119,67 @@ class Person:
                 return
 
     async def say(self, text: str, *, twice: bool = False) -> DrillMessage:
-        """Sends until it is acknowledged. `twice`: once more after that, as a client does that did not see it."""
-        said = DrillMessage(text, sent_at=time.monotonic())
-        self.ledger.sent.append(said)
-        identity = self.field.identity()
-        again = False
+        """Sends a message until it is acknowledged. `twice`: once more after that, like a client that missed the
+        ack."""
+        message = DrillMessage(text, sent_at=time.monotonic())
+        self.ledger.sent.append(message)
+        message_id = self.field.identity()
+        is_retry = False
         end = time.monotonic() + ANSWERED_WITHIN
         while time.monotonic() < end:
             try:
                 await self.be_here()
-                reply = await self._send(identity, text, again)
+                reply = await self._send(message_id, text, is_retry)
             except BROKEN:
                 await self.leave()
                 reply = None
-            again = True
+            is_retry = True
             if reply is not None and reply["type"] == "message.ack":
-                if said.seq is not None:
-                    return said
-                said.seq = reply["seq"]
+                if message.seq is not None:
+                    return message
+                message.seq = reply["seq"]
                 if not twice:
-                    return said
+                    return message
             elif reply is None or reply["retryable"]:
                 await asyncio.sleep(max(PAUSE, ((reply or {}).get("retryAfterMs") or 0) / 1000))
             else:
-                return said
-        return said
+                return message
+        return message
 
-    async def _send(self, identity: str, text: str, again: bool) -> Frame:
-        mark = len(self.client.frames)
+    async def _send(self, message_id: str, text: str, again: bool) -> Frame:
+        first_new = len(self.client.frames)
         retry = {"retry": True} if again else {}
-        await self.client.send_frame("message.send", clientMessageId=identity, text=text, **retry)
+        await self.client.send_frame("message.send", clientMessageId=message_id, text=text, **retry)
 
-        def told() -> Frame | None:
+        def find_answer() -> Frame | None:
             self._must_be_open()
-            for frame in self.client.frames[mark:]:
-                if frame["type"] == "message.ack" and frame["clientMessageId"] == identity:
+            for frame in self.client.frames[first_new:]:
+                if frame["type"] == "message.ack" and frame["clientMessageId"] == message_id:
                     return frame
-                if frame["type"] == "error" and frame.get("ref") in (identity, None):
+                if frame["type"] == "error" and frame.get("ref") in (message_id, None):
                     return frame
             return None
 
         async with asyncio.timeout(ACKNOWLEDGED_WITHIN):
-            found = await eventually(told, ACKNOWLEDGED_WITHIN)
-        assert found is not None
-        return found
+            answer = await eventually(find_answer, ACKNOWLEDGED_WITHIN)
+        assert answer is not None
+        return answer
 
     def _must_be_open(self) -> None:
         if self.client.close_code is not None:
             raise ConnectionResetError(f"closed with {self.client.close_code}")
 
     async def see(self, wanted: Callable[[Frame], bool], within: float, after: int = 0) -> Frame | None:
-        """The first frame, from number `after` on, that is wanted; comes back as often as it takes. None: none came."""
+        """Returns the first wanted frame from number `after` on, or None after `within` seconds; reconnects when
+        needed."""
         end = time.monotonic() + within
-        looked = after
+        position = after
         while time.monotonic() < end:
             frames = self.client.frames
-            while looked < len(frames):
-                looked += 1
-                if wanted(frames[looked - 1]):
-                    return frames[looked - 1]
+            while position < len(frames):
+                position += 1
+                if wanted(frames[position - 1]):
+                    return frames[position - 1]
             try:
                 await self.be_here()
             except BROKEN:
@@ -187,8 +189,8 @@ class Person:
         return None
 
     async def answered(self, said: DrillMessage, token: str | None, mark: int) -> Mapping[str, Any] | None:
-        """The message that answers: it names the token, or (None) is the first after what was said. None: something
-        else has settled it, or nobody answered in time; the ledger will tell."""
+        """Returns the answer to a message: the one that names the token, or without a token the first one after it.
+        Returns None if something else settled it or nobody answered in time; the ledger reports that."""
         by_people = False
 
         def settles(frame: Frame) -> bool:
@@ -214,21 +216,21 @@ class Person:
         return message["role"] in ("operator", "system")
 
     async def close(self) -> None:
-        """Gone for good; what was shown goes into the ledger."""
+        """Closes the client and stores in the ledger what it has shown."""
         self.ledger.shown = [shown_by(self.client.frames)]
         await self.leave()
         await self.client.__aexit__(None, None, None)
 
 
 def _messages(frame: Frame) -> list[dict[str, Any]]:
-    """The messages that a frame brings to the screen."""
+    """Returns the messages that a frame shows."""
     if frame["type"] == "snapshot":
         return frame["messages"]
     return [frame["message"]] if frame["type"] == "message.created" else []
 
 
 def shown_by(frames: list[Frame]) -> list[tuple[int, str]]:
-    """(seq, id) of the messages that a client has on its screen: a snapshot begins anew."""
+    """Returns (seq, id) of the messages that a client shows; a snapshot replaces the earlier ones."""
     shown: list[tuple[int, str]] = []
     for frame in frames:
         if frame["type"] == "snapshot":

@@ -1,4 +1,4 @@
-"""An answer that is said slowly, and a gateway that is killed while clients hear it."""
+"""An answer that streams slowly, and a gateway that is killed while clients receive it."""
 
 import pytest
 
@@ -11,11 +11,11 @@ SAID = "This answer is long enough for somebody to pull the plug while it is bei
 SLOW = ScriptedReply(text=SAID, token_ms=150)
 SECONDS_A_CHARACTER = 0.15 * len(SAID.split()) / len(SAID)
 IN_MID_ANSWER = pytest.mark.parametrize("heard", kill_moments(len("This answer is long"), len(SAID) - 30))
-"""Characters that the client has when the gateway is killed."""
+"""Characters the client has received when the gateway is killed."""
 
 
 class Plug:
-    """Kills the gateway once, as soon as a client has heard so many characters."""
+    """Kills the gateway once, when a client has received this many characters."""
 
     def __init__(self, stack: RunningStack, characters: int = 0) -> None:
         self._stack, self._characters = stack, characters
@@ -30,13 +30,13 @@ class Plug:
             self.pull()
 
     async def mended(self) -> None:
-        """Waits for the next gateway."""
+        """Waits until the gateway runs again."""
         assert self.dead, "it was not pulled"
         await self._stack.back("gateway", self.dead)
 
 
 async def said_once(stack: RunningStack, conversation: str) -> bool:
-    """Whether SAID was said; it is never said twice, and asked for once."""
+    """Returns whether SAID is in the log; checks that it is there once and was asked for once."""
     facts = await read_log(stack.facts()["urls"]["nats"], "acme", conversation)
     finals = [fact.data["text"] for fact in facts if fact.kind in FINAL]
     assert [fact.kind for fact in facts].count("visitor") == 1

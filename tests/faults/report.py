@@ -1,4 +1,4 @@
-"""What a campaign comes to: a row for each kind of fault and process, the totals, and every violation."""
+"""The report of a campaign: a row for each kind of fault and process, the totals, and every violation."""
 
 import json
 from collections import defaultdict
@@ -14,7 +14,7 @@ from tests.faults.people import Wait
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A violation, with what is needed to look at it again."""
+    """A violation, with what is needed to reproduce it."""
 
     violation: Violation
     seed: int
@@ -24,7 +24,7 @@ class Found:
 
 @dataclass(slots=True)
 class Report:
-    """Figures of a campaign so far. Times in seconds."""
+    """The figures of a campaign so far; times in seconds."""
 
     seed: int
     data: Path
@@ -34,7 +34,7 @@ class Report:
     totals: Totals = field(default_factory=Totals)
 
     def rows(self) -> list[dict[str, Any]]:
-        """One for each kind and process that was met, one for each kind, and one for the time without any fault."""
+        """Returns a row for each kind and process, one for each kind, and one for the waits without any fault."""
         groups: dict[tuple[str, str], list[FaultWindow]] = defaultdict(list)
         for window in self.windows:
             groups[window.fault.kind, window.fault.process].append(window)
@@ -50,21 +50,21 @@ class Report:
         return [*rows, _row("none", "-", [], [wait for wait in self.waits if id(wait) not in met])]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Returns the report as JSON data."""
         return {
             "seed": self.seed,
             "faults": len(self.windows),
             "totals": asdict(self.totals),
             "rows": self.rows(),
             "violations": [
-                {**asdict(one.violation), "seed": one.seed, "steps": one.steps, "faults": one.faults}
-                for one in self.found
+                {**asdict(found.violation), "seed": found.seed, "steps": found.steps, "faults": found.faults}
+                for found in self.found
             ],
             "windows": [window.as_json() for window in self.windows],
         }
 
     def as_text(self) -> str:
-        """A table for people."""
+        """Returns the report as a text table."""
         lines = ["fault  process          count  answers    p50    p95  worst  ready p50  worst"]
         for row in self.rows():
             lines.append(
@@ -75,8 +75,8 @@ class Report:
         totals = asdict(self.totals)
         lines.append(", ".join(f"{value} {name}" for name, value in totals.items()))
         lines.append(f"{len(self.windows)} faults, seed {self.seed}: {len(self.found)} violations")
-        for one in self.found:
-            lines += ["", *self._told(one)]
+        for found in self.found:
+            lines += ["", *self._told(found)]
         return "\n".join(lines)
 
     def _told(self, found: Found) -> list[str]:
@@ -110,14 +110,14 @@ def _row(kind: str, process: str, windows: Sequence[FaultWindow], waits: Sequenc
 
 
 def _during(windows: Sequence[FaultWindow], waits: Sequence[Wait]) -> list[Wait]:
-    """Waits that a fault met: between its beginning and all being ready again somebody was waiting."""
+    """Returns the waits that overlap a fault, from its beginning until everything was ready again."""
     return [
         wait for wait in waits if any(wait.began <= window.ready and wait.ended >= window.began for window in windows)
     ]
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float | None:
-    """The smallest value that so large a share does not exceed."""
+    """Returns the smallest value that is at least as large as this share of the values."""
     if not ordered:
         return None
     return round(ordered[max(0, -(-int(share * 1000) * len(ordered) // 1000) - 1)], 2)
@@ -128,5 +128,5 @@ def _number(value: float | None) -> str:
 
 
 def write(report: Report, file: Path) -> None:
-    """The report as JSON."""
+    """Writes the report as JSON."""
     file.write_text(json.dumps(report.as_json(), indent=1) + "\n")

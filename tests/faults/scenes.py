@@ -1,4 +1,4 @@
-"""What people do while things break: each scene is one person's visit, chosen and filled by the seed."""
+"""What people do during the faults: each scene is one person's visit, with choices made by the seed."""
 
 import asyncio
 import time
@@ -13,13 +13,13 @@ from tests.faults.people import ANSWERED_WITHIN, BROKEN, COMPANY, PAUSE, Field, 
 from tests.support.effects_ledger import EffectsLedger, View
 
 DECIDED_WITHIN = 8.0
-"""Seconds for the answer to one confirmation; then nobody knows, and it is asked for again in the end."""
+"""Seconds to wait for the answer to a confirmation; then the outcome is unknown and asked for again at the end."""
 STATES = {"confirmed": View.ACCEPTED, "rejected": View.REJECTED, "failed": View.REJECTED, "expired": View.REJECTED}
 CALLS = {200: View.ACCEPTED, 404: View.REJECTED, 422: View.REJECTED, 502: View.REJECTED}
 
 
 async def visitor(here: Field) -> None:
-    """Somebody on the site: single messages, bursts, repeats, reconnects, cancels."""
+    """A visitor who sends single messages and bursts, repeats, reconnects and cancels."""
     token = await _until_given(lambda: here.stack.visitor(COMPANY, locale="en"))
     person = Person(here, token[0])
     await person.arrive()
@@ -47,7 +47,7 @@ async def visitor(here: Field) -> None:
 
 
 async def _cancel(person: Person, mark: int) -> None:
-    """Stops the answer as soon as it runs; an answer that was quicker stands."""
+    """Cancels the answer as soon as it runs, unless it has finished already."""
     seen = await person.see(
         lambda frame: frame["type"] in ("run.started", "run.finished", "message.created") and "turnId" in frame, 3, mark
     )
@@ -59,9 +59,9 @@ async def _cancel(person: Person, mark: int) -> None:
 
 
 async def human_agent(here: Field) -> None:
-    """Takes a visitor's conversation, writes, and gives it back."""
+    """A human agent who takes a visitor's conversation, writes, and gives it back."""
     await here.rest(here.random.uniform(0.5, 3.0))
-    free = [one for one in here.open if one not in here.taken]
+    free = [conversation_id for conversation_id in here.open if conversation_id not in here.taken]
     if not free:
         return
     conversation = here.random.choice(free)
@@ -85,7 +85,8 @@ async def human_agent(here: Field) -> None:
 
 
 async def buyer(here: Field) -> None:
-    """A customer who has an order prepared in the chat and says yes, no, or nothing: in plain words or by a button."""
+    """A customer who prepares an order in the chat and confirms it, rejects it, or does neither, by text or by a
+    button."""
     customer = Customer(here)
     person = customer.person = Person(here, customer.token)
     await person.arrive()
@@ -121,13 +122,13 @@ async def buyer(here: Field) -> None:
 
 
 def _orders_in(answer: Mapping[str, Any] | None, quantity: str) -> list[dict[str, Any]]:
-    """The actions of an answer that are about this order."""
+    """Returns the actions of an answer for the order with this quantity."""
     actions: list[dict[str, Any]] = [] if answer is None else answer["actions"]
     return [action for action in actions if float(action["details"]["quantity"]) == float(quantity)]
 
 
 async def _by_button(person: Person, decision: str, action: str) -> View:
-    """Sends the frame once: an answer that is lost with its gateway is unknown until it is looked up."""
+    """Sends the decision once; returns UNKNOWN if the answer is lost with its gateway."""
     try:
         await person.be_here()
         mark = len(person.client.frames)
@@ -147,7 +148,7 @@ async def _by_button(person: Person, decision: str, action: str) -> View:
 
 
 def _told_in_words(answer: Any) -> View:
-    """What the agent's own answer to a plain yes says; whatever is neither is unknown."""
+    """Returns what the agent's answer to a written yes says of the order; UNKNOWN for any other text."""
     text = "" if answer is None else str(answer["text"])
     if text.startswith("Confirmed:"):
         return View.ACCEPTED
@@ -155,7 +156,7 @@ def _told_in_words(answer: Any) -> View:
 
 
 async def watcher(here: Field) -> None:
-    """A customer who makes alerts in the chat, one or two at once, and over HTTP; and takes some back."""
+    """A customer who makes alerts in the chat, one or two at once, and over HTTP, and deletes some."""
     customer = Customer(here)
     person = customer.person = Person(here, customer.token)
     await person.arrive()
@@ -167,7 +168,7 @@ async def watcher(here: Field) -> None:
         here.effects.alerts.ask(words[-1], words[-1])
         said = await person.say(f"alert me {words[-1]}")
     assert said is not None
-    # What is said of each is read in the log, however many answers there are.
+    # The outcome of each is read from the log later, however many answers there are.
     await person.answered(said, words[-1], mark)
     for _ in range(here.random.randint(1, 2)):
         if here.over.is_set():
@@ -184,7 +185,7 @@ async def watcher(here: Field) -> None:
 
 @dataclass(slots=True)
 class Customer:
-    """Somebody on the plan pro. `calls`: what was asked over HTTP, by its Idempotency-Key, to be asked again."""
+    """A customer on the plan pro. `calls`: the calls over HTTP by Idempotency-Key, so that they can be repeated."""
 
     here: Field
     token: str = ""
@@ -200,13 +201,13 @@ class Customer:
     async def call(
         self, ledger: EffectsLedger, key: str, tool: str, arguments: dict[str, Any], basis: str | None = None
     ) -> dict[str, Any] | None:
-        """One call with a key; its data, if it went well."""
+        """Makes a call under a key; returns its data if it succeeded."""
         ledger.ask(key, basis or key)
         self.calls[key] = (ledger, tool, arguments)
         return await self.again(key)
 
     async def again(self, key: str) -> dict[str, Any] | None:
-        """The same call under the same key; what comes of it goes into its ledger."""
+        """Makes the call of this key (again) and records the outcome in its ledger."""
         ledger, tool, arguments = self.calls[key]
         body: dict[str, Any] = {}
         try:
@@ -225,7 +226,7 @@ class Customer:
         return body["data"] if status == 200 else None
 
     async def decide(self, action: str, decision: str) -> View:
-        """Confirms or rejects over HTTP; may be said again, the first decision stands."""
+        """Confirms or rejects over HTTP; may be repeated, since the first decision counts."""
         assert self.person is not None
         path = f"/v2/conversations/{self.person.ledger.conversation}/actions/{action}"
         try:
@@ -235,14 +236,14 @@ class Customer:
         return STATES.get(body.get("state", ""), View.UNKNOWN) if status == 200 else View.UNKNOWN
 
     async def read(self, tool: str) -> dict[str, Any]:
-        """What a tool that changes nothing says. Raises AssertionError when it does not."""
+        """Returns the data of a tool that only reads. Raises AssertionError if the call fails."""
         status, body, _ = await self.here.http("POST", f"/v2/tools/{tool}", token=self.token, json={"arguments": {}})
         assert status == 200, body
         return body["data"]
 
 
 async def _until_given(ask: Callable[[], Awaitable[Any]]) -> Any:
-    """Asks until somebody answers. Raises AssertionError after a turn's longest time."""
+    """Repeats the request until it succeeds. Raises its error after ANSWERED_WITHIN seconds."""
     end = time.monotonic() + ANSWERED_WITHIN
     while True:
         try:
@@ -255,7 +256,7 @@ async def _until_given(ask: Callable[[], Awaitable[Any]]) -> Any:
 
 
 async def _until_done(here: Field, token: str, path: str, body: dict[str, Any]) -> Any:
-    """Posts until it is done: all that people ask for here may be asked again."""
+    """Posts until it succeeds; every request made here may be repeated."""
 
     async def post() -> Any:
         status, answer, _ = await here.http("POST", path, token=token, json=body)
@@ -268,4 +269,4 @@ async def _until_done(here: Field, token: str, path: str, body: dict[str, Any]) 
 SCENES: tuple[Callable[[Field], Awaitable[None]], ...] = (
     visitor, visitor, visitor, visitor, human_agent, buyer, buyer, watcher
 )  # fmt: skip
-"""Who is there at the same time; whoever is done is followed by another of the same kind."""
+"""The people who are active at the same time; when a visit ends another of the same kind begins."""

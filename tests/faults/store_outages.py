@@ -1,8 +1,9 @@
 """``python -m tests.faults.store_outages --outages N [--seed S] [--longest 60]`` (`make store-outages`).
 
-MongoDB and Redis go away and come back, in every way, while everybody works. After each outage every service is ready
-and everything works as before within half a minute, by itself or started anew by its supervisor; what was accepted is
-settled once, and every effect that was told is there. Prints a line an outage; exit code 1 with any finding.
+MongoDB and Redis become unavailable in every way and come back while people use the stack. After each outage every
+service is ready and everything works as before within half a minute, by itself or restarted by its supervisor; every
+accepted message is settled once, and every reported effect is stored. Prints a line for each outage; exit code 1 with
+any finding.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from tests.faults.networked_stack import NetworkedStack
 from tests.support.paused import COMPANY, pause_and_ask
 
 WHOLE_WITHIN = 30.0
-"""Seconds from the store's return until all is as before."""
+"""Seconds from the store's return until everything works as before."""
 STORES = ("mongodb", "redis")
 
 
@@ -49,7 +50,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """One store for so many seconds. `measure`: seconds of slowness, or bytes of a reply."""
+    """An outage of one store. `measure`: the delay in seconds, or the bytes of a reply before the cut."""
 
     store: str
     how: How
@@ -61,7 +62,7 @@ class Outage:
 
 
 def outages(random: Random, number: int, shortest: float, longest: float) -> Iterator[Outage]:
-    """Every way of each store before any comes a second time."""
+    """Yields outages: every kind for each store before any pair repeats."""
     pairs: list[tuple[str, How]] = []
     for _ in range(number):
         if not pairs:
@@ -74,7 +75,7 @@ def outages(random: Random, number: int, shortest: float, longest: float) -> Ite
 
 @asynccontextmanager
 async def hurt(stack: NetworkedStack, outage: Outage) -> AsyncGenerator[None]:
-    """The store is hurt for the length of the block."""
+    """Makes the store unavailable while the block runs."""
     network, killing = stack.network_of(outage.store), None
     pid = stack.process(outage.store).pid
     match outage.how:
@@ -113,7 +114,7 @@ async def hurt(stack: NetworkedStack, outage: Outage) -> AsyncGenerator[None]:
 
 
 async def _kill_again_and_again(stack: NetworkedStack, store: str) -> None:
-    """Each time that another one is there."""
+    """Kills the store each time its supervisor has started another one."""
     killed = 0
     while True:
         killed = await eventually(partial(_there, stack, store, killed), deadline=WHOLE_WITHIN)
@@ -122,7 +123,7 @@ async def _kill_again_and_again(stack: NetworkedStack, store: str) -> None:
 
 
 async def _there(stack: NetworkedStack, store: str, besides: int) -> int:
-    """The process id of a store that takes connections and is another one; 0: there is none."""
+    """Returns the process id of a store that accepts connections and is not `besides`; 0: there is none."""
     try:
         process = stack.process(store)
         if process.pid == besides:

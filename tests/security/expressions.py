@@ -1,9 +1,9 @@
-"""``python -m tests.security.expressions``: which regular expressions take more than linear time on hostile texts.
+"""``python -m tests.security.expressions``: finds regular expressions that take more than linear time on hostile texts.
 
-Every expression that the product compiles when it is imported, or writes down where it uses it, searches texts made out
-of its own parts: a piece that one of its repetitions takes, again and again, with a beginning and an end that fit or do
-not. Told is what takes more than three times as long for twice the text, and more than a moment for 40,000 characters.
-CPU time is measured: a busy machine changes nothing.
+Every expression that the product compiles on import, or passes as a literal, searches texts made from its own parts: a
+piece that one of its repetitions matches, many times, with a beginning and an end that match or do not. Prints each
+expression that takes more than three times as long for twice the text, and more than MOMENT seconds for 40,000
+characters. Measures CPU time, so that a busy machine changes nothing.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ LEFT_OUT = (
     "testing", "scripted_model", "__main__",
     "gateway/web/script.py", "gateway/web/pages.py", "gateway/web/docs/", "gateway/site/",
 )  # fmt: skip
-"""What tests need; what reads our own files alone."""
+"""Modules for tests, and modules that read only our own files."""
 BOUNDED = {
     "agent/domain/offline/answers.py _OF_THE_DEMO": "our own texts",
-    "agent/domain/shortcuts/memory_words.py": "LONGEST: 400 characters",
-    "agent/domain/shortcuts/words.py": "LONGEST: 60 characters",
+    "agent/domain/shortcuts/memory_words.py": "400 characters",
+    "agent/domain/shortcuts/words.py": "60 characters",
     "agent/turns/cited_text.py _UNDECIDED": "looked at from 40 characters before the end",
 }
-"""What is given no longer text: by place, the bound that is looked at before."""
+"""Expressions that only get short texts, by place: the bound that is checked before."""
 SIZES = (10_000, 20_000, 40_000)
 MOMENT = 0.2
-"""Seconds of CPU for the longest text that nobody minds."""
-LONGEST = 1.5
-"""Seconds after which a search is broken off."""
+"""Seconds of CPU for the longest text that are acceptable."""
+MAX_SECONDS = 1.5
+"""Seconds after which a search is stopped."""
 ENDS = ("", "\x00", "!", "a", " x")
-MOST = 40
-"""Texts an expression."""
+MAX_TEXTS = 40
+"""The maximum number of texts for each expression."""
 REPEATS = {codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT}
 SAMPLES = {
     codes.CATEGORY_DIGIT: "1", codes.CATEGORY_SPACE: " ", codes.CATEGORY_WORD: "a",
@@ -56,19 +56,19 @@ Parsed = Sequence[tuple[Any, Any]]
 
 
 class TooSlowError(Exception):
-    """It was broken off."""
+    """A search took longer than MAX_SECONDS."""
 
 
 @dataclass
 class Use:
-    """Where an expression is from, and which of its methods are used."""
+    """Where an expression is used, and which of its methods."""
 
     places: set[str] = field(default_factory=set[str])
     how: set[str] = field(default_factory=set[str])
 
 
 def expressions() -> dict[re.Pattern[str], Use]:
-    """All of them."""
+    """Returns every expression of the product with its use."""
     found: defaultdict[re.Pattern[str], Use] = defaultdict(Use)
     for file in modules():
         place = str(file).partition("/src/")[2]
@@ -89,7 +89,7 @@ def expressions() -> dict[re.Pattern[str], Use]:
 
 
 def modules() -> Iterator[Path]:
-    """The product's files."""
+    """Yields the product's files."""
     for source in SOURCES:
         for file in sorted(source.rglob("*.py")):
             if not any(word in str(file) for word in LEFT_OUT):
@@ -97,7 +97,7 @@ def modules() -> Iterator[Path]:
 
 
 def written(node: ast.Call) -> re.Pattern[str] | None:
-    """What a call such as `re.sub("…", …)` compiles, where its text and flags stand there."""
+    """Returns the expression that a call such as `re.sub("…", …)` compiles, if its text and flags are literals."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str(text)), *more]):
             given = [*more, *(keyword.value for keyword in node.keywords if keyword.arg == "flags")]
@@ -112,7 +112,7 @@ def written(node: ast.Call) -> re.Pattern[str] | None:
 
 
 def held(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
-    """The expressions in a module's value: itself, or what tables of them hold."""
+    """Yields the expressions in a module's value: the value itself, or those in a table."""
     if isinstance(value, re.Pattern):
         made = cast("re.Pattern[Any]", value)
         if isinstance(made.pattern, str):
@@ -124,7 +124,7 @@ def held(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
 
 
 def hostile(made: re.Pattern[str]) -> list[tuple[str, str]]:
-    """Beginnings, and what is repeated behind them."""
+    """Returns pairs of a beginning and the piece to repeat after it."""
     tree: Parsed = parser.parse(made.pattern, made.flags)
     found = list(repeated(tree))
     pieces = list(dict.fromkeys(piece for _, piece in found))
@@ -133,11 +133,11 @@ def hostile(made: re.Pattern[str]) -> list[tuple[str, str]]:
     pairs += [("", before + piece) for before, piece in found if before]
     pairs += [("", text) for text in samples(tree) if text]
     pairs += [("", piece + other) for piece in pieces[:6] for other in pieces[:6] if piece != other]
-    return list(dict.fromkeys(pairs))[:MOST]
+    return list(dict.fromkeys(pairs))[:MAX_TEXTS]
 
 
 def repeated(tree: Parsed, before: str = "") -> Iterator[tuple[str, str]]:
-    """For each long repetition: a text that leads to it, and one that it takes."""
+    """Yields for each long repetition a text that leads to it and a piece that it matches."""
     for op, value in tree:
         if op in REPEATS:
             low, high, inner = value
@@ -159,7 +159,7 @@ def repeated(tree: Parsed, before: str = "") -> Iterator[tuple[str, str]]:
 
 
 def samples(tree: Parsed) -> list[str]:
-    """A few short texts that it matches, more or less."""
+    """Returns a few short texts that it (roughly) matches."""
     found = [""]
     for op, value in tree:
         found = [before + text for before in found for text in of_one(op, value)][:4]
@@ -167,7 +167,7 @@ def samples(tree: Parsed) -> list[str]:
 
 
 def of_one(op: Any, value: Any) -> list[str]:
-    """The same of one element."""
+    """Returns short texts that one element matches."""
     if op is codes.LITERAL:
         return [chr(value)]
     if op is codes.NOT_LITERAL:
@@ -188,7 +188,7 @@ def of_one(op: Any, value: Any) -> list[str]:
 
 
 def in_class(items: Parsed) -> list[str]:
-    """Up to two characters of a class."""
+    """Returns up to two characters of a class."""
     if items[0][0] is codes.NEGATE:
         inner = "".join(in_class(items[1:])) if len(items) > 1 else ""
         return [one for one in "a1 -x" if one not in inner][:2]
@@ -199,8 +199,8 @@ def in_class(items: Parsed) -> list[str]:
 
 
 def seconds(made: re.Pattern[str], text: str, how: set[str]) -> float:
-    """CPU time to find all that it finds, or to hold it against the text's beginning, or the whole of it."""
-    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
+    """Returns the CPU seconds to run the used methods on the text: all matches, at its beginning, or of all of it."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
     began = time.process_time()
     try:
         if how - {"match", "fullmatch", "pattern"}:
@@ -211,14 +211,14 @@ def seconds(made: re.Pattern[str], text: str, how: set[str]) -> float:
         if "fullmatch" in how:
             made.fullmatch(text)
     except TooSlowError:
-        return LONGEST
+        return MAX_SECONDS
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return time.process_time() - began
 
 
 def worst(made: re.Pattern[str], how: set[str]) -> tuple[float, str] | None:
-    """The longest time that is more than linear, and for what text; None: there is none."""
+    """Returns the longest time that is more than linear and its text; None: there is none."""
     slowest: tuple[float, str] | None = None
     for before, piece in hostile(made):
         for end in ENDS:
@@ -229,35 +229,35 @@ def worst(made: re.Pattern[str], how: set[str]) -> tuple[float, str] | None:
             if seconds(made, text(SIZES[0]), how) < MOMENT / 32:
                 continue
             half, whole = seconds(made, text(SIZES[1]), how), seconds(made, text(SIZES[2]), how)
-            if whole >= min(3 * half, LONGEST) and whole > MOMENT and (slowest is None or whole > slowest[0]):
+            if whole >= min(3 * half, MAX_SECONDS) and whole > MOMENT and (slowest is None or whole > slowest[0]):
                 slowest = whole, f"{before[:30]!r} {piece[:30]!r}… {end!r}"
-            if slowest and slowest[0] >= LONGEST:
+            if slowest and slowest[0] >= MAX_SECONDS:
                 return slowest
     return slowest
 
 
 def main() -> int:
-    """Exit code 1 where there is one."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("only", nargs="?", default="", help="part of a place's name")
-    only = asked.parse_args().only
+    """Checks the expressions; returns exit code 1 if one is slow."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("only", nargs="?", default="", help="part of a place's name")
+    only = arguments.parse_args().only
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise TooSlowError
 
     signal.signal(signal.SIGVTALRM, stop)
-    found = {made: use for made, use in expressions().items() if any(only in place for place in use.places)}
-    bounded = [made for made, use in found.items() if all(place.startswith(tuple(BOUNDED)) for place in use.places)]
-    found = {made: use for made, use in found.items() if made not in bounded}
+    uses = {made: use for made, use in expressions().items() if any(only in place for place in use.places)}
+    bounded = [made for made, use in uses.items() if all(place.startswith(tuple(BOUNDED)) for place in use.places)]
+    uses = {made: use for made, use in uses.items() if made not in bounded}
     slow = 0
-    for made, use in sorted(found.items(), key=lambda one: sorted(one[1].places)):
+    for made, use in sorted(uses.items(), key=lambda item: sorted(item[1].places)):
         if (took := worst(made, use.how)) is not None:
             slow += 1
             sys.stdout.write(
                 f"{took[0]:.2f} s: {', '.join(sorted(use.places))}\n    {made.pattern[:160]!r}\n    {took[1]}\n"
             )
             sys.stdout.flush()
-    sys.stdout.write(f"{slow} of {len(found)} expressions take more than linear time\n")
+    sys.stdout.write(f"{slow} of {len(uses)} expressions take more than linear time\n")
     return 1 if slow else 0
 
 

@@ -1,4 +1,4 @@
-"""Addresses that a company's URL must never lead to, in every spelling that somebody has got through a check with."""
+"""Internal addresses that a company's URL must never reach, in every spelling that has passed a check somewhere."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CIRCLED = str.maketrans("0123456789", "⓪①②③④⑤⑥⑦⑧⑨")
 
 
 def spellings(address: str) -> Iterator[tuple[str, str]]:
-    """An IPv4 address as the host of a URL: name of the spelling, and the host."""
+    """Yields spellings of an IPv4 address as the host of a URL: the name of the spelling, and the host."""
     a, b, c, d = (int(part) for part in address.split("."))
     number = (a << 24) | (b << 16) | (c << 8) | d
     high, low = number >> 16, number & 0xFFFF
@@ -63,7 +63,7 @@ def spellings(address: str) -> Iterator[tuple[str, str]]:
     yield "full width", address.translate(_WIDE)
     yield "circled", address.translate(_CIRCLED)
     yield "ideographic stops", address.replace(".", "。")
-    yield "escaped", "".join(f"%{ord(one):02x}" for one in address)
+    yield "escaped", "".join(f"%{ord(character):02x}" for character in address)
     yield "escaped dots", address.replace(".", "%2e")
     yield "soft hyphen", f"{address[0]}\u00ad{address[1:]}"
     yield "mapped", f"[::ffff:{address}]"
@@ -87,7 +87,7 @@ HOSTS = {
     **{f"IPv6 {address}": f"[{address}]" for address in V6},
     **{f"name {name}": name for name in NAMES},
 }
-"""Hosts by the name of the case."""
+"""The hosts by the name of the test case."""
 
 FORMS = {
     "userinfo": "https://shop.example@{host}:{port}/",
@@ -109,4 +109,4 @@ FORMS = {
     "gopher": "gopher://{host}:{port}/_x",
     "websocket": "ws://{host}:{port}/",
 }
-"""Addresses that a reader can take for another one, or that are of another kind."""
+"""URL forms that look like another address or have another scheme."""

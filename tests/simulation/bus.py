@@ -1,7 +1,7 @@
-"""A nats-server as far as the runtime uses one, spoken to over the wire by the real client.
+"""A simulated nats-server with what the runtime uses of one; the real client speaks the wire protocol with it.
 
-What it does is compared with the real server in test_bus.py. Where the seed says so it loses acknowledgements, stores
-late, delivers twice, and answers reads from a replica that lags behind.
+test_bus.py compares it with the real server. At the rates of the plan it loses acknowledgements, stores late, delivers
+twice, and answers reads from a replica that lags behind.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_CONSUMER = {"error": {"code": 404, "err_code": 10014, "description": "consum
 
 @dataclass
 class Rates:
-    """How often the bus does each wrong thing, as a share of the times it could."""
+    """The probability of each fault of the bus, from 0 to 1."""
 
     lost_publish: float = 0.0
     """A publish to a stream is neither stored nor answered."""
@@ -43,11 +43,11 @@ class Rates:
     late_publish: float = 0.0
     """It is stored seconds later."""
     lost_ack: float = 0.0
-    """A consumer's acknowledgement is not heard."""
+    """A consumer's acknowledgement does not arrive."""
     lost_confirmation: float = 0.0
-    """It is heard, and not confirmed."""
+    """It arrives, and is not confirmed."""
     early: float = 0.0
-    """A message is delivered again although its time has not come."""
+    """A message is delivered again before its acknowledgement is due."""
     stale: float = 0.0
     """A direct read is answered from a replica that lags behind."""
     slow_read: float = 0.0
@@ -55,7 +55,7 @@ class Rates:
     lost_message: float = 0.0
     """A message outside the streams does not arrive."""
     lost_copy: float = 0.0
-    """The live copy of what is stored is not sent: its leader has died in between."""
+    """A stored message is not republished: the stream's leader died in between."""
 
 
 class Bus:
@@ -77,16 +77,16 @@ class Bus:
         network.listeners[PORT] = self._accept
 
     def now(self) -> float:
-        """The server's wall clock."""
+        """Returns the server's wall clock time."""
         return EPOCH + self.loop.time()
 
     def note(self, text: str) -> None:
-        """One line of the trace."""
+        """Adds a line to the trace."""
         if self.tracing:
             self.trace.append(f"{self.loop.time():10.4f} {text}")
 
     async def away(self, seconds: float) -> None:
-        """The server ends and comes back: connections are gone, what is stored stays, requests are forgotten."""
+        """Restarts the server: connections are closed, stored messages stay, pending requests are forgotten."""
         listener = self._network.listeners.pop(PORT, None)
         for connection in list(self._network.connections):
             connection.cut()
@@ -101,11 +101,11 @@ class Bus:
             self._network.listeners[PORT] = listener
 
     def chance(self, rate: float) -> bool:
-        """Whether it happens this time, at such a rate."""
+        """Returns whether a fault with this probability happens now."""
         return rate > 0 and self.random.random() < rate
 
     def later(self, seconds: float, call: Any, *args: Any) -> None:
-        """Calls it in so many seconds."""
+        """Schedules a call in this many seconds."""
         self.loop.call_later(seconds, call, *args, context=self._context)
 
     def _accept(self, connection: Connection) -> ClientEnd:
@@ -123,7 +123,7 @@ class Bus:
         self._routes.clear()
 
     def unsubscribe(self, client: ClientEnd, sid: str, most: int) -> None:
-        """Ends one; a limit of messages ends it at once (nothing here lives on it)."""
+        """Removes a subscription at once, even if a limit of messages is given (no test relies on the limit)."""
         del most
         subscription = client.subscriptions.pop(sid, None)
         if subscription is not None:
@@ -131,12 +131,12 @@ class Bus:
             self._routes.clear()
 
     def _listed(self, pattern: str) -> list[Subscription]:
-        """Where a subscription stands: under its first two tokens, unless one of them is a wildcard."""
+        """Returns the list for a subscription: that of its first two tokens, unless one of them is a wildcard."""
         start = _start(pattern)
         return self._by_start.setdefault("" if "*" in start or ">" in start else start, [])
 
     def route(self, subject: str) -> list[Subscription]:
-        """The subscriptions that hear a subject."""
+        """Returns the subscriptions that match a subject."""
         found = self._routes.get(subject)
         if found is None:
             candidates = [*self._by_start.get(_start(subject), ()), *self._by_start.get("", ())]
@@ -146,32 +146,33 @@ class Bus:
         return found
 
     def deliver(self, subject: str, data: bytes, *, reply: str = "", head: bytes = b"", shown: str = "") -> int:
-        """To every subscription, and to one of each queue group; how many. `shown`: the subject that they see."""
+        """Delivers to every subscription and to one of each queue group; returns how many. `shown`: the subject they
+        see."""
         chosen: list[Subscription] = []
         groups: dict[str, list[Subscription]] = {}
-        for one in self.route(subject):
-            if one.queue:
-                groups.setdefault(one.queue, []).append(one)
+        for subscription in self.route(subject):
+            if subscription.queue:
+                groups.setdefault(subscription.queue, []).append(subscription)
             else:
-                chosen.append(one)
+                chosen.append(subscription)
         for members in groups.values():
             chosen.append(members[0] if len(members) == 1 else self.random.choice(members))
         name, answer_to = shown or subject, f"{reply} " if reply else ""
-        for one in chosen:
+        for subscription in chosen:
             if head:
-                line = f"HMSG {name} {one.sid} {answer_to}{len(head)} {len(head) + len(data)}\r\n"
+                line = f"HMSG {name} {subscription.sid} {answer_to}{len(head)} {len(head) + len(data)}\r\n"
             else:
-                line = f"MSG {name} {one.sid} {answer_to}{len(data)}\r\n"
-            one.client.connection.answer(b"".join((line.encode(), head, data, b"\r\n")))
+                line = f"MSG {name} {subscription.sid} {answer_to}{len(data)}\r\n"
+            subscription.client.connection.answer(b"".join((line.encode(), head, data, b"\r\n")))
         return len(chosen)
 
     def status(self, subject: str, status: str, **headers: object) -> int:
-        """Answers with a status and headers alone."""
+        """Sends a status with headers and no body."""
         lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
         return self.deliver(subject, b"", head=f"NATS/1.0 {status}\r\n{lines}\r\n".encode())
 
     def published(self, client: ClientEnd, subject: str, reply: str, head: bytes, data: bytes) -> None:
-        """One message from a client."""
+        """Handles a message that a client published."""
         if subject.startswith("$JS."):
             if subject.startswith("$JS.ACK."):
                 self.deliveries.acknowledged(subject, data, reply)
@@ -211,7 +212,7 @@ class Bus:
     def _store(self, who: str, stream: SimulatedStream, subject: str, reply: str, head: bytes, data: bytes) -> None:
         headers = read_headers(head)
         answer: dict[str, Any]
-        known = stream.duplicate(headers, self.now())
+        duplicate_seq = stream.duplicate(headers, self.now())
         refused = stream.refusal(subject, headers, len(head) + len(data))
         if refused is not None:
             # The fence is checked before the id.
@@ -222,9 +223,9 @@ class Bus:
                 "seq": 0,
             }
             self.note(f"{who}: refused ({text}) {subject}")
-        elif known is not None:
-            answer = {"stream": stream.name, "seq": known, "duplicate": True}
-            self.note(f"{who}: known as {known} {subject}")
+        elif duplicate_seq is not None:
+            answer = {"stream": stream.name, "seq": duplicate_seq, "duplicate": True}
+            self.note(f"{who}: known as {duplicate_seq} {subject}")
         else:
             message = stream.store(subject, head, headers, data, self.now())
             answer = {"stream": stream.name, "seq": message.seq}
@@ -238,10 +239,10 @@ class Bus:
         self.deliver(reply, json.dumps(answer).encode())
 
     def copy(self, stream: SimulatedStream, message: Stored) -> None:
-        """Whoever wrote it does so once more, after its id has been forgotten."""
-        again = stream.copy(message, self.now())
-        self.note(f"stored {stream.name} {again.seq}, a copy of {message.seq} {message.subject}")
-        self._spread(stream, again)
+        """Stores a message a second time, as if its publisher repeated it after its id was forgotten."""
+        duplicate = stream.copy(message, self.now())
+        self.note(f"stored {stream.name} {duplicate.seq}, a copy of {message.seq} {message.subject}")
+        self._spread(stream, duplicate)
 
     def _spread(self, stream: SimulatedStream, message: Stored) -> None:
         self._republish(stream, message)
@@ -287,15 +288,15 @@ class Bus:
                 return _NO_STREAM
             if verb == "UPDATE":
                 stream.config = body
-            live = [one for one in stream.log if not one.gone]
+            live = [stored for stored in stream.log if not stored.gone]
             state: dict[str, Any] = {
                 "messages": len(live),
-                "bytes": sum(len(one.subject) + len(one.headers) + len(one.data) for one in live),
+                "bytes": sum(len(stored.subject) + len(stored.headers) + len(stored.data) for stored in live),
                 "first_seq": live[0].seq if live else stream.last_seq + 1,
                 "last_seq": stream.last_seq,
             }
             if pattern := body.get("subjects_filter"):
-                state["subjects"] = dict(Counter(one.subject for one in live if matches(pattern, one.subject)))
+                state["subjects"] = dict(Counter(stored.subject for stored in live if matches(pattern, stored.subject)))
             return {"config": stream.config, "created": stamp(stream.created), "state": state, "ts": stamp(self.now())}
         if stream is None:
             return _NO_STREAM
@@ -308,7 +309,7 @@ class Bus:
                     known.next_seq = stream.last_seq + 1
             known.config = body["config"]
         elif verb == "LIST":
-            listed = [self._about(stream, name, one) for name, one in stream.consumers.items()]
+            listed = [self._about(stream, name, stored) for name, stored in stream.consumers.items()]
             return {"total": len(listed), "consumers": listed[int(body.get("offset", 0)) :]}
         else:
             name = words[3]

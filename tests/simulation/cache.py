@@ -1,6 +1,6 @@
-"""A Redis server as far as memory's windows, looks and budgets use one. It forgets everything when it dies.
+"""A simulated Redis server with what memory uses of one. It loses everything when it restarts.
 
-What the budgets' scripts do is written down here once more (`SimulatedLedger`) and compared with them in test_store.py.
+`SimulatedLedger` repeats in Python what the scripts of the budgets do; test_store.py compares the two.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SimulatedRedis:
         self._up = True
 
     async def away(self, seconds: float) -> None:
-        """It dies, and comes back empty."""
+        """Stops the server for some seconds; it comes back empty."""
         self._up = False
         self.texts.clear()
         self.hashes.clear()
@@ -46,24 +46,24 @@ class SimulatedRedis:
         self._up = True
 
     def time(self) -> float:
-        """The server's seconds."""
+        """Returns the server's time in seconds."""
         return self._loop.time()
 
     async def ask(self, command: Callable[[], Any]) -> Any:
-        """What a command gives; done whether or not who asked lives on."""
+        """Runs a command on the server, even if the caller's process dies; returns its result."""
         done: asyncio.Future[Any] = self._loop.create_future()
         self._loop.call_later(self._latency(), self._arrive, command, done, context=self._outside)
-        found = await done
-        if isinstance(found, Exception):
-            raise found
-        return found
+        result = await done
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     def _arrive(self, command: Callable[[], Any], done: asyncio.Future[Any]) -> None:
         answer: Any = RedisConnectionError("connection closed")
-        breaks = self.rates.cache > 0 and self._random.random() < self.rates.cache
-        if self._up and not (breaks and self._random.random() < 0.5):
-            found = command()
-            answer = answer if breaks else found
+        connection_breaks = self.rates.cache > 0 and self._random.random() < self.rates.cache
+        if self._up and not (connection_breaks and self._random.random() < 0.5):
+            result = command()
+            answer = answer if connection_breaks else result
         self._loop.call_later(self._latency(), _tell, done, answer, context=self._outside)
 
     # ------------------------------------------------------------ redis-py's names
@@ -98,7 +98,7 @@ class SimulatedPipeline:
         self._commands.clear()
 
     def set(self, key: str, text: bytes, ex: int) -> None:
-        """A string; a simulation is shorter than `ex`."""
+        """Sets a string; ignores `ex`, which is longer than a simulation."""
         del ex
         self._commands.append(lambda: self._server.texts.__setitem__(key, text))
 
@@ -107,34 +107,34 @@ class SimulatedPipeline:
         self._commands.append(lambda: self._server.hashes.setdefault(key, {}).__setitem__(field, value.encode()))
 
     def expire(self, key: str, seconds: int) -> None:
-        """A simulation is shorter."""
+        """Does nothing: a simulation is shorter than any expiry."""
 
     async def execute(self) -> None:
-        """Sends them."""
+        """Sends the commands."""
         commands = list(self._commands)
 
-        def all_of_them() -> None:
+        def run_all() -> None:
             for command in commands:
                 command()
 
-        await self._server.ask(all_of_them)
+        await self._server.ask(run_all)
 
 
 class Account:
-    """What is used of one purse, and what is held: the tokens and when they are let go, by call."""
+    """The tokens used of one budget, and those reserved: when each reservation ends, by call and tokens."""
 
     def __init__(self) -> None:
         self.used = 0
         self.held: dict[tuple[str, int], float] = {}
 
     def taken(self, now: float) -> int:
-        """What is used and held; what has expired is let go."""
+        """Returns the tokens used and reserved, after removing the reservations that have expired."""
         self.held = {call: end for call, end in self.held.items() if end > now}
         return self.used + sum(tokens for _, tokens in self.held)
 
 
 class SimulatedLedger:
-    """Ledger: what adapters/redis_budgets.py has its scripts do."""
+    """A Ledger that does what the scripts of adapters/redis_budgets.py do."""
 
     def __init__(self, server: SimulatedRedis) -> None:
         self._server = server
@@ -142,28 +142,28 @@ class SimulatedLedger:
     async def reserve(
         self, call: str, tokens: int, seconds: float, accounts: list[BudgetAccount], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
-        """Whose limit is reached; None: it is reserved; "both": the further call, too."""
-        also = set[tuple[str, int]]() if further is None else {(further.reservation_id, further.tokens)}
+        """Returns whose limit is reached; None: the call is reserved; "both": the further call is reserved too."""
+        further_calls = set[tuple[str, int]]() if further is None else {(further.reservation_id, further.tokens)}
 
         def reserve() -> Payer | Literal["both"] | None:
-            kept, now = self._kept(accounts), self._server.time()
-            if (call, tokens) in kept[0].held:
-                return "both" if also and also <= kept[0].held.keys() else None
-            calls = {(call, tokens): now + seconds} | dict.fromkeys(also, now + 2 * seconds)
-            for account, one in zip(accounts, kept, strict=True):
+            stored, now = self._kept(accounts), self._server.time()
+            if (call, tokens) in stored[0].held:
+                return "both" if further_calls and further_calls <= stored[0].held.keys() else None
+            calls = {(call, tokens): now + seconds} | dict.fromkeys(further_calls, now + 2 * seconds)
+            for account, stored_account in zip(accounts, stored, strict=True):
                 limit = account.limit if account.limit is not None else float("inf")
-                if (taken := one.taken(now)) >= limit:
+                if (taken := stored_account.taken(now)) >= limit:
                     return account.payer
                 if taken + sum(size for _, size in calls) > limit / 2:
                     calls = {(call, tokens): now + seconds}
-            for one in kept:
-                one.held |= calls
+            for stored_account in stored:
+                stored_account.held |= calls
             return "both" if len(calls) > 1 else None
 
         return await self._answered(reserve)
 
     async def settle(self, company: str, call: str, reserved: int, used: int, accounts: list[BudgetAccount]) -> bool:
-        """Whether it was settled now."""
+        """Returns whether this call settled it; False if it was settled before."""
 
         def settle() -> bool:
             if f"{company}:{call}" in self._server.settled:
@@ -177,7 +177,7 @@ class SimulatedLedger:
         return await self._answered(settle)
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
-        """All of them, each a step of its own."""
+        """Settles each of them in a step of its own."""
         for settlement in settlements:
             await self.settle(
                 settlement.company, settlement.call, settlement.reserved, settlement.used, settlement.accounts

@@ -1,4 +1,4 @@
-"""What must hold when everything has come to rest, whatever went wrong before."""
+"""The checks at the end of a simulation, which must hold whatever went wrong before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _FAILURES = ("LLM_UNAVAILABLE", "DEADLINE", "BUDGET_SPENT", "INTERNAL")
 
 
 def of_log(stream: SimulatedStream, beside_human: bool) -> list[str]:
-    """Each visitor message is settled, no answer is doubled, none is said over a person."""
+    """Checks that each visitor message is settled, no answer is doubled, and none is given while a person owns the
+    chat."""
     wrong: list[str] = []
     settled: dict[str, int] = {}
     newest: dict[str, int] = {}
@@ -59,21 +60,21 @@ def of_log(stream: SimulatedStream, beside_human: bool) -> list[str]:
 
 
 def of_effects(effects: Iterable[tuple[str, str]], stream: SimulatedStream) -> list[str]:
-    """No order is placed twice, and what is said to be placed is."""
-    done = [json.loads(arguments) for _, arguments in effects]
-    orders = Counter(one["what"] for one in done if one["what"].startswith(ORDER))
+    """Checks that no order is placed twice, and that every order an answer reports is placed."""
+    arguments_list = [json.loads(arguments) for _, arguments in effects]
+    orders = Counter(effect["what"] for effect in arguments_list if effect["what"].startswith(ORDER))
     wrong = [f"{count} effects of {what}" for what, count in orders.items() if count > 1]
-    placed = {one["how"] for one in done}
+    placed = {effect["how"] for effect in arguments_list}
     for stored in stream.log:
         if stored.subject.endswith(ChatKind.ASSISTANT.value):
-            how = orjson.loads(stored.data)["data"]["text"].partition(PLACED)[2]
-            if how and how not in placed:
-                wrong.append(f"{stored.seq}: says {PLACED}{how}, and it is not")
+            reference = orjson.loads(stored.data)["data"]["text"].partition(PLACED)[2]
+            if reference and reference not in placed:
+                wrong.append(f"{stored.seq}: says {PLACED}{reference}, and it is not")
     return wrong
 
 
 def of_journals(stream: SimulatedStream) -> list[str]:
-    """A turn's journal forgets no call, and changes none."""
+    """Checks that a turn's journal loses no call and changes none."""
     wrong: list[str] = []
     before: dict[str, tuple[str, dict[str, Any]]] = {}
     for stored in stream.log:
@@ -88,15 +89,16 @@ def of_journals(stream: SimulatedStream) -> list[str]:
 
 
 def of_client(client: SocketClient, stream: SimulatedStream) -> list[str]:
-    """Each durable fact once and in order; each message that was written is in the log, where it was said to be."""
+    """Checks that the client got each durable fact once and in order, and that each message it sent is in the log at
+    the sequence it was told."""
     wrong = list(client.faults)
     tree = f"chat.demo.{client.conversation}."
     log = {one.seq: one for one in stream.log if one.subject.startswith(tree)}
     missing = client.behind(stream)
     if missing:
         wrong.append(f"{client.name}: was never told {missing}")
-    for identity, text in client.texts.items():
-        stored = log.get(client.acknowledged.get(identity, 0))
+    for message_id, text in client.texts.items():
+        stored = log.get(client.acknowledged.get(message_id, 0))
         if stored is None:
             wrong.append(f"{client.name}: {text!r} is lost")
         elif orjson.loads(stored.data)["data"]["text"] != text:
@@ -106,7 +108,7 @@ def of_client(client: SocketClient, stream: SimulatedStream) -> list[str]:
 
 @dataclass
 class Recounted:
-    """A conversation as the log has it. `messages`: sequence and id, in order; a copy of an event is not counted."""
+    """A conversation according to the log. `messages`: sequence and id, in order; a copy of an event is not counted."""
 
     conversation: str
     facts: list[int] = field(default_factory=list[int])
@@ -116,14 +118,14 @@ class Recounted:
 
     @property
     def state(self) -> str:
-        """Where it stands in the inbox."""
+        """Returns its state in the inbox."""
         kind = self.owner["kind"]
         return {"waiting": "needs_human", "human": "human"}.get(kind, "stuck" if self.stuck else "ai")
 
 
 def recounted(stream: SimulatedStream, conversation: str) -> Recounted:
-    """Counts a conversation from the log alone."""
-    found = Recounted(conversation)
+    """Builds a conversation's state from the log alone."""
+    conversation_state = Recounted(conversation)
     seen: set[str] = set()
     for stored in stream.log:
         address = parse_chat(stored.subject)
@@ -134,34 +136,34 @@ def recounted(stream: SimulatedStream, conversation: str) -> Recounted:
             continue
         seen.add(event["id"])
         data: dict[str, Any] = event["data"]
-        found.facts.append(stored.seq)
+        conversation_state.facts.append(stored.seq)
         if address.kind in MESSAGE_KINDS:
-            found.messages.append((stored.seq, data["messageId"]))
+            conversation_state.messages.append((stored.seq, data["messageId"]))
         match address.kind:
             case ChatKind.OWNER:
-                found.owner, found.stuck = data["owner"], False
+                conversation_state.owner, conversation_state.stuck = data["owner"], False
             case ChatKind.ASSISTANT | ChatKind.OPERATOR:
-                found.stuck = False
+                conversation_state.stuck = False
             case ChatKind.SYSTEM:
-                found.stuck = found.stuck or data.get("code") in _FAILURES
+                conversation_state.stuck = conversation_state.stuck or data.get("code") in _FAILURES
             case _:
                 pass
-    return found
+    return conversation_state
 
 
 def of_histories(told: Iterable[Told], expected: Sequence[Recounted]) -> list[str]:
-    """Every history that memory gave held exactly the log's messages."""
-    by_name = {one.conversation: [seq for seq, _ in one.messages] for one in expected}
+    """Checks that every history memory gave holds exactly the log's messages."""
+    by_name = {history.conversation: [seq for seq, _ in history.messages] for history in expected}
     wrong: list[str] = []
-    for one in told:
-        log = [seq for seq in by_name.get(one.conversation, ()) if seq <= one.up_to][-one.limit :]
-        if list(one.seqs) != log:
-            wrong.append(f"memory: a history up to {one.up_to} said {list(one.seqs)}, and the log has {log}")
+    for history in told:
+        log = [seq for seq in by_name.get(history.conversation, ()) if seq <= history.up_to][-history.limit :]
+        if list(history.seqs) != log:
+            wrong.append(f"memory: a history up to {history.up_to} said {list(history.seqs)}, and the log has {log}")
     return wrong
 
 
 async def of_memory(memory: Memory, log: Recounted) -> list[str]:
-    """The conversation as it is stored is the log's."""
+    """Checks that the stored conversation equals the log's."""
     try:
         return await _stored(memory, log)
     except NexusError as error:

@@ -1,4 +1,4 @@
-"""What the simulated bus's pull consumers do: requests, deliveries, leases that run out, acknowledgements."""
+"""The pull consumers of the simulated bus: requests, deliveries, redelivery and acknowledgements."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class Deliveries:
-    """The consumers' side of a bus."""
+    """Handles pull requests and deliveries for a bus."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
     def next(self, stream_name: str, name: str, data: bytes, reply: str) -> None:
-        """A request for messages."""
+        """Handles a pull request for messages."""
         stream = self._bus.streams.get(stream_name)
         consumer = stream.consumers.get(name) if stream is not None else None
         if stream is None or consumer is None:
@@ -50,13 +50,13 @@ class Deliveries:
         if request.heartbeat and now >= request.heard + request.heartbeat - 1e-9:
             request.heard = now
             if self._bus.status(request.reply, "100 Idle Heartbeat") == 0:
-                consumer.requests.remove(request)  # whoever asked has gone
+                consumer.requests.remove(request)  # the client that made the request has gone
                 return
         due = min(request.heard + request.heartbeat if request.heartbeat else request.ends, request.ends)
         self._bus.later(due - now, self._beat, consumer, request)
 
     def pump(self, stream: SimulatedStream, name: str, consumer: Consumer) -> None:
-        """Hands what is due to those who have asked."""
+        """Delivers the messages that are due to the waiting requests."""
         while consumer.requests:
             request = self._bus.random.choice(consumer.requests)
             if not self._bus.route(request.reply):
@@ -71,7 +71,7 @@ class Deliveries:
                 consumer.requests.remove(request)
             self._send(stream, name, consumer, out, request.reply)
 
-    def _send(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out, to: str) -> None:
+    def _send(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out, inbox: str) -> None:
         out.delivered += 1
         out.waiting = False
         consumer.deliveries += 1
@@ -83,7 +83,7 @@ class Deliveries:
             f".{consumer.pending(stream)}"
         )
         self._bus.note(f"delivered {name} {message.seq} ({out.delivered}) {message.subject}")
-        self._bus.deliver(to, message.data, reply=address, head=message.headers, shown=message.subject)
+        self._bus.deliver(inbox, message.data, reply=address, head=message.headers, shown=message.subject)
         wait = consumer.ack_wait
         if self._bus.chance(self._bus.rates.early):
             wait = out.due = self._bus.loop.time()
@@ -101,14 +101,14 @@ class Deliveries:
         self.again(stream, name, consumer, out)
 
     def again(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out) -> None:
-        """Gives a message to somebody else."""
+        """Delivers a message again, to any waiting request."""
         if consumer.out.get(out.message.seq) is out:
             out.waiting = True
             consumer.again.append(out)
             self.pump(stream, name, consumer)
 
     def acknowledged(self, subject: str, word: bytes, reply: str) -> None:
-        """What a consumer says of a delivery."""
+        """Handles a consumer's acknowledgement of a delivery."""
         words = subject.split(".")
         stream = self._bus.streams.get(words[2])
         consumer = stream.consumers.get(words[3]) if stream is not None else None

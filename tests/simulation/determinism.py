@@ -1,4 +1,4 @@
-"""Clocks and chance by the seed alone: what the code asks of the machine is answered by the simulation."""
+"""Makes clocks and random numbers depend on the seed alone: patches the functions that read them from the machine."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from typing_extensions import override
 from tests.simulation.loop import PROCESS, SimulatedLoop
 from tests.simulation.streams import EPOCH
 
-_ASKING = ("agent", "contracts", "gateway", "memory", "runtime", "nats", "jwt", "prometheus_client")
-"""The packages whose functions ask the machine for the time or for chance."""
+_PATCHED_PACKAGES = ("agent", "contracts", "gateway", "memory", "runtime", "nats", "jwt", "prometheus_client")
+"""The packages whose functions read the machine's time or random numbers."""
 
 
 class _Sources:
-    """What the patched functions go by; one simulation at a time."""
+    """The loop and the random generator that the patched functions use; one simulation at a time."""
 
     loop: SimulatedLoop | None = None
     random: random.Random = random.Random(0)
@@ -51,7 +51,7 @@ class _Kind(type):
 
 
 class _Datetime(_datetime, metaclass=_Kind):
-    """The wall clock of the process that asks. All that it makes are datetimes of the plain kind."""
+    """Reads the wall clock of the current process. Its constructors return plain datetimes."""
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         return _datetime(*args, **options)
@@ -70,7 +70,7 @@ def _below(most: int) -> int:
     return _Sources.random.randrange(most)
 
 
-_INSTEAD: dict[Any, Any] = {
+_REPLACEMENTS: dict[Any, Any] = {
     time.time: _wall,
     time.time_ns: lambda: int(_wall() * 1e9),
     time.monotonic: _monotonic,
@@ -82,50 +82,50 @@ _INSTEAD: dict[Any, Any] = {
     secrets.randbelow: _below,
     _datetime: _Datetime,
 }
-"""What the machine would be asked, and what is asked instead."""
-_BY_ID = {id(asked): answer for asked, answer in _INSTEAD.items()}
+"""The machine's functions and their replacements."""
+_BY_ID = {id(asked): answer for asked, answer in _REPLACEMENTS.items()}
 
 
-def _answer_to(held: object) -> Any:
-    """What is asked instead; anything else stays."""
+def _replacement_of(held: object) -> Any:
+    """Returns the replacement of a function, or the object itself."""
     return _BY_ID.get(id(held), held)
 
 
 def _changes() -> Generator[tuple[Any, str, Any]]:
-    """Every name that holds one of them, and every parameter that is one by default: object, attribute, new value."""
+    """Yields every name and every parameter default that holds a function to replace: object, attribute, new value."""
     for name, module in list(sys.modules.items()):
-        ours = name.split(".")[0] in _ASKING or name.startswith("tests.simulation")
+        ours = name.split(".")[0] in _PATCHED_PACKAGES or name.startswith("tests.simulation")
         if name != __name__ and (ours or module in (os, secrets, time)):
             for attribute, held in list(vars(module).items()):
                 if id(held) in _BY_ID:
-                    yield module, attribute, _answer_to(held)
+                    yield module, attribute, _replacement_of(held)
     for function in gc.get_objects():
-        if isinstance(function, FunctionType) and str(function.__module__).split(".")[0] in _ASKING:
+        if isinstance(function, FunctionType) and str(function.__module__).split(".")[0] in _PATCHED_PACKAGES:
             usual, named = function.__defaults__ or (), function.__kwdefaults__ or {}
             if any(id(held) in _BY_ID for held in usual):
-                yield function, "__defaults__", tuple(map(_answer_to, usual))
+                yield function, "__defaults__", tuple(map(_replacement_of, usual))
             if any(id(held) in _BY_ID for held in named.values()):
-                yield function, "__kwdefaults__", {name: _answer_to(held) for name, held in named.items()}
+                yield function, "__kwdefaults__", {name: _replacement_of(held) for name, held in named.items()}
 
 
 @contextmanager
 def deterministic() -> Generator[None]:
-    """While it is open, clocks and chance are those of the simulation that runs."""
+    """Replaces clocks and random numbers by those of the running simulation."""
     structlog.configure(processors=[note_errors], wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     patches = [patch.object(target, name, new) for target, name, new in _changes()]
-    for one in patches:
-        one.start()
+    for patched in patches:
+        patched.start()
     try:
         yield
     finally:
-        for one in reversed(patches):
-            one.stop()
+        for patched in reversed(patches):
+            patched.stop()
         structlog.reset_defaults()
 
 
 @contextmanager
 def going_by(loop: SimulatedLoop, seed: int) -> Generator[None]:
-    """This loop's time, this seed's chance."""
+    """Uses this loop's time and this seed's random numbers."""
     _Sources.loop, _Sources.random = loop, random.Random(seed)
     random.seed(seed)
     try:
@@ -136,24 +136,28 @@ def going_by(loop: SimulatedLoop, seed: int) -> Generator[None]:
 
 _ERRORS: list[str] = []
 _EXPECTED = ("storage.refuses", "the store is older than it was")
-"""What operators are told of a bus that is away, and of a store that was put back; they are here."""
+"""Errors about an absent bus and a restored store, which simulations cause on purpose."""
 
 
 def note_errors(_: object, name: str, event: EventDict) -> EventDict:
-    """A processor for structlog: what services log as an error is one, unless they are told to expect it."""
-    if name in ("error", "exception", "critical") and event.get("event") not in _EXPECTED and not _of_newer(event):
+    """A processor for structlog: records every logged error except the expected ones."""
+    if (
+        name in ("error", "exception", "critical")
+        and event.get("event") not in _EXPECTED
+        and not _is_of_newer_release(event)
+    ):
         error = sys.exc_info()[1]
         _ERRORS.append(f"logged: {event.get('event')} {error!r}")
     raise structlog.DropEvent
 
 
-def _of_newer(event: EventDict) -> bool:
-    """Whether it reports the dead letter of a fact of a newer release, which plans write on purpose."""
+def _is_of_newer_release(event: EventDict) -> bool:
+    """Returns whether it reports the dead letter of a fact of a newer release, which plans write on purpose."""
     return event.get("event") == "dead_letter" and "is no subject of a conversation" in str(event.get("reason"))
 
 
 def said_as_error() -> list[str]:
-    """What was logged as an error since the last look."""
-    said = list(_ERRORS)
+    """Returns the errors logged since the last call."""
+    errors = list(_ERRORS)
     _ERRORS.clear()
-    return said
+    return errors

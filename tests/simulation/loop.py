@@ -1,7 +1,7 @@
 """An event loop in virtual time that holds several processes, each of which can be stopped for a while or killed.
 
 A process is a name in the context of its callbacks. Time stands still while callbacks run and jumps to the next timer
-when nothing is left to do, so a minute costs what happens in it. Nothing is read from outside: no sockets, no threads.
+when nothing is left to do, so idle time costs nothing. There are no sockets and no threads.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from tests.simulation.network import Listener, Network
 Ts = TypeVarTuple("Ts")
 ResultT = TypeVar("ResultT")
 
-_MOST_WAITS = 20
-"""In the `finally` blocks of one coroutine."""
+_MAX_WAITS = 20
+"""Times that the `finally` blocks of one coroutine may wait while it is closed."""
 PROCESS: ContextVar[str] = ContextVar("process", default="")
-"""The process that runs; its clock is `SimulatedLoop.clock_ahead`."""
+"""The process that runs now; `SimulatedLoop.clock_ahead` shifts its clock."""
 
 
 class VirtualTimeOverError(Exception):
-    """The simulation went on for longer than it may: something waits for ever, or never comes to rest."""
+    """The simulation took too much virtual time: something waits forever or never comes to rest."""
 
 
 def _close(coroutine: Any) -> None:
     """Ends a coroutine whose `finally` blocks may wait for something, or reset a variable of another context."""
-    for _ in range(_MOST_WAITS):
+    for _ in range(_MAX_WAITS):
         with suppress(Exception):
             coroutine.close()
             return
 
 
 class _Handle(asyncio.Handle):
-    """A callback, without what a loop that debugs would keep of it: a simulation makes thousands."""
+    """A callback without the fields for debugging: a simulation makes thousands."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class _Handle(asyncio.Handle):
 
 
 class _TimerHandle(_Handle, asyncio.TimerHandle):
-    """The same, for later."""
+    """A callback for a later time, without the fields for debugging."""
 
     __slots__ = ()
 
@@ -67,12 +67,12 @@ class _TimerHandle(_Handle, asyncio.TimerHandle):
 
 
 class SimulatedLoop(asyncio.BaseEventLoop):
-    """Runs callbacks in the order in which they become due; the seed works through the delays of the network."""
+    """Runs callbacks in the order in which they become due; the seed affects it through the delays of the network."""
 
     def __init__(self, network: Network, most_seconds: float) -> None:
         super().__init__()
         self._now = 0.0
-        self._most = most_seconds
+        self._max_seconds = most_seconds
         self._queue: deque[asyncio.Handle] = deque()
         self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
         self._count = 0
@@ -82,31 +82,32 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._tasks: list[asyncio.Task[Any]] = []
         self.clock_ahead: dict[str, float] = {}
         self.faults: list[str] = []
-        """What tasks raised and nobody took."""
+        """Exceptions of tasks that nobody retrieved."""
         self.get_debug = bool
-        """False, without a frame of Python's: every future asks."""
+        """bool() is False; a built-in saves a Python frame, since every future calls this."""
         self.set_exception_handler(self._on_exception)
         self.set_task_factory(cast("Any", self._make_task))
 
     # ------------------------------------------------------------ processes
 
     def process(self, name: str) -> Context:
-        """The context of a process: whatever is begun in it belongs to it."""
+        """Returns a context for a process: whatever starts in it belongs to the process."""
         context = copy_context()
         context.run(PROCESS.set, name)
         return context
 
     def stop_process(self, name: str) -> None:
-        """As SIGSTOP: nothing of it runs until `continue_process`."""
+        """Pauses a process, like SIGSTOP, until `continue_process`."""
         self._parked.setdefault(name, [])
 
     def continue_process(self, name: str) -> None:
-        """It goes on where it stood."""
+        """Resumes a paused process."""
         for handle in self._parked.pop(name, ()):
             self._queue.append(handle)
 
     def kill_process(self, name: str) -> None:
-        """As SIGKILL: nothing of it runs any more, no `finally` either. The network closes its connections."""
+        """Kills a process, like SIGKILL: none of its code runs again, not even `finally`. The network closes its
+        connections."""
         self._parked.pop(name, None)
         self._dead.add(name)
 
@@ -142,7 +143,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         return timer
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Cancelled timers stay in the heap until they are due, and do nothing then."""
+        """Does nothing: cancelled timers stay in the heap until they are due and are skipped then."""
 
     def _run_once(self) -> None:
         queue, timers = self._queue, self._timers
@@ -154,8 +155,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
                 continue
             if when > self._now:
                 self._now = when
-                if when > self._most:
-                    raise VirtualTimeOverError(f"{self._most:g} s of virtual time have passed")
+                if when > self._max_seconds:
+                    raise VirtualTimeOverError(f"{self._max_seconds:g} s of virtual time have passed")
             queue.append(timer)
             while timers and timers[0][0] <= self._now:
                 timer = heapq.heappop(timers)[2]
@@ -176,7 +177,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
             handle._run()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 
     def _process_events(self, event_list: object) -> None:
-        """There are none."""
+        """Does nothing: there are no sockets."""
 
     def _make_task(
         self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, ResultT], context: Context | None = None
@@ -195,7 +196,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self.faults.append(f"{message}: {error!r}")
 
     def abandon(self) -> None:
-        """The end: what still waits is closed, without a word. Its `finally` blocks find a loop that does nothing."""
+        """Closes every task that still waits, at the end. Its `finally` blocks run on a loop that does nothing."""
         for task in self._tasks:
             if not task.done():
                 task._log_destroy_pending = False  # pyright: ignore[reportAttributeAccessIssue]
@@ -211,7 +212,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def run_in_executor(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, executor: object, func: Callable[[*Ts], ResultT], *args: *Ts
     ) -> asyncio.Future[ResultT]:
-        """At once: a thread's end would be real time."""
+        """Runs the function at once, since a thread would take real time."""
         done: asyncio.Future[ResultT] = self.create_future()
         try:
             done.set_result(func(*args))
@@ -223,7 +224,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     async def create_connection(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, protocol_factory: Callable[[], asyncio.Protocol], host: str, port: int, **options: object
     ) -> tuple[asyncio.Transport, asyncio.Protocol]:
-        """A connection to one of the network's listeners, of the process that runs."""
+        """Connects the process that runs now to one of the network's listeners."""
         del host, options
         protocol = protocol_factory()
         return await self.network.connect(self, port, protocol, PROCESS.get()), protocol

@@ -61,7 +61,7 @@ from tests.simulation.store import DEADLINE, SimulatedMongo
 
 @dataclass(frozen=True)
 class Told:
-    """What a history said: exactly these messages of a conversation, up to a sequence."""
+    """A history that memory returned: these messages of a conversation, up to a sequence."""
 
     conversation: str
     up_to: int
@@ -71,7 +71,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Stores:
-    """What all replicas share. `told`: every history that one of them gave."""
+    """The stores that all replicas share. `told`: every history that a replica returned."""
 
     mongo: SimulatedMongo
     redis: SimulatedRedis
@@ -131,11 +131,11 @@ class Memory:
         return cast("Any", self._stores.redis)
 
     def serve(self, method: Rpc[Any, Any], handler: Handler[Any, Any]) -> None:
-        """runtime.lifecycle.service.Service's, for the modules of handlers."""
+        """Registers a handler, as runtime.lifecycle.service.Service.serve does."""
         self._methods.append((method, handler))
 
     async def start(self, hooks: ConnectionHooks) -> None:
-        """Ready when it returns.
+        """Starts the replica; it is ready when this returns.
 
         Raises:
             NotReadyError, and the bus's errors: start again.
@@ -158,13 +158,22 @@ class Memory:
         await consumer.ensure()
         service = cast("Service", self)
         refresh_settings = self.companies.refresh
+<<<<<<< HEAD
         told = PeriodicSweep(
             "settings on the bus", app.SETTINGS_RETRY_SECONDS, refresh_settings, idle_seconds=app.SETTINGS_SWEEP_SECONDS
+=======
+        settings_sweep = PeriodicSweep(
+            "settings on the bus", app.SETTINGS_AGAIN, refresh_settings, rest=app.SETTINGS_EVERY
+>>>>>>> 17eb64b2bbefe1c85b599d018a74225d80a71122
         )
 
-        def older() -> None:
+        def on_restored() -> None:
             self.projection.forget()
+<<<<<<< HEAD
             told.hurry(app.SETTINGS_REPEATS)
+=======
+            settings_sweep.hurry(app.SETTINGS_LOOKS)
+>>>>>>> 17eb64b2bbefe1c85b599d018a74225d80a71122
 
         deps = Deps(
             service=service,
@@ -191,7 +200,7 @@ class Memory:
             now=SystemClock().now,
             empty=store == fresh,
             every=_SETTINGS.positions_sweep,
-            restored=older,
+            restored=on_restored,
         )
         self.floor.store, self.floor.same_server = (
             lambda: self.positions.behind.get(positions.PROJECTION),
@@ -202,6 +211,7 @@ class Memory:
         except NexusError as error:
             raise NotReadyError(str(error)) from error
 
+<<<<<<< HEAD
         hooks.on_reconnect.append(self.log.refresh_after_reconnect)
         compared = PeriodicSweep("position of MongoDB", positions.POSITIONS_SWEEP_SECONDS, self.positions.look)
         self.positions.hurry = compared.hurry
@@ -209,8 +219,17 @@ class Memory:
             consumer,
             compared,
             PeriodicSweep("bounds of the log", app.BOUNDS_REFRESH_SECONDS, self.log.refresh),
+=======
+        hooks.on_reconnect.append(self.log.reconnected)
+        position_sweep = PeriodicSweep("position of MongoDB", positions.POSITIONS_EVERY, self.positions.look)
+        self.positions.hurry = position_sweep.hurry
+        self._parts += [
+            consumer,
+            position_sweep,
+            PeriodicSweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
+>>>>>>> 17eb64b2bbefe1c85b599d018a74225d80a71122
             PeriodicSweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
-            told,
+            settings_sweep,
         ]
         for part in self._parts:
             await part.start()
@@ -221,39 +240,39 @@ class Memory:
 
 
 class _Histories(HistoryReader):
-    """Remembers what it told."""
+    """A HistoryReader that records the histories it returns."""
 
     told: list[Told]
 
     @override
     async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
-        found = await super().newest(company, conversation, up_to, limit, exact=exact)
-        seqs = tuple(message.seq for message in found.messages)
-        self.told.append(Told(conversation, found.up_to, limit, seqs))
-        return found
+        history = await super().newest(company, conversation, up_to, limit, exact=exact)
+        seqs = tuple(message.seq for message in history.messages)
+        self.told.append(Told(conversation, history.up_to, limit, seqs))
+        return history
 
 
 async def _no_knowledge(company: str, query: KnowledgeQuery) -> KnowledgeFound:
-    """No company has documents; the stage plays that."""
+    """Returns nothing: companies have no documents here, the stage stands in for knowledge."""
     del company, query
     return KnowledgeFound()
 
 
 async def _learned_nothing(fact: LogFact) -> None:
-    """Nobody's memory is played; that an answer waits for what it teaches is."""
+    """Learns nothing; waits once, since a real answer waits for this."""
     del fact
     await asyncio.sleep(0)
 
 
 def _chat(log: StreamLog, projection: Projection) -> ProjectionSource:
-    """The source of conversations among sources.in_mongodb."""
+    """Returns the source of conversations among those of positions.in_mongodb."""
     nothing, knowledge = cast("Any", None), cast("Any", _NoKnowledge())
     others = (nothing, nothing, nothing, nothing, nothing, nothing)
     return positions.mongodb_sources(log, projection, *others, knowledge, nothing)[0]
 
 
 class _NoKnowledge:
-    """Gathers no questions."""
+    """Knowledge that records no questions."""
 
     async def note_gaps(self, facts: Sequence[LogFact]) -> None:
         """Nothing."""

@@ -1,4 +1,4 @@
-"""The model that simulated agents ask: it takes its time, fails now and then, calls tools, streams its text."""
+"""The model of simulated agents: it is slow, fails sometimes, calls tools and streams its text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from contracts.company import CompanyConfig
 ORDER = "order"
 """A visitor's text with this word makes the model call the tool with an effect."""
 PLACE = "place"
-"""The tool with an effect."""
+"""The name of the tool with an effect."""
 PLACED = "placed "
-"""What it says after that, before how it has placed the order: its own choice of this time."""
+"""How its answer after the tool call begins; the random argument of the call follows."""
 
 
 class SimulatedModel:
-    """Answers by the newest message; `random` decides how long it takes and whether it fails. Asked twice, it calls a
-    tool with other arguments, as models do."""
+    """Answers the newest message; `random` decides how long it takes and whether it fails. A repeated request calls the
+    tool with other arguments, as real models do."""
 
     provider = "simulated"
 
@@ -30,7 +30,7 @@ class SimulatedModel:
         self._fails = fails
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        """A tool call, or words."""
+        """Returns a tool call or a text."""
         await asyncio.sleep(self._random.expovariate(3.0))
         if self._random.random() < self._fails:
             raise ModelDownError("simulated")
@@ -49,23 +49,23 @@ class SimulatedModel:
 
 
 class SimulatedModels:
-    """The one model, for everything."""
+    """Gives the same model for every choice."""
 
     def __init__(self, model: Model) -> None:
         self._choice = ModelChoice(((model, "m"),))
 
     def for_company(self, config: CompanyConfig) -> SimulatedModels:
-        """These: no company has one of its own."""
+        """Returns itself: companies have no models of their own."""
         del config
         return self
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
-        """One name."""
+        """Returns the name of the model."""
         del provider, model
         return (("simulated", "m"),)
 
     def only(self, provider: str, model: str) -> ModelChoice:
-        """The one."""
+        """Returns the model."""
         del provider, model
         return self._choice
 

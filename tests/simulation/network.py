@@ -1,7 +1,7 @@
-"""Connections between processes and servers: in order within a connection, with seeded delays, held, cut.
+"""Connections between processes and servers: ordered within a connection, with seeded delays; they can be held or cut.
 
-Several writes that are under way at once arrive together, as in TCP. A process that is killed leaves its connections
-to be closed by the network.
+Writes that are under way at the same time arrive together, as in TCP. The network closes the connections of a killed
+process.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Remote(Protocol):
     """The server's end of one connection."""
 
     def received(self, data: bytes) -> None:
-        """Bytes have arrived."""
+        """Handles bytes that have arrived."""
         ...
 
     def closed(self) -> None:
-        """The connection is gone."""
+        """Handles the end of the connection."""
         ...
 
 
@@ -31,7 +31,7 @@ Listener = Callable[["Connection"], Remote]
 
 
 class Network:
-    """All connections; `delay` is the usual longest of one way, in seconds."""
+    """All connections; `delay` is the usual maximum of the one-way latency, in seconds."""
 
     def __init__(self, random: Random, delay: float) -> None:
         self._random = random
@@ -40,7 +40,7 @@ class Network:
         self.connections: list[Connection] = []
 
     def latency(self) -> float:
-        """One way of one piece; now and then one takes much longer."""
+        """Returns a one-way latency in seconds; one in a hundred is much longer."""
         random = self._random.random
         return self.delay * random() if random() > 0.01 else self.delay * 20 * random()
 
@@ -62,27 +62,27 @@ class Network:
         return connection
 
     def of(self, process: str) -> list[Connection]:
-        """The open connections of a process."""
+        """Returns the open connections of a process."""
         return [connection for connection in self.connections if connection.process == process]
 
     def cut(self, process: str) -> None:
-        """Both ends learn of it; what was under way is lost."""
+        """Cuts the connections of a process; both ends see it, bytes under way are lost."""
         for connection in self.of(process):
             connection.cut()
 
     def leave(self, process: str, *, flushing: bool) -> None:
-        """The process has died; what it had written may have left the machine before (`flushing`)."""
+        """Closes the connections of a process that died; `flushing`: bytes it had written still arrive."""
         for connection in self.of(process):
             connection.cut(flushing=flushing)
 
     def hold(self, process: str, seconds: float) -> None:
-        """What a process sends and is sent arrives so much later, and nobody is told."""
+        """Delays everything a process sends and receives; neither end notices."""
         for connection in self.of(process):
             connection.hold(seconds)
 
 
 class Connection(asyncio.Transport):
-    """The process's end; `answer` is the server's."""
+    """The process's end of a connection; `answer` is for the server's end."""
 
     def __init__(
         self, network: Network, loop: asyncio.AbstractEventLoop, protocol: asyncio.Protocol, process: str
@@ -97,9 +97,9 @@ class Connection(asyncio.Transport):
         self._outside = Context()
         self._open = True
         self._held_until = 0.0
-        self._there: list[bytes] = []
-        self._back: list[bytes] = []
-        self._there_at = self._back_at = 0.0
+        self._to_server: list[bytes] = []
+        self._to_process: list[bytes] = []
+        self._to_server_at = self._to_process_at = 0.0
         protocol.connection_made(self)
 
     # ------------------------------------------------------------ the server's end
@@ -108,21 +108,21 @@ class Connection(asyncio.Transport):
         """Sends bytes to the process."""
         if not self._open:
             return
-        self._back.append(data)
-        if len(self._back) == 1:
-            at = self._arrival(self._back_at)
-            self._back_at = at
-            self._loop.call_at(at, self._arrive_back, context=self._outside)
+        self._to_process.append(data)
+        if len(self._to_process) == 1:
+            at = self._arrival(self._to_process_at)
+            self._to_process_at = at
+            self._loop.call_at(at, self._deliver_to_process, context=self._outside)
 
     def cut(self, *, flushing: bool = False) -> None:
         """Resets the connection."""
-        if flushing and self._open and self._there and self.remote is not None:
-            self.remote.received(b"".join(self._there))
-            self._there = []
+        if flushing and self._open and self._to_server and self.remote is not None:
+            self.remote.received(b"".join(self._to_server))
+            self._to_server = []
         self._close(ConnectionResetError(104, "cut"))
 
     def hold(self, seconds: float) -> None:
-        """Nothing arrives on either side for so long."""
+        """Holds the bytes of both directions for some seconds."""
         self._held_until = max(self._held_until, self._loop.time() + seconds)
 
     # ------------------------------------------------------------ the process's end
@@ -131,16 +131,16 @@ class Connection(asyncio.Transport):
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
         if not self._open:
             return
-        self._there.append(bytes(data))
-        if len(self._there) == 1:
-            at = self._arrival(self._there_at)
-            self._there_at = at
-            self._loop.call_at(at, self._arrive_there, context=self._outside)
+        self._to_server.append(bytes(data))
+        if len(self._to_server) == 1:
+            at = self._arrival(self._to_server_at)
+            self._to_server_at = at
+            self._loop.call_at(at, self._deliver_to_server, context=self._outside)
 
     @override
     def close(self) -> None:
         if self._open:
-            self._arrive_there()
+            self._deliver_to_server()
             self._close(None)
 
     @override
@@ -157,7 +157,7 @@ class Connection(asyncio.Transport):
 
     @override
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """There is always room."""
+        """Does nothing: the buffer is never full."""
 
     @override
     def get_extra_info(self, name: str, default: Any = None) -> Any:
@@ -165,31 +165,31 @@ class Connection(asyncio.Transport):
 
     @override
     def pause_reading(self) -> None:
-        """Nothing waits here for long."""
+        """Does nothing: reading is never paused."""
 
     @override
     def resume_reading(self) -> None:
-        """Nor is there anything to resume."""
+        """Does nothing: reading is never paused."""
 
     # ------------------------------------------------------------ the wire
 
     def _arrival(self, earlier: float) -> float:
         return max(self._loop.time() + self._network.latency(), earlier, self._held_until)
 
-    def _arrive_there(self) -> None:
-        if self._open and self._there and self.remote is not None:
+    def _deliver_to_server(self) -> None:
+        if self._open and self._to_server and self.remote is not None:
             if self._held_until > self._loop.time():
-                self._loop.call_at(self._held_until, self._arrive_there, context=self._outside)
+                self._loop.call_at(self._held_until, self._deliver_to_server, context=self._outside)
                 return
-            data, self._there = b"".join(self._there), []
+            data, self._to_server = b"".join(self._to_server), []
             self.remote.received(data)
 
-    def _arrive_back(self) -> None:
-        if self._open and self._back:
+    def _deliver_to_process(self) -> None:
+        if self._open and self._to_process:
             if self._held_until > self._loop.time():
-                self._loop.call_at(self._held_until, self._arrive_back, context=self._outside)
+                self._loop.call_at(self._held_until, self._deliver_to_process, context=self._outside)
                 return
-            data, self._back = b"".join(self._back), []
+            data, self._to_process = b"".join(self._to_process), []
             self._loop.call_soon(self._protocol.data_received, data, context=self._context)
 
     def _close(self, error: Exception | None) -> None:

@@ -1,7 +1,7 @@
-"""People at simulated websockets: the gateway's sessions behind them are the real ones.
+"""People with simulated websockets, served by the gateway's real sessions.
 
-A client does what the widget does: it sends what was not acknowledged again, says hello again with the last fact that
-it has, and keeps what it is told, so that the end can be compared with the log.
+A client does what the widget does: it repeats what was not acknowledged, sends hello again with the last fact it has,
+and records what it gets, so that it can be compared with the log at the end.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Frame = dict[str, Any]
 RESEND = 6.0
 """Seconds without an acknowledgement after which a message is sent again."""
 Door = Callable[[], "tuple[Gateway, Context] | None"]
-"""A gateway that takes connections now."""
+"""Returns a gateway that accepts connections now, and the context of its process."""
 
 
 class SimulatedTokens:
-    """Tokens that say "role/subject"."""
+    """Tokens of the form "role/subject"."""
 
     async def verify(self, token: str) -> TokenCaller:
-        """Who it is."""
+        """Returns the caller that the token names."""
         role, _, subject = token.partition("/")
         if not subject:
             raise TokenInvalidError("not a token")
@@ -46,18 +46,18 @@ class SimulatedTokens:
     verify_for_renewal = verify
 
     def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
-        """One that `verify` believes; nobody asks for one here."""
+        """Returns a token that `verify` accepts; simulations do not ask for one."""
         del company, visit
         return VisitorToken(f"visitor/{subject}", subject, 4e9)
 
     def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
-        """One that `verify` believes; nobody asks for one here."""
+        """Returns a token that `verify` accepts; simulations do not ask for one."""
         del company, visit
         return VisitorToken(f"user/{user.user_id}", user.user_id, user.expires_at.timestamp())
 
 
 class SimulatedSocket:
-    """One websocket: frames arrive in order, after a while, unless it is closed before."""
+    """One websocket: frames arrive in order after the network's latency, unless it is closed before."""
 
     def __init__(self, client: SocketClient, gateway: Gateway, context: Context) -> None:
         self._client = client
@@ -72,7 +72,7 @@ class SimulatedSocket:
         self._task = self._loop.create_task(self._serve(), context=context)
 
     async def _serve(self) -> None:
-        """The endpoint's part in the gateway's process."""
+        """Does the endpoint's work in the gateway's process."""
         session = ClientSession(self.gateway.chat, self, "203.0.113.7")
         try:
             while (frame := await self._frames.get()) is not None:
@@ -83,14 +83,14 @@ class SimulatedSocket:
     # ------------------------------------------------------------ the client's end
 
     def send(self, frame: Frame) -> None:
-        """A frame to the gateway."""
+        """Sends a frame to the gateway."""
         if self.open:
             self._up_at = max(self._up_at, self._loop.time() + self._network.latency())
             data = orjson.dumps({"v": 1, **frame})
             self._loop.call_at(self._up_at, self._frames.put_nowait, data, context=self._context)
 
     def leave(self) -> None:
-        """The client goes; frames under way still arrive."""
+        """The client closes the socket; frames under way still arrive."""
         if self.open:
             self.open = False
             self._loop.call_at(
@@ -98,19 +98,19 @@ class SimulatedSocket:
             )
 
     def lose(self) -> None:
-        """The gateway's process has died: the client sees the connection closed."""
+        """The gateway's process has died: closes the socket for the client."""
         self._close()
 
     # ------------------------------------------------------------ gateway.ports.Socket
 
     def push(self, frame: bytes) -> None:
-        """A frame to the client."""
+        """Sends a frame to the client."""
         if self.open:
             self._down_at = max(self._down_at, self._loop.time() + self._network.latency())
             self._loop.call_at(self._down_at, self._client.heard, self, frame, context=self._outside)
 
     def terminate(self, code: CloseCode) -> None:
-        """Closed by the gateway."""
+        """The gateway closes the socket."""
         del code
         if self.open:
             self._frames.put_nowait(None)
@@ -118,7 +118,7 @@ class SimulatedSocket:
             self._loop.call_at(at, self._close, context=self._outside)
 
     async def drained(self) -> None:
-        """There is always room."""
+        """Returns at once: the buffer is never full."""
 
     def _close(self) -> None:
         if self.open:
@@ -127,7 +127,8 @@ class SimulatedSocket:
 
 
 class SocketClient:
-    """A person's client. `told`: the sequences of durable facts, as they were told; `covered`: by a snapshot."""
+    """A person's client. `told`: the sequences of durable facts it got, in order; `covered`: the last one in a
+    snapshot."""
 
     def __init__(self, name: str, token: str, network: Network, door: Door, random: Random, context: Context) -> None:
         self.name = name
@@ -152,71 +153,71 @@ class SocketClient:
 
     @property
     def cursor(self) -> int:
-        """The last durable fact that it has."""
+        """Returns the sequence of the last durable fact it has."""
         return max(self.covered, self.told[-1] if self.told else 0)
 
     @property
     def waiting(self) -> bool:
-        """Whether something it sent is not acknowledged."""
+        """Returns whether a message it sent is not acknowledged."""
         return bool(self._unacknowledged)
 
     def behind(self, stream: SimulatedStream) -> list[int]:
-        """The facts of its conversation that it has not been told."""
+        """Returns the sequences of its conversation that it has not got."""
         tree = f"chat.{COMPANY}.{self.conversation}."
         told = set(self.told)
         return [
-            one.seq
-            for one in stream.log
-            if one.seq > self.covered
-            and one.seq not in told
-            and one.subject.startswith(tree)
-            and parse_chat(one.subject) is not None
+            stored.seq
+            for stored in stream.log
+            if stored.seq > self.covered
+            and stored.seq not in told
+            and stored.subject.startswith(tree)
+            and parse_chat(stored.subject) is not None
         ]
 
     def owner_in(self, stream: SimulatedStream) -> str:
-        """Who answers in its conversation, by the log."""
+        """Returns who owns its conversation according to the log."""
         stored = stream.last.get(f"chat.{COMPANY}.{self.conversation}.owner.changed.v1")
         return "ai" if stored is None else str(orjson.loads(stored.data)["data"]["owner"]["kind"])
 
     # ------------------------------------------------------------ what people do
 
     def say(self, text: str) -> None:
-        """Writes a message, until it is acknowledged."""
-        identity = str(UUID(int=self._random.getrandbits(128)))
-        self.texts[identity] = text
-        self._unacknowledged[identity] = 0
-        asyncio.get_running_loop().create_task(self._until_acknowledged(identity))
+        """Sends a message, repeatedly until it is acknowledged."""
+        message_id = str(UUID(int=self._random.getrandbits(128)))
+        self.texts[message_id] = text
+        self._unacknowledged[message_id] = 0
+        asyncio.get_running_loop().create_task(self._until_acknowledged(message_id))
 
     def ask(self, kind: str, **fields: Any) -> None:
-        """Any other frame, once."""
+        """Sends any other frame, once."""
         if self._socket is not None and self._welcome.is_set():
             self._socket.send({"type": kind, "conversationId": self.conversation, **fields})
 
     def leave(self) -> None:
-        """Closes the page, and opens it again."""
+        """Closes the page and opens it again."""
         socket = self._socket
         if socket is not None:
             socket.leave()
             self.lost(socket)
 
-    async def _until_acknowledged(self, identity: str) -> None:
-        while identity in self._unacknowledged:
+    async def _until_acknowledged(self, message_id: str) -> None:
+        while message_id in self._unacknowledged:
             await self._welcome.wait()
             if self._socket is not None:
-                tries = self._unacknowledged.get(identity, 0)
-                frame = {"type": "message.send", "clientMessageId": identity, "text": self.texts[identity]}
-                frame |= {"conversationId": self.conversation} | ({"retry": True} if tries else {})
+                attempts = self._unacknowledged.get(message_id, 0)
+                frame = {"type": "message.send", "clientMessageId": message_id, "text": self.texts[message_id]}
+                frame |= {"conversationId": self.conversation} | ({"retry": True} if attempts else {})
                 self._socket.send(frame)
-                self._unacknowledged[identity] = tries + 1
+                self._unacknowledged[message_id] = attempts + 1
             for _ in range(int(RESEND / 0.25)):
                 await asyncio.sleep(0.25)
-                if identity not in self._unacknowledged or not self._welcome.is_set():
+                if message_id not in self._unacknowledged or not self._welcome.is_set():
                     break
 
     # ------------------------------------------------------------ the connection
 
     async def connect(self) -> None:
-        """Finds a gateway and says hello; until welcome is said."""
+        """Finds a gateway and sends hello, until a welcome arrives."""
         while not self._welcome.is_set():
             found = self._door()
             if found is None:
@@ -241,25 +242,25 @@ class SocketClient:
         socket.send(frame)
 
     def served_by(self, gateway: Gateway) -> SimulatedSocket | None:
-        """Its socket, if it is one of this gateway."""
+        """Returns its socket if this gateway serves it."""
         socket = self._socket
         return socket if socket is not None and socket.gateway is gateway else None
 
     def lost(self, socket: SimulatedSocket) -> None:
-        """The connection is gone: again, after a moment."""
+        """The connection is closed: connects again after a moment."""
         if socket is self._socket:
             self._socket = None
             was_in = self._welcome.is_set()
             self._welcome.clear()
             if was_in:
-                asyncio.get_running_loop().create_task(self._again())
+                asyncio.get_running_loop().create_task(self._reconnect())
 
-    async def _again(self) -> None:
+    async def _reconnect(self) -> None:
         await asyncio.sleep(self._random.uniform(0.1, 1.5))
         await self.connect()
 
     def heard(self, socket: SimulatedSocket, data: bytes) -> None:
-        """One frame from the gateway."""
+        """Handles a frame from the gateway."""
         if socket is not self._socket or not socket.open:
             return
         frame: Frame = orjson.loads(data)
@@ -285,11 +286,13 @@ class SocketClient:
             case "run.started":
                 self.running = frame["turnId"]
             case "message.ack":
-                identity = frame["clientMessageId"]
-                known = self.acknowledged.setdefault(identity, frame["seq"])
-                if known != frame["seq"]:
-                    self.faults.append(f"{self.name}: {identity} was acknowledged as {known} and as {frame['seq']}")
-                self._unacknowledged.pop(identity, None)
+                message_id = frame["clientMessageId"]
+                first_seq = self.acknowledged.setdefault(message_id, frame["seq"])
+                if first_seq != frame["seq"]:
+                    self.faults.append(
+                        f"{self.name}: {message_id} was acknowledged as {first_seq} and as {frame['seq']}"
+                    )
+                self._unacknowledged.pop(message_id, None)
             case _:
                 pass
 

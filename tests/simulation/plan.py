@@ -1,4 +1,4 @@
-"""What happens in a simulation: made by a seed, and made smaller when it shows a fault."""
+"""The plan of a simulation, made from a seed; shrink.py makes a failing plan smaller."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ AGENTS = 2
 GATEWAYS = 2
 MEMORIES = 2
 _PROCESSES = {"agent": (AGENTS, 3), "gateway": (GATEWAYS, 2), "memory": (MEMORIES, 2)}
-"""How many of each, and how often a fault is one of theirs."""
+"""For each kind: how many processes, and the weight of a fault in one of them."""
 RESTORED_FROM = 1_000_000
-"""From this seed on MongoDB is put back once to three times more than by the plan of the seed a million lower."""
+"""From this seed on a plan is that of the seed a million lower, with one to three more restores of MongoDB."""
 LONGEST = 12.0
 """Seconds in which people act and faults begin."""
 
 
 @dataclass(frozen=True)
 class Act:
-    """One thing that a person does: say, order, leave, cancel, take, release, speak (the human agent), off,
-    on, note (a newer release writes a fact that this one does not know), copy (what a human agent said is stored
-    again, since its id has been forgotten)."""
+    """One thing a person does: say, order, leave, cancel, take, release, speak (the human agent), off, on, note (a
+    newer release writes a fact this one does not know), copy (a human agent's message is stored again after its id was
+    forgotten)."""
 
     at: float
     what: str
@@ -44,7 +44,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that is not decided while it runs."""
+    """Everything about a simulation that is decided before it runs."""
 
     seed: int
     acts: tuple[Act, ...] = ()
@@ -56,20 +56,20 @@ class Plan:
 
     @property
     def calm(self) -> bool:
-        """Whether nothing is lost and nothing fails: then nobody waits for the safety nets."""
+        """Returns whether nothing is lost and nothing fails, so that nothing waits for a recovery."""
         mild = {"stale", "slow_read"}
         wrong = {**vars(self.rates), **vars(self.store)}
         return not self.faults and not any(rate for name, rate in wrong.items() if name not in mild)
 
     @property
     def size(self) -> int:
-        """How much of it could be taken away."""
+        """Returns how many parts could be removed."""
         rates = (*vars(self.rates).values(), *vars(self.store).values())
         return len(self.acts) + len(self.faults) + sum(1 for rate in rates if rate)
 
 
 def plan_of(seed: int) -> Plan:
-    """The standard world: one or two conversations, up to ten acts and four faults, a bus that fails now and then."""
+    """Returns the plan of a seed: one or two conversations, up to ten acts and four faults, and rates of failure."""
     if seed >= RESTORED_FROM:
         return _restored(plan_of(seed - RESTORED_FROM))
     random = Random(seed)
@@ -112,7 +112,7 @@ def _restored(plan: Plan) -> Plan:
 
 
 def _fault(random: Random, acts: list[Act]) -> Fault:
-    """One fault; half of them begin just after somebody has done something, while it is under way."""
+    """Returns a random fault; half of them begin just after an act, while it is under way."""
     kinds = {"kill": 5, "stop": 4, "cut": 2, "hold": 3, "clock": 1, "bus": 1, "mongo": 1, "restore": 0.5, "redis": 0.5}
     what = random.choices(list(kinds), list(kinds.values()))[0]
     kind = random.choices(list(_PROCESSES), [count * weight for count, weight in _PROCESSES.values()])[0]
@@ -124,5 +124,5 @@ def _fault(random: Random, acts: list[Act]) -> Fault:
     return Fault(at, what, process, seconds)
 
 
-def _when(one: Act | Fault) -> float:
-    return one.at
+def _when(event: Act | Fault) -> float:
+    return event.at

@@ -27,16 +27,16 @@ class _Chunk:
 
 
 def many(seeds: Sequence[int], workers: int) -> int:
-    """Runs them, says which failed and why."""
+    """Runs the seeds and prints which failed and why; returns the exit code."""
     began = time.monotonic()
     chunks = [seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK)]
-    done = answers = failed = 0
+    seeds_run = answers = failed = 0
     virtual = 0.0
-    # Spawned: a forked child would inherit what earlier simulations left in this process. Each is replaced in time,
-    # since a little of every simulation stays in it.
+    # Spawned: a forked child would inherit what earlier simulations left in this process. Each process is replaced
+    # after a while, since a little of every simulation stays in it.
     with multiprocessing.get_context("spawn").Pool(workers, _warm_up, maxtasksperchild=CHUNKS) as pool:
         for chunk in pool.imap_unordered(_run, chunks):
-            done += chunk.seeds
+            seeds_run += chunk.seeds
             answers += chunk.answers
             virtual += chunk.virtual
             for seed, violations in chunk.failed:
@@ -44,8 +44,8 @@ def many(seeds: Sequence[int], workers: int) -> int:
                 print(f"seed {seed}: {'; '.join(violations)}", flush=True)
     seconds = time.monotonic() - began
     print(
-        f"{done} seeds, {answers} answers, {virtual / 3600:.1f} virtual hours in {seconds:.0f} s "
-        f"({done / max(seconds, 0.1):.0f} seeds a second): {failed} failed"
+        f"{seeds_run} seeds, {answers} answers, {virtual / 3600:.1f} virtual hours in {seconds:.0f} s "
+        f"({seeds_run / max(seconds, 0.1):.0f} seeds a second): {failed} failed"
     )
     if failed:
         print("replay one with: make simulate SEED=<seed>")
@@ -53,8 +53,8 @@ def many(seeds: Sequence[int], workers: int) -> int:
 
 
 def _warm_up() -> None:
-    """What importing the modules has made stays, and is not looked through again and again. Only once in a process:
-    what is frozen is never given back."""
+    """Freezes the objects that the imports made, so that the garbage collector skips them. Once in a process: frozen
+    objects are never freed."""
     gc.disable()
     with deterministic():
         simulate(plan_of(0))
@@ -78,7 +78,7 @@ def _run(seeds: Sequence[int]) -> _Chunk:
 
 
 def replay(seed: int) -> int:
-    """One seed with its trace; a failing one is made smaller first."""
+    """Runs one seed and prints its trace; a failing plan is made smaller first."""
     with deterministic():
         plan = plan_of(seed)
         result = simulate(plan)
@@ -92,12 +92,12 @@ def replay(seed: int) -> int:
 
 
 def table() -> int:
-    """Every rule taken out, with the seeds that it took to show."""
-    unseen = 0
+    """Prints for every rule how many seeds it took to see that it was removed."""
+    undetected = 0
     with deterministic():
         for rule in RULES:
             found = seeds_needed(rule)
-            unseen += found is None
+            undetected += found is None
             shown = f"{found[0]:>5}  {found[1].violations[0][:90]}" if found else f"not seen within {MOST_SEEDS}"
             print(f"{rule:<45} {shown}", flush=True)
-    return 1 if unseen else 0
+    return 1 if undetected else 0

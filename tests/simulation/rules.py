@@ -1,4 +1,4 @@
-"""The safety rules, each taken out of the real code by a small patch: simulations must show what it is good for."""
+"""The safety rules, each removed from the real code by a small patch: a simulation must then fail."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
 
 @contextmanager
 def without(rule: str) -> Generator[None]:
-    """While it is open, the code is without the rule."""
+    """Removes the rule while the block runs."""
     changes = RULES[rule]()
     with ExitStack() as stack:
         for target, name, new in changes if isinstance(changes, list) else [changes]:
@@ -272,7 +272,8 @@ def without(rule: str) -> Generator[None]:
 
 
 def seeds_needed(rule: str, most: int = MOST_SEEDS, first: int = 0) -> tuple[int, Result] | None:
-    """How many seeds from `first` on it takes to see that the rule is gone, and what was seen; None: `most` do not."""
+    """Returns how many seeds from `first` on it takes until one fails without the rule, and that result; None: not
+    within `most` seeds."""
     with without(rule):
         for seed in range(first, first + most):
             result = simulate(plan_of(seed))

@@ -1,4 +1,4 @@
-"""The services of a simulation, each built in the process that runs; the stage plays what is not there."""
+"""Builds the services of a simulation, each in its simulated process; the stage stands in for the missing ones."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ _SEAL = Seal(SealSettings())
 
 
 async def stage() -> Stage:
-    """The executor, and what else a turn asks for."""
-    made = Stage(await _connection("stage"), demo_config(), memory=False)
-    made.executor.offer(PLACE, {"done": True})
-    await made.start()
-    return made
+    """Returns the started stage: the tool executor and what else a turn needs."""
+    started = Stage(await _connection("stage"), demo_config(), memory=False)
+    started.executor.offer(PLACE, {"done": True})
+    await started.start()
+    return started
 
 
 async def agent(name: str, model: SimulatedModel) -> Agent:
-    """An agent, ready."""
+    """Returns a started agent."""
     hooks = ConnectionHooks()
     client = await _connection(name, hooks)
     models, verifier = SimulatedModels(model), PrincipalVerifier(TOKENS)
@@ -66,35 +66,35 @@ async def agent(name: str, model: SimulatedModel) -> Agent:
         return verifier.verify(token, expired_too=True)
 
     with patch.object(agent_app, "prices", _PRICES):
-        made = Agent(AgentConnections(client, verify, _NO_KEYS, _SEAL), _AGENT, simulated)
-    hooks.on_reconnect.append(made.reconnected)
-    await made.start()
-    return made
+        built = Agent(AgentConnections(client, verify, _NO_KEYS, _SEAL), _AGENT, simulated)
+    hooks.on_reconnect.append(built.reconnected)
+    await built.start()
+    return built
 
 
 async def memory(name: str, stores: Stores) -> Memory:
-    """A replica of memory, ready."""
+    """Returns a started replica of memory."""
     hooks = ConnectionHooks()
-    made = Memory(await _connection(name, hooks), stores, PrincipalVerifier(TOKENS))
-    await made.start(hooks)
-    return made
+    built = Memory(await _connection(name, hooks), stores, PrincipalVerifier(TOKENS))
+    await built.start(hooks)
+    return built
 
 
 async def gateway(name: str) -> Gateway:
-    """A gateway, ready."""
+    """Returns a started gateway."""
     hooks = ConnectionHooks()
     client = await _connection(name, hooks)
     identity = replace(build_identity(TOKENS, 3600, SystemClock()), tokens=SimulatedTokens())
     with patch.object(gateway_app, "build_http", _no_pages):
-        # Pages and REST stand beside the sockets, and take a tenth of a simulation to build.
-        made = gateway_app.compose(client, GATEWAY, identity, SystemClock(), [], dev=True)
-    await made.start(hooks)
+        # Simulations need no pages and no REST, which take a tenth of a simulation to build.
+        built = gateway_app.compose(client, GATEWAY, identity, SystemClock(), [], dev=True)
+    await built.start(hooks)
     await client.flush()
-    return made
+    return built
 
 
 def _no_pages(*_: object) -> FastAPI:
-    """Nobody asks for any."""
+    """Returns an empty application: simulations request no pages."""
     return _NO_PAGES
 
 

@@ -1,4 +1,4 @@
-"""A failing plan made smaller: faults, acts and rates are taken away as long as it goes on failing."""
+"""Makes a failing plan smaller: removes faults, acts and rates while it still fails."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.simulation.world import simulate
 
 
 def smallest(plan: Plan, most: int = 300) -> Plan:
-    """The smallest plan found within `most` simulations that still fails."""
-    tried = 0
+    """Returns the smallest plan that still fails, found within `most` simulations."""
+    simulations = 0
     while True:
         for candidate in _smaller(plan):
-            tried += 1
-            if tried > most:
+            simulations += 1
+            if simulations > most:
                 return plan
             if simulate(candidate).violations:
                 plan = candidate

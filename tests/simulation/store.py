@@ -1,8 +1,8 @@
-"""A MongoDB server as far as memory's adapters use one: the driver's own names, under the runtime's command limit.
+"""A simulated MongoDB server with what memory's adapters use of one, under the names of the driver.
 
-What it does is compared with the real server in test_store.py. A write can be read at once, is acknowledged when it is
-in the journal on disk (w: majority, journal), and is lost when the server dies before. Where the seed says so commands
-are slow, not done, done in part, or done and not answered.
+test_store.py compares it with the real server. A write can be read at once, is acknowledged when it is in the journal
+on disk (w: majority, journal), and is lost when the server dies before. At the rates of the plan commands are slow, not
+done, done in part, or done and not answered.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from runtime.stores.mongo import Document
 from tests.simulation.loop import PROCESS
 
 DEADLINE = 5.0
-"""Seconds after which the driver gives up on a server that is away."""
+"""Seconds until the driver raises for a server that is away."""
 JOURNALED = 0.003
-"""Seconds until a write is on disk, usually."""
+"""Maximum seconds until a write is in the journal on disk."""
 DUPLICATE_KEY = 11000
 Write = InsertOne[Document] | ReplaceOne[Document] | UpdateOne
-_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "$gt": lambda value, bound: value > bound,
     "$gte": lambda value, bound: value >= bound,
     "$lt": lambda value, bound: value < bound,
@@ -39,7 +39,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 @dataclass
 class StoreRates:
-    """How often MongoDB and Redis do each wrong thing, as a share of their commands."""
+    """The probability of each fault of MongoDB and Redis per command, from 0 to 1."""
 
     slow: float = 0.0
     """A command is answered up to three seconds late."""
@@ -64,30 +64,31 @@ class SimulatedMongo:
         self._latency = latency
         self._outside = Context()
         self._written: list[tuple[float, dict[str, Document], str, Document | None]] = []
-        """What was written: when, the table, the id, the row before."""
+        """Every write: its time, table and id, and the row before it."""
         self._on_disk = 0
-        """So much of it."""
+        """How many of the writes are on disk."""
         self._waiting: list[tuple[asyncio.Future[Any], PyMongoError]] = []
-        """Who waits for it to be on disk, and what they are told if it never is."""
+        """The commands that wait for the journal, and the error they get if the server dies first."""
         self._journaling = False
         self._up = True
         self._life = 1
         self._since = loop.time()
         self._reached: dict[str, tuple[Connections, int]] = {}
-        """Of each client's process: its connections, and the life that they are to."""
+        """For each client process: its connections, and the server life they belong to."""
 
     def client(self) -> Connections:
-        """The connections of the process that asks, which break when the server dies."""
+        """Returns the connections of the calling process, which break when the server dies."""
         connections = Connections()
         self._reached[PROCESS.get()] = connections, 0
         return connections
 
     def chance(self, rate: float) -> bool:
-        """Whether it happens this time, at such a rate."""
+        """Returns whether a fault with this probability happens now."""
         return rate > 0 and self._random.random() < rate
 
     async def away(self, seconds: float, *, back: float = 0.0) -> None:
-        """The server dies with what is not on disk, and comes back; as it was `back` seconds before, if told."""
+        """Restarts the server: writes that are not on disk are lost; `back`: so are those of the last `back`
+        seconds."""
         self._up = False
         while len(self._written) > self._on_disk or (
             back and self._written and self._written[-1][0] > self._loop.time() - back
@@ -107,7 +108,7 @@ class SimulatedMongo:
     # ------------------------------------------------------------ commands
 
     async def ask(self, command: Callable[[], Any]) -> Any:
-        """What a command gives, or the driver's error. It is done whether or not who asked lives on."""
+        """Runs a command, even if the caller's process dies; returns its result or raises the driver's error."""
         done: asyncio.Future[Any] = self._loop.create_future()
         self._later(self._latency(), self._arrive, command, done, self._loop.time() + DEADLINE, PROCESS.get())
         return await done
@@ -139,7 +140,7 @@ class SimulatedMongo:
         self._waiting.append((done, AutoReconnect("connection closed")))
 
     def _journal(self, done: asyncio.Future[Any], answer: Any) -> None:
-        """All that was written so far is on disk."""
+        """Marks all writes so far as on disk."""
         if any(one is done for one, _ in self._waiting):
             self._waiting = [one for one in self._waiting if one[0] is not done]
             self._on_disk = len(self._written)
@@ -167,7 +168,7 @@ class SimulatedMongo:
         return SimulatedCollection(self, self.tables.setdefault(name, {}))
 
     async def command(self, name: str) -> Document:
-        """serverStatus."""
+        """Returns the answer to serverStatus."""
         del name
         return await self.ask(
             lambda: {"host": "mongo", "pid": self._life, "uptimeMillis": (self._loop.time() - self._since) * 1000}
@@ -175,18 +176,18 @@ class SimulatedMongo:
 
 
 class SimulatedCollection:
-    """AsyncCollection, as far as it is used."""
+    """The part of AsyncCollection that memory uses."""
 
     def __init__(self, server: SimulatedMongo, rows: dict[str, Document]) -> None:
         self._server = server
         self._rows = rows
 
     def find(self, where: Document, fields: Document | None = None) -> SimulatedCursor:
-        """A query that has not been asked yet."""
+        """Returns a query that has not run yet."""
         return SimulatedCursor(self._server, self._rows, where, fields)
 
     async def aggregate(self, stages: Sequence[Document]) -> SimulatedCursor:
-        """A query in stages: those of runtime.stores.mongo."""
+        """Returns a query in stages: those that runtime.stores.mongo makes."""
         match, *others = stages
         asked = {name: stage for other in others for name, stage in other.items()}
         cursor = self.find(match["$match"], asked.get("$project"))
@@ -197,11 +198,11 @@ class SimulatedCollection:
         return cursor.counted(asked["$count"]) if "$count" in asked else cursor
 
     async def find_one(self, where: Document, fields: Document | None = None) -> Document | None:
-        """The first row."""
+        """Returns the first matching row, or None."""
         return next(iter(await self.find(where, fields).limit(1).to_list()), None)
 
     async def insert_one(self, row: Document) -> InsertOneResult:
-        """A new row; raises DuplicateKeyError."""
+        """Inserts a row; raises DuplicateKeyError if its id exists."""
 
         def insert() -> InsertOneResult:
             self._insert(row)
@@ -210,17 +211,17 @@ class SimulatedCollection:
         return await self._server.ask(insert)
 
     async def replace_one(self, where: Document, row: Document, *, upsert: bool = False) -> UpdateResult:
-        """One row for another."""
+        """Replaces a row."""
         assert not upsert
         return await self._server.ask(lambda: _updated(self._replace(where, row)))
 
     async def update_one(self, where: Document, update: Mapping[str, Any], *, upsert: bool = False) -> UpdateResult:
-        """A change of one row."""
+        """Updates one row."""
         assert not upsert
         return await self._server.ask(lambda: _updated(self._update(where, update, upsert=False) is not None))
 
     async def update_many(self, where: Document, update: Mapping[str, Any]) -> None:
-        """A change of all rows."""
+        """Updates all matching rows."""
 
         def change() -> None:
             for row in _matching(self._rows, where):
@@ -229,7 +230,7 @@ class SimulatedCollection:
         await self._server.ask(change)
 
     async def bulk_write(self, writes: Sequence[Write], *, ordered: bool) -> BulkWriteResult:
-        """Many writes, none of which holds up the others; raises BulkWriteError."""
+        """Makes unordered writes, each independent of the others; raises BulkWriteError."""
         assert not ordered
         return await self._server.ask(lambda: self._bulk(writes))
 
@@ -274,7 +275,7 @@ class SimulatedCollection:
         return found is not None
 
     def _update(self, where: Document, update: Mapping[str, Any], *, upsert: bool) -> bool | None:
-        """Whether a row was made; None: there is none."""
+        """Updates a row; returns True if it was inserted, False if it existed, None if none matches."""
         found = next(_matching(self._rows, where), None)
         if found is None and not upsert:
             return None
@@ -302,39 +303,39 @@ class SimulatedCursor:
         self._where = where
         self._fields = fields
         self._sort: tuple[str, int] | None = None
-        self._most: int | None = None
-        self._number: str | None = None
+        self._limit: int | None = None
+        self._count_name: str | None = None
 
     def sort(self, key: str, direction: int) -> Self:
-        """In this order."""
+        """Sets the order."""
         self._sort = key, direction
         return self
 
     def limit(self, most: int) -> Self:
-        """How many at most."""
-        self._most = most
+        """Sets the maximum number of rows."""
+        self._limit = most
         return self
 
     def counted(self, name: str) -> Self:
-        """Only their number, under this name."""
-        self._number = name
+        """Makes the query return only the number of rows, under this name."""
+        self._count_name = name
         return self
 
     async def to_list(self) -> list[Document]:
-        """The documents."""
+        """Runs the query."""
         return await self._server.ask(self._found)
 
     def _found(self) -> list[Document]:
         found = list(_matching(self._rows, self._where))
-        if self._number is not None:
-            return [{self._number: len(found)}] if found else []
+        if self._count_name is not None:
+            return [{self._count_name: len(found)}] if found else []
         if self._sort is not None:
             key, direction = self._sort
             found.sort(key=lambda row: row[key], reverse=direction < 0)
         wanted = None if self._fields is None else {"_id", *self._fields}
         return [
             dict(row) if wanted is None else {name: value for name, value in row.items() if name in wanted}
-            for row in found[: self._most]
+            for row in found[: self._limit]
         ]
 
 
@@ -343,14 +344,14 @@ def _matching(rows: dict[str, Document], where: Document) -> Iterator[Document]:
     candidates: Iterable[Document] = rows.values()
     if isinstance(name, str):
         candidates = (rows[name],) if name in rows else ()
-    return iter([row for row in candidates if all(_fits(row.get(key), wanted) for key, wanted in where.items())])
+    return iter([row for row in candidates if all(_satisfies(row.get(key), wanted) for key, wanted in where.items())])
 
 
-def _fits(value: Any, wanted: Any) -> bool:
+def _satisfies(value: Any, wanted: Any) -> bool:
     if not isinstance(wanted, dict):
         return value == wanted
     conditions: dict[str, Any] = wanted  # pyright: ignore[reportUnknownVariableType]
-    return value is not None and all(_COMPARED[name](value, bound) for name, bound in conditions.items())
+    return value is not None and all(_OPERATORS[name](value, bound) for name, bound in conditions.items())
 
 
 def _updated(matched: bool) -> UpdateResult:
@@ -362,6 +363,6 @@ def _tell(done: asyncio.Future[Any], answer: Any) -> None:
         return
     if isinstance(answer, Exception):
         done.set_exception(answer)
-        done.exception()  # whoever asked may be dead
+        done.exception()  # the caller's process may be dead
     else:
         done.set_result(answer)

@@ -1,4 +1,4 @@
-"""What a simulated bus stores: streams with fences and deduplication, and durable pull consumers."""
+"""The storage of the simulated bus: streams with fences and deduplication, and durable pull consumers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import lru_cache
 from typing import Any
 
 EPOCH = 1_790_000_000.0
-"""The wall clock when a simulation begins."""
+"""The wall clock time at the start of a simulation."""
 Refusal = tuple[int, int, str]
 
 
 @lru_cache(maxsize=65536)
 def matches(pattern: str, subject: str) -> bool:
-    """Whether a subject falls under a pattern with `*` and `>`."""
+    """Returns whether a subject matches a pattern with `*` and `>`."""
     if pattern == subject:
         return True
     if "*" not in pattern and ">" not in pattern:
@@ -31,7 +31,7 @@ def matches(pattern: str, subject: str) -> bool:
 
 
 def stamp(seconds: float) -> str:
-    """A time as the server writes it."""
+    """Formats a time as the server does."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
@@ -47,7 +47,7 @@ class Stored:
     gone: bool = False
 
     def head(self, stream: str) -> str:
-        """The headers that direct reads put before the message's own."""
+        """Returns the headers that a direct read puts before the message's own."""
         return (
             f"NATS/1.0\r\nNats-Stream: {stream}\r\nNats-Subject: {self.subject}\r\nNats-Sequence: {self.seq}\r\n"
             f"Nats-Time-Stamp: {stamp(self.at)}\r\n"
@@ -56,7 +56,7 @@ class Stored:
 
 @dataclass(eq=False)
 class SimulatedStream:
-    """One stream. `log` keeps what limits have removed, for replicas that lag behind."""
+    """One stream. `log` also holds messages that limits have removed, for replicas that lag behind."""
 
     config: dict[str, Any]
     created: float
@@ -65,48 +65,49 @@ class SimulatedStream:
     last: dict[str, Stored] = field(default_factory=dict[str, Stored])
     consumers: dict[str, Consumer] = field(default_factory=dict[str, "Consumer"])
     copies: set[int] = field(default_factory=set[int])
-    """Sequences at which something is stored once more, whose id the bus had forgotten."""
+    """Sequences of messages that were stored a second time, after the bus forgot their id."""
     deduplicates: bool = True
     fences: bool = True
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Returns the stream's name."""
         return str(self.config["name"])
 
     @property
     def last_seq(self) -> int:
-        """The newest sequence, 0 for an empty stream."""
+        """Returns the newest sequence, 0 for an empty stream."""
         return self.log[-1].seq if self.log else 0
 
     def takes(self, subject: str) -> bool:
-        """Whether a subject is one of the stream's."""
+        """Returns whether the stream stores this subject."""
         return any(matches(pattern, subject) for pattern in self.config["subjects"])
 
     def refusal(self, subject: str, headers: dict[str, str], size: int) -> Refusal | None:
-        """Why a message is not stored: status, code, text."""
+        """Returns why a message cannot be stored (status, code, text), or None."""
         expected = headers.get("Nats-Expected-Stream")
         if expected is not None and expected != self.name:
             return 400, 10060, "expected stream does not match"
-        most = int(self.config.get("max_msg_size", -1))
-        if 0 < most < size:
+        max_size = int(self.config.get("max_msg_size", -1))
+        if 0 < max_size < size:
             return 400, 10054, "message size exceeds maximum allowed"
-        wanted = headers.get("Nats-Expected-Last-Subject-Sequence")
-        if wanted is not None and self.fences:
+        expected_seq = headers.get("Nats-Expected-Last-Subject-Sequence")
+        if expected_seq is not None and self.fences:
             pattern = headers.get("Nats-Expected-Last-Subject-Sequence-Subject", subject)
             last = self.newest_of(pattern)
-            if last != int(wanted):
+            if last != int(expected_seq):
                 return 400, 10071, f"wrong last sequence: {last}"
         return None
 
     def newest_of(self, pattern: str) -> int:
-        """The highest sequence under a pattern."""
+        """Returns the highest sequence under a pattern."""
         return max(
-            (one.seq for subject, one in self.last.items() if not one.gone and matches(pattern, subject)), default=0
+            (message.seq for subject, message in self.last.items() if not message.gone and matches(pattern, subject)),
+            default=0,
         )
 
     def duplicate(self, headers: dict[str, str], now: float) -> int | None:
-        """The sequence under which this Msg-Id is stored already."""
+        """Returns the sequence under which this Msg-Id is already stored, or None."""
         window = self.config.get("duplicate_window", 0) / 1e9
         found = self.seen.get(headers.get("Nats-Msg-Id", ""))
         if found is None or not self.deduplicates or now - found[1] > window:
@@ -126,30 +127,36 @@ class SimulatedStream:
 
     def copy(self, message: Stored, now: float) -> Stored:
         """Stores a message once more."""
-        again = self.store(message.subject, message.headers, {}, message.data, now)
-        self.copies.add(again.seq)
-        return again
+        duplicate = self.store(message.subject, message.headers, {}, message.data, now)
+        self.copies.add(duplicate.seq)
+        return duplicate
 
     def view(self, behind: int) -> list[Stored]:
-        """What a replica holds that lags `behind` messages."""
+        """Returns the messages of a replica that lags `behind` messages."""
         return self.log[: len(self.log) - behind] if behind else self.log
 
     def last_of_each(self, patterns: Iterable[str], behind: int) -> list[Stored]:
-        """The newest message of every subject under the patterns, by sequence."""
-        found: dict[str, Stored] = {}
+        """Returns the newest message of every subject under the patterns, ordered by sequence."""
+        newest: dict[str, Stored] = {}
         wanted = list(patterns)
         if not behind:
-            found = {s: one for s, one in self.last.items() if any(matches(pattern, s) for pattern in wanted)}
+            newest = {
+                subject: message
+                for subject, message in self.last.items()
+                if any(matches(pattern, subject) for pattern in wanted)
+            }
         else:
-            for one in self.view(behind):
-                if any(matches(pattern, one.subject) for pattern in wanted):
-                    found[one.subject] = one
-        return sorted((one for one in found.values() if behind or not one.gone), key=lambda one: one.seq)
+            for message in self.view(behind):
+                if any(matches(pattern, message.subject) for pattern in wanted):
+                    newest[message.subject] = message
+        return sorted(
+            (message for message in newest.values() if behind or not message.gone), key=lambda message: message.seq
+        )
 
     def after(self, pattern: str, seq: int, behind: int) -> list[Stored]:
-        """The messages under a pattern from a sequence on."""
+        """Returns the messages under a pattern from a sequence on."""
         log = self.view(behind)
-        return [one for one in log[max(seq - 1, 0) :] if not one.gone and matches(pattern, one.subject)]
+        return [message for message in log[max(seq - 1, 0) :] if not message.gone and matches(pattern, message.subject)]
 
 
 @dataclass(slots=True, eq=False)
@@ -165,12 +172,12 @@ class Request:
 
 @dataclass(slots=True, eq=False)
 class Out:
-    """A message that is delivered and not acknowledged."""
+    """A message that was delivered and is not acknowledged."""
 
     message: Stored
     delivered: int
     due: float
-    """When it is delivered again; while it waits for that, `waiting`."""
+    """When it is delivered again; `waiting` is set from then until that delivery."""
     waiting: bool = False
 
 
@@ -188,22 +195,22 @@ class Consumer:
 
     @property
     def filters(self) -> list[str]:
-        """Its subjects; none: all."""
-        one = self.config.get("filter_subject")
-        return [one] if one else list(self.config.get("filter_subjects") or [])
+        """Returns the subjects it filters by; none: all."""
+        subject = self.config.get("filter_subject")
+        return [subject] if subject else list(self.config.get("filter_subjects") or [])
 
     @property
     def ack_wait(self) -> float:
-        """Seconds until a message that is not acknowledged comes again."""
+        """Returns the seconds after which an unacknowledged message is delivered again."""
         return self.config.get("ack_wait", 30_000_000_000) / 1e9
 
     def wants(self, subject: str) -> bool:
-        """Whether a subject is among its filters."""
+        """Returns whether a subject matches its filters."""
         filters = self.filters
         return not filters or any(matches(pattern, subject) for pattern in filters)
 
     def next(self, stream: SimulatedStream) -> Out | None:
-        """What is to be delivered now: what is due again first, then what is new."""
+        """Returns the next message to deliver: redeliveries first, then new messages."""
         while self.again:
             out = self.again.popleft()
             if out.waiting and self.out.get(out.message.seq) is out and not out.message.gone:
@@ -220,5 +227,5 @@ class Consumer:
         return None
 
     def pending(self, stream: SimulatedStream) -> int:
-        """How many messages it has not delivered yet."""
-        return sum(1 for one in stream.log[self.next_seq - 1 :] if not one.gone and self.wants(one.subject))
+        """Returns how many messages it has not delivered yet."""
+        return sum(1 for message in stream.log[self.next_seq - 1 :] if not message.gone and self.wants(message.subject))

@@ -1,4 +1,4 @@
-"""The server's end of the NATS wire protocol: commands in, what a connection has subscribed to."""
+"""The server's end of the NATS wire protocol: parses commands and holds the subscriptions of a connection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.simulation.network import Connection
 
 
 class Commands(Protocol):
-    """What a connection's commands are for."""
+    """The server that handles the commands of a connection."""
 
     def published(self, client: ClientEnd, subject: str, reply: str, head: bytes, data: bytes) -> None: ...
     def subscribe(self, subscription: Subscription) -> None: ...
@@ -28,7 +28,7 @@ class Subscription:
 
 @dataclass(eq=False)
 class ClientEnd:
-    """The server's end of a connection: reads commands."""
+    """The server's end of a connection: parses its commands."""
 
     bus: Commands
     connection: Connection
@@ -37,7 +37,7 @@ class ClientEnd:
     open: bool = True
 
     def received(self, data: bytes) -> None:
-        """Takes the commands that are complete."""
+        """Handles the commands that have arrived completely."""
         data = self.buffer + data
         position, end = 0, len(data)
         while position < end:
@@ -70,14 +70,14 @@ class ClientEnd:
         self.buffer = data[position:]
 
     def closed(self) -> None:
-        """Its subscriptions end."""
+        """Ends its subscriptions."""
         self.open = False
         for sid in list(self.subscriptions):
             self.bus.unsubscribe(self, sid, 0)
 
 
 def read_headers(head: bytes) -> dict[str, str]:
-    """A header block as a dict."""
+    """Parses a header block."""
     headers: dict[str, str] = {}
     for line in head.decode().split("\r\n")[1:]:
         name, colon, value = line.partition(":")

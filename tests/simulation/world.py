@@ -66,14 +66,14 @@ def simulate(plan: Plan, *, trace: bool = False) -> Result:
             violations = [str(error), *loop.faults, *said_as_error()]
         finally:
             loop.abandon()
-            said_as_error()  # of what was broken off: nothing that the next one did
+            said_as_error()  # of the tasks that `abandon` closed: the next simulation must not report them
             asyncio.set_event_loop(None)
     return Result(plan, violations, bus.trace, loop.time(), world.answers)
 
 
 @dataclass
 class Process:
-    """One process that can die: `incarnation` names the one that lives."""
+    """A process that can be killed and started again: `incarnation` names the current run."""
 
     name: str
     incarnation: str = ""
@@ -102,7 +102,7 @@ class World:
         )
 
     async def run(self) -> list[str]:
-        """Everything; what does not hold."""
+        """Runs the plan; returns the violations."""
         stage = await self._in(self.loop.process("stage"), services.stage())
         starts = {f"memory-{n}": self._memory for n in range(MEMORIES)}
         starts |= {f"agent-{n}": self._agent for n in range(AGENTS)}
@@ -112,7 +112,7 @@ class World:
             await self._start(self._processes[name], start)
         settings = demo_config().model_dump(mode="json", by_alias=True, exclude_unset=True)
         await self._in(self._memories()[0].context or Context(), self._memories()[0].part.companies.create(settings))
-        begun = self.loop.time()
+        started_at = self.loop.time()
         self._go_wrong(self.plan.rates, self.plan.store)
         conversations = 1 + max((act.conversation for act in self.plan.acts), default=0)
         for number in range(conversations):
@@ -120,10 +120,10 @@ class World:
             self._operators.append(self._client(f"operator-{number}", f"commercial/op{number}"))
             self._begin(self._visitors[number].connect(), self._people)
             self._begin(self._greet(number), self._people)
-        happening = [self._begin(self._fault(begun, fault, starts), Context()) for fault in self.plan.faults]
-        happening += [self._begin(self._act(begun, stage, act), self._people) for act in self.plan.acts]
-        if happening:
-            await asyncio.wait(happening)
+        events = [self._begin(self._fault(started_at, fault, starts), Context()) for fault in self.plan.faults]
+        events += [self._begin(self._act(started_at, stage, act), self._people) for act in self.plan.acts]
+        if events:
+            await asyncio.wait(events)
         self._go_wrong(Rates(), StoreRates())
         await self._finally(stage)
         problem = await self._rest(stage)
@@ -146,7 +146,7 @@ class World:
         return self.loop.create_task(work, context=context)
 
     async def _start(self, process: Process, start: Callable[[Process], Coroutine[Any, Any, Any]]) -> None:
-        """Starts a process, as a supervisor does: again when it cannot."""
+        """Starts a process as a supervisor does: repeats it until the start succeeds."""
         while True:
             self._count += 1
             process.incarnation = f"{process.name}.{self._count}"
@@ -183,10 +183,10 @@ class World:
         process.part = await services.gateway(process.incarnation)
 
     def _door(self) -> tuple[Gateway, Context] | None:
-        open_ = [process for process in self._processes.values() if isinstance(process.part, Gateway)]
-        if not open_:
+        gateways = [process for process in self._processes.values() if isinstance(process.part, Gateway)]
+        if not gateways:
             return None
-        chosen = self.random.choice(open_)
+        chosen = self.random.choice(gateways)
         return chosen.part, chosen.context or Context()
 
     # ------------------------------------------------------------ people
@@ -195,7 +195,7 @@ class World:
         return SocketClient(name, token, self.network, self._door, self.random, self._people)
 
     async def _greet(self, number: int) -> None:
-        """The human agent opens the conversation once there is something in it."""
+        """Connects the human agent once the conversation has a message."""
         visitor, operator = self._visitors[number], self._operators[number]
         while not visitor.acknowledged:  # noqa: ASYNC110 - time costs nothing
             await asyncio.sleep(0.25)
@@ -232,14 +232,15 @@ class World:
                 await self._configure(stage, on=act.what == "on")
 
     def _copy(self, operator: SocketClient) -> None:
-        """Ids are forgotten after two minutes: by then the first one is stored in memory (see decision 0052)."""
+        """Stores the operator's last message a second time, if memory has projected the first: an id is forgotten after
+        two minutes, and by then memory has it (decision 0052)."""
         chat = self.bus.streams["CHAT"]
-        said = chat.last.get(f"chat.{COMPANY}.{operator.conversation}.message.operator.v1")
-        if said is None or any(fault.what == "restore" for fault in self.plan.faults):
+        message = chat.last.get(f"chat.{COMPANY}.{operator.conversation}.message.operator.v1")
+        if message is None or any(fault.what == "restore" for fault in self.plan.faults):
             return
         projection = chat.consumers["memory-projection"]
-        if said.seq < projection.next_seq and said.seq not in projection.out:
-            self.bus.copy(chat, said)
+        if message.seq < projection.next_seq and message.seq not in projection.out:
+            self.bus.copy(chat, message)
 
     async def _note(self, stage: Stage, conversation: str) -> None:
         event = CloudEvent(source="/nexus/newer", type="chat.note.added.v1", data=Wire())
@@ -250,7 +251,7 @@ class World:
             )
 
     async def _configure(self, stage: Stage, *, on: bool, anyway: bool = False) -> None:
-        """An admin switches the AI on or off, until it is; `anyway`: also where it seems to be."""
+        """Switches the AI on or off as an admin, repeatedly until it succeeds; `anyway`: even if it already is."""
         process = self.loop.process("stage")
         while not await self._in(process, self._switched(stage, on=on, anyway=anyway)):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.5)
@@ -267,16 +268,16 @@ class World:
         return False
 
     async def _finally(self, stage: Stage) -> None:
-        """The AI is switched on, and every conversation given back to it."""
+        """Switches the AI on and gives every conversation back to it."""
         await self._configure(stage, on=True)
         if any(fault.what == "restore" for fault in self.plan.faults):
-            # Settings that a MongoDB has lost come back from the bus: also that the AI was switched off. What the bus
-            # never got either the agents go on by, until an admin writes the next: nobody promises more.
+            # Settings that MongoDB lost come back from the bus, including that the AI was switched off. Settings that
+            # the bus never got stay in use by the agents until an admin's next change.
             await asyncio.sleep(SETTINGS_FOUND)
             await self._configure(stage, on=True, anyway=True)
         while any(client.waiting for client in (*self._visitors, *self._operators)):  # noqa: ASYNC110 - time costs nothing
             await asyncio.sleep(0.25)
-        # What was written while the AI was off is answered with the next message.
+        # Messages sent while the AI was off are answered together with the next message.
         await asyncio.sleep(3.0)
         was_off = any(act.what == "off" for act in self.plan.acts)
         for visitor in self._visitors if was_off else ():
@@ -318,7 +319,7 @@ class World:
     # ------------------------------------------------------------ the end
 
     async def _rest(self, stage: Stage) -> str | None:
-        """Waits until nothing is left to do; what is, when it takes too long."""
+        """Waits until nothing is left to do; returns what is left when that takes too long."""
         end = self.loop.time() + (CALM_REST if self.plan.calm else REST)
         left = ""
         while self.loop.time() < end:
@@ -334,7 +335,7 @@ class World:
             held = self.bus.streams[stream]
             consumer = held.consumers.get(name)
             if consumer is None:
-                # A memory that starts with a MongoDB which has lost its name begins the log anew.
+                # A memory that starts with a MongoDB that has lost its name reads the log from the beginning.
                 return f"{name} is being made"
             if consumer.out or consumer.pending(held):
                 return f"{name} has {len(consumer.out)} out and {consumer.pending(held)} pending"
@@ -357,22 +358,22 @@ class World:
         return [process for process in self._processes.values() if isinstance(process.part, Memory)]
 
     async def _remembered(self) -> list[str]:
-        """What memory has wrong of the conversations, each replica asked."""
+        """Returns where the conversations of any replica of memory differ from the log."""
         chat = self.bus.streams["CHAT"]
         named = [visitor.conversation for visitor in self._visitors if visitor.conversation]
-        expected = [found for name in named if (found := checks.recounted(chat, name)).facts]
+        expected = [recount for name in named if (recount := checks.recounted(chat, name)).facts]
         wrong = checks.of_histories(self.stores.told, expected)
         for memory in self._memories():
             for conversation in expected:
-                asked = self._in(memory.context or Context(), checks.of_memory(memory.part, conversation))
-                await asyncio.wait([asked], timeout=30.0)
-                said = asked.result() if asked.done() else ["does not answer"]
-                wrong += [f"{memory.incarnation}: {one}" for one in said]
+                check = self._in(memory.context or Context(), checks.of_memory(memory.part, conversation))
+                await asyncio.wait([check], timeout=30.0)
+                differences = check.result() if check.done() else ["does not answer"]
+                wrong += [f"{memory.incarnation}: {difference}" for difference in differences]
         return wrong
 
     def _violations(self, stage: Stage, problem: str | None) -> list[str]:
         chat = self.bus.streams["CHAT"]
-        self.answers = sum(1 for one in chat.log if one.subject.endswith("message.assistant.v1"))
+        self.answers = sum(1 for stored in chat.log if stored.subject.endswith("message.assistant.v1"))
         found = [problem] if problem else []
         found += checks.of_log(chat, beside_human=False)
         found += checks.of_journals(self.bus.streams["TURNS"])

@@ -1,7 +1,7 @@
-"""What a stack says to its servers: every message on the bus, every command to Redis and to MongoDB, in order.
+"""Records what a stack sends to its servers: every message on the bus, every command to Redis and to MongoDB, in order.
 
-The bus is heard as a subscriber of `>` with the operator's credentials hears it: requests and replies, deliveries and
-acknowledgements. Redis tells by MONITOR, MongoDB's commands are read by a proxy that stands before it.
+A subscriber of `>` sees the messages of the bus: requests and replies, deliveries and acknowledgements. MONITOR lists
+the commands of Redis; a proxy before MongoDB reads its commands.
 """
 
 import asyncio
@@ -21,13 +21,16 @@ from runtime.testing.network import Proxy
 
 Server = Literal["bus", "redis", "mongodb"]
 _DELTAS = ".message.delta."
-_OWN = frozenset({"hello", "ismaster", "isMaster", "ping", "endSessions", "CLIENT", "HELLO", "AUTH", "SELECT", "PING"})
-"""What drivers say of their own accord, to see whether the server is there."""
+_DRIVER_COMMANDS = frozenset(
+    {"hello", "ismaster", "isMaster", "ping", "endSessions", "CLIENT", "HELLO", "AUTH", "SELECT", "PING"}
+)
+"""Commands that drivers send by themselves, to open a connection or to check the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message or command. `at`: when it was heard, by time.monotonic(); `size` in bytes, of a message its body."""
+    """One message or command. `at`: when it was recorded, by time.monotonic(); `size`: bytes, of a message only the
+    body."""
 
     at: float
     server: Server
@@ -38,7 +41,7 @@ class Line:
 
     @property
     def kind(self) -> str:
-        """What it is, without the ids: `_INBOX.agent.<id>.7` is `_INBOX.agent`."""
+        """Returns the subject or command without ids: `_INBOX.agent.<id>.7` is `to agent`."""
         if self.server != "bus":
             return self.what
         tokens = self.what.split(".")
@@ -54,7 +57,7 @@ class Line:
 
     @property
     def text(self) -> bool:
-        """Whether it is a piece of text on its way to a reader."""
+        """Returns whether it is a streamed piece of an answer's text."""
         return self.server == "bus" and _DELTAS in f"{self.what}."
 
 
@@ -65,11 +68,11 @@ class Account:
     lines: list[Line] = field(default_factory=list[Line])
 
     def clear(self) -> None:
-        """Forgets what was heard."""
+        """Deletes the lines recorded so far."""
         self.lines.clear()
 
     def of(self, server: Server, *, before: float | None = None) -> list[Line]:
-        """A server's lines, without pieces of text; those heard before a moment."""
+        """Returns a server's lines without pieces of text, all or those before a moment."""
         return [
             line
             for line in self.lines
@@ -78,13 +81,13 @@ class Account:
 
 
 def counted(lines: Iterable[Line]) -> Counter[str]:
-    """How many of each kind."""
+    """Counts the lines of each kind."""
     return Counter(line.kind for line in lines)
 
 
 @asynccontextmanager
 async def listening(bus: str, redis: str, mongodb: Proxy | None) -> AsyncGenerator[Account]:
-    """Listens to the three servers for the length of the block."""
+    """Records the three servers while the block runs."""
     account = Account()
     client = await connect(NatsSettings(url=bus), name="account")
     await listen(client, ">", lambda message: account.lines.append(_bus_line(message)))
@@ -111,7 +114,7 @@ def _bus_line(message: Msg) -> Line:
 
 
 async def _monitor(url: str, lines: list[Line]) -> None:
-    """Redis' own account; each line is `time [db address] "COMMAND" "argument" …`."""
+    """Reads MONITOR; each of its lines is `time [db address] "COMMAND" "argument" …`."""
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=1 << 24)
     if address.password:
@@ -121,8 +124,8 @@ async def _monitor(url: str, lines: list[Line]) -> None:
         async for line in reader:
             at = time.monotonic()
             words = line.decode(errors="replace").split('"')
-            # What a script calls comes from `lua`: it is part of the one command that runs the script.
-            if len(words) < 2 or " lua]" in words[0] or words[1].upper() in _OWN:
+            # Calls inside a script are marked `lua`: the command that runs the script is counted already.
+            if len(words) < 2 or " lua]" in words[0] or words[1].upper() in _DRIVER_COMMANDS:
                 continue
             key = next((word for word in words[3::2] if "nexus" in word or ":" in word), "")
             lines.append(Line(at, "redis", f"{words[1].upper()} {_without_ids(key)}".strip(), size=len(line)))
@@ -135,21 +138,22 @@ def _without_ids(key: str) -> str:
 
 
 class _MongoReader:
-    """Commands out of one client's bytes (MongoDB wire protocol, OP_MSG; its body's first field is the command)."""
+    """Reads commands from one client's bytes (MongoDB wire protocol, OP_MSG; the first field of the body is the
+    command)."""
 
     def __init__(self, lines: list[Line]) -> None:
         self._lines = lines
-        self._held = bytearray()
+        self._buffer = bytearray()
 
     def take(self, chunk: bytes) -> None:
-        """More bytes."""
-        self._held += chunk
-        while len(self._held) >= 16:
-            size = int.from_bytes(self._held[:4], "little")
-            if len(self._held) < size:
+        """Adds bytes; records the commands that are complete."""
+        self._buffer += chunk
+        while len(self._buffer) >= 16:
+            size = int.from_bytes(self._buffer[:4], "little")
+            if len(self._buffer) < size:
                 return
-            message = bytes(self._held[:size])
-            del self._held[:size]
+            message = bytes(self._buffer[:size])
+            del self._buffer[:size]
             if int.from_bytes(message[12:16], "little") == 2013:
                 self._command(message)
 
@@ -159,5 +163,5 @@ class _MongoReader:
         collection = ""
         if message[25] == 2:  # a string
             collection = rest[4:].split(b"\0", 1)[0].decode(errors="replace")
-        if command not in _OWN:
+        if command not in _DRIVER_COMMANDS:
             self._lines.append(Line(time.monotonic(), "mongodb", f"{command} {collection}".strip(), size=len(message)))

@@ -11,7 +11,7 @@ import aiohttp
 
 Frame = dict[str, Any]
 DEADLINE = 30.0
-"""Seconds to wait for a frame; a test that needs longer says so."""
+"""Seconds to wait for a frame, unless a test gives another value."""
 FINAL_ROLES = frozenset({"assistant", "system"})
 
 
@@ -50,28 +50,28 @@ class ChatClient:
         await self._http.close()
 
     async def connect(self) -> None:
-        """Opens the socket without a word."""
+        """Opens the socket and sends nothing."""
         self.close_code = None
         self._socket = await self._http.ws_connect(self._url, max_msg_size=0, autoclose=True)
         self._reader = asyncio.create_task(self._read(self._socket))
 
     async def hello(self, **fields: Any) -> Frame:
-        """Says hello and returns the welcome; keeps conversation, epoch and seq for the next time."""
-        mark = len(self.frames)
+        """Sends hello and returns the welcome; stores the conversation and the epoch for `resume`."""
+        first_new = len(self.frames)
         await self.send_frame("hello", token=self._token, **fields)
-        welcome = await self.wait_for("welcome", after=mark)
+        welcome = await self.wait_for("welcome", after=first_new)
         self.conversation = welcome.get("conversationId")
         self.epoch = welcome["epoch"]
         return welcome
 
     async def resume(self, **fields: Any) -> Frame:
-        """Connects anew and says hello with the last sequence seen."""
+        """Connects again and sends hello with the last sequence seen."""
         await self.connect()
         since = {"epoch": self.epoch, "seq": self.seq}
         return await self.hello(conversationId=self.conversation, since=since, **fields)
 
     async def cut(self) -> None:
-        """Breaks the connection off, with no closing handshake."""
+        """Cuts the connection without a closing handshake."""
         if self._reader is not None:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
@@ -94,10 +94,10 @@ class ChatClient:
 
     async def say(self, text: str, client_message_id: str | None = None, **fields: Any) -> Frame:
         """Sends a message and returns its ack."""
-        identity = client_message_id or str(uuid.uuid4())
-        mark = len(self.frames)
-        await self.send_frame("message.send", clientMessageId=identity, text=text, **fields)
-        return await self.wait_for("message.ack", lambda f: f["clientMessageId"] == identity, after=mark)
+        message_id = client_message_id or str(uuid.uuid4())
+        first_new = len(self.frames)
+        await self.send_frame("message.send", clientMessageId=message_id, text=text, **fields)
+        return await self.wait_for("message.ack", lambda frame: frame["clientMessageId"] == message_id, after=first_new)
 
     async def ask(self, text: str, deadline: float = DEADLINE) -> Frame:
         """Sends a message and returns the final message that answers it."""
@@ -108,7 +108,7 @@ class ChatClient:
         """The first assistant or system message in the log after `seq`."""
         frame = await self.wait_for(
             "message.created",
-            lambda f: f["message"]["seq"] > seq and f["message"]["role"] in FINAL_ROLES,
+            lambda created: created["message"]["seq"] > seq and created["message"]["role"] in FINAL_ROLES,
             deadline=deadline,
         )
         return frame["message"]
@@ -124,18 +124,25 @@ class ChatClient:
         """The first frame of the type ("": of any), from number `after` on, that is accepted; fails after `deadline`
         seconds."""
 
-        def found() -> Frame | None:
-            return next((f for f in self.frames[after:] if type_ in ("", f["type"]) and accept(f)), None)
+        def first_accepted() -> Frame | None:
+            return next(
+                (
+                    candidate
+                    for candidate in self.frames[after:]
+                    if type_ in ("", candidate["type"]) and accept(candidate)
+                ),
+                None,
+            )
 
         try:
             async with asyncio.timeout(deadline), self._news:
-                while (frame := found()) is None:
+                while (frame := first_accepted()) is None:
                     if self.close_code is not None:
                         raise ConnectionEndedError(self.close_code, type_)
                     await self._news.wait()
                 return frame
         except TimeoutError:
-            seen = [f["type"] for f in self.frames[after:]]
+            seen = [candidate["type"] for candidate in self.frames[after:]]
             raise AssertionError(f"no {type_} within {deadline} s; since then: {seen[-30:]}") from None
 
     async def wait_closed(self, deadline: float = DEADLINE) -> int | None:
@@ -146,12 +153,12 @@ class ChatClient:
 
     def of_type(self, type_: str) -> list[Frame]:
         """All frames of one type so far."""
-        return [f for f in self.frames if f["type"] == type_]
+        return [frame for frame in self.frames if frame["type"] == type_]
 
     def messages(self, role: str | None = None) -> list[Mapping[str, Any]]:
-        """The messages of message.created frames so far, as often as they came."""
-        created = [f["message"] for f in self.of_type("message.created")]
-        return [m for m in created if role is None or m["role"] == role]
+        """Returns the messages of all message.created frames so far, repeated ones too."""
+        created = [frame["message"] for frame in self.of_type("message.created")]
+        return [message for message in created if role is None or message["role"] == role]
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         async for message in socket:

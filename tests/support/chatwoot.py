@@ -77,7 +77,7 @@ class Chatwoot:
         return told | more
 
     def message(self, number: int, content: str | None, **more: Any) -> Json:
-        """message_created, of the contact's unless it says otherwise."""
+        """Returns an event message_created, by default of a message from the contact."""
         self._ids += 1
         return {
             "account": {"id": ACCOUNT, "name": "Acme"},
@@ -100,13 +100,13 @@ class Chatwoot:
         """conversation_status_changed."""
         before = self.status.get(number, "pending")
         self.status[number] = status
-        told = self.conversation(number, status=status)
-        told["meta"]["assignee"] = assignee
+        payload = self.conversation(number, status=status)
+        payload["meta"]["assignee"] = assignee
         changes = [{"status": {"previous_value": before, "current_value": status}}]
-        return told | {"event": "conversation_status_changed", "changed_attributes": changes}
+        return payload | {"event": "conversation_status_changed", "changed_attributes": changes}
 
     async def send(self, event: Json, *, secret: str = SECRET, at: int | None = None) -> int:
-        """Tells the bot; the status of its answer."""
+        """Sends the event to the bot; returns the status of its answer."""
         body = json.dumps(event).encode()
         moment = str(at or int(time.time()))
         signature = hmac.new(secret.encode(), f"{moment}.".encode() + body, hashlib.sha256).hexdigest()
@@ -129,16 +129,16 @@ class Chatwoot:
             await self._news.wait_for(wanted)
 
     def texts(self, number: int) -> list[str]:
-        """What the bot has said in a conversation."""
-        return [one["content"] for one in self.said if one["number"] == number]
+        """Returns the texts the bot sent to a conversation."""
+        return [message["content"] for message in self.said if message["number"] == number]
 
     async def take_message(self, request: web.Request) -> web.Response:
         if (refused := self._refused(request)) is not None:
             return refused
         body = await request.json()
         expected = {"content", "message_type", "private", "content_type", "content_attributes"}
-        right = body.keys() == expected and body["message_type"] == "outgoing" and body["private"] is False
-        if not right or not isinstance(body["content"], str) or not body["content"]:
+        is_valid = body.keys() == expected and body["message_type"] == "outgoing" and body["private"] is False
+        if not is_valid or not isinstance(body["content"], str) or not body["content"]:
             self.wrong.append(f"message {body}")
             return web.json_response({"error": "Content can't be blank"}, status=422)
         number = int(request.match_info["number"])
@@ -146,9 +146,9 @@ class Chatwoot:
         self.on_message()
         if self.echoing:
             sender = {"id": BOT, "name": "Nexus", "type": "agent_bot"}
-            beside = body["content_attributes"]
+            attributes = body["content_attributes"]
             echo = self.message(
-                number, body["content"], message_type="outgoing", sender=sender, content_attributes=beside
+                number, body["content"], message_type="outgoing", sender=sender, content_attributes=attributes
             )
             task = asyncio.create_task(self._echo(echo))
             self._echoes.add(task)
@@ -171,7 +171,7 @@ class Chatwoot:
         return web.json_response({"payload": {"success": True, "current_status": status, "conversation_id": number}})
 
     async def refuse_bots(self, request: web.Request) -> web.Response:
-        """What a bot may not read."""
+        """Refuses a request that bots may not make."""
         if request.headers.get("api_access_token") != TOKEN:
             return web.json_response({"error": "Invalid Access Token"}, status=401)
         return web.json_response({"error": "Access to this endpoint is not authorized for bots"}, status=401)
@@ -185,14 +185,14 @@ class Chatwoot:
         return None
 
     async def _echo(self, event: Json) -> None:
-        """A job of its own: it is tried again while the bot is away."""
+        """Sends the event repeatedly until the bot accepts it."""
 
-        async def taken() -> bool:
+        async def is_accepted() -> bool:
             with suppress(aiohttp.ClientError):
                 return await self.send(event) == 200
             return False
 
-        await eventually(taken, 30.0)
+        await eventually(is_accepted, 30.0)
 
 
 @asynccontextmanager

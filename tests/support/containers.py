@@ -28,7 +28,7 @@ SERVERS: dict[str, tuple[int, str, str, str]] = {
 
 
 def main() -> int:
-    """Pytest's exit code; 1 without a Docker engine."""
+    """Runs the tests; returns pytest's exit code, or 1 without a Docker engine."""
     try:
         docker.from_env().ping()  # pyright: ignore[reportUnknownMemberType] - the docker package is partly untyped
     except DockerException as error:
@@ -42,7 +42,7 @@ def main() -> int:
 
 @contextlib.contextmanager
 def server(name: str) -> Generator[str]:
-    """One server's address, for the length of the block."""
+    """Runs a server while the block runs; yields its address."""
     port, command, ready, scheme = SERVERS[name]
     container = DockerContainer(image(name)).with_command(command).with_exposed_ports(port)
     with container.waiting_for(LogMessageWaitStrategy(ready)) as started:
@@ -50,7 +50,7 @@ def server(name: str) -> Generator[str]:
 
 
 def image(name: str) -> str:
-    """The image that docker-compose.yml runs."""
+    """Returns the image that docker-compose.yml names for the server."""
     compose = cast(dict[str, Any], yaml.safe_load((ROOT / "docker-compose.yml").read_text()))
     return str(compose["services"][name]["image"])
 

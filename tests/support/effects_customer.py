@@ -1,4 +1,4 @@
-"""A customer whose effects are kept in ledger: alerts and orders over REST."""
+"""A customer who makes alerts and orders over REST; a ledger records them."""
 
 import asyncio
 import uuid
@@ -13,12 +13,12 @@ from tests.support.effects_ledger import EffectsLedger, View
 from tests.support.running_stack import RunningStack
 
 SETTLED_WITHIN = 90.0
-"""Seconds until a key says how it stands, once everything is up again."""
+"""Seconds until the outcome of every key is known, once everything is running again."""
 FINAL = {200: View.ACCEPTED, 422: View.REJECTED, 502: View.REJECTED}
 
 
 class Customer:
-    """Somebody on the plan pro who makes alerts and orders over REST, each with a basis of its own."""
+    """A customer on the plan pro who makes alerts and orders over REST, each with a unique basis."""
 
     def __init__(self, stack: RunningStack, http: Http) -> None:
         self.token = stack.mint("user", f"u-{uuid.uuid4().hex[:12]}", "acme", plan="pro")
@@ -33,7 +33,8 @@ class Customer:
         return answer[0], answer[1]
 
     def effect(self, number: int) -> str:
-        """A new effect, not asked for yet: an alert by its message, or an order by its quantity."""
+        """Prepares a new effect without asking for it and returns its key: an alert known by its message, or an order
+        known by its quantity."""
         key = uuid.uuid4().hex
         if number % 2:
             basis, tool = f"look {key}", "create_alert"
@@ -46,7 +47,7 @@ class Customer:
         return key
 
     async def ask(self, key: str) -> tuple[int, dict[str, Any]]:
-        """Asks for it; what comes of it goes into the ledger."""
+        """Asks for the effect and records the outcome in the ledger."""
         try:
             status, body = await self.call(*self._asked[key], key)
         except (aiohttp.ClientError, TimeoutError):
@@ -57,7 +58,7 @@ class Customer:
         return status, body
 
     async def settle(self) -> None:
-        """Asks again for what has no answer yet, until it has one."""
+        """Repeats each request without an answer until it has one."""
 
         async def settled() -> bool:
             await asyncio.gather(*(self.ask(one.key) for one in self.ledger.unsettled))
@@ -66,7 +67,7 @@ class Customer:
         await eventually(settled, SETTLED_WITHIN)
 
     async def stands(self) -> list[str]:
-        """The basis of everything that there is."""
+        """Returns the basis of every effect in the store."""
         status, alerts = await self.call("list_alerts", {})
         assert status == 200, alerts
         status, orders = await self.call("get_pending_orders", {})

@@ -24,22 +24,22 @@ class Fault(StrEnum):
     """What can be wrong with an effect."""
 
     LOST = "lost"
-    """It was said to be done, and is not there."""
+    """The client was told that it is done, and the store does not have it."""
     DONE_ALL_THE_SAME = "done all the same"
-    """It was said not to be done, and is there."""
+    """The client was told that it is not done, and the store has it."""
     DOUBLED = "doubled"
-    """It is there more than once."""
+    """The store has it more than once."""
     NOBODY_ASKED = "nobody asked"
-    """It is there, and no client asked for it."""
+    """The store has it, and no client asked for it."""
     TOLD_BOTH = "told both"
-    """It was said to be done and not to be done; nothing but "unknown" may be taken back."""
+    """The client was told both that it is done and that it is not; only "unknown" may be corrected later."""
     STILL_UNKNOWN = "still unknown"
-    """Asked again when all was well, nobody could say."""
+    """When everything worked again, a repeated request still got no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One effect that the ledger do not close for."""
+    """One effect for which the ledger and the store differ."""
 
     fault: Fault
     key: str
@@ -59,7 +59,7 @@ class Effect:
 
     @property
     def known(self) -> View:
-        """The last word that was one."""
+        """Returns the last view that is not UNKNOWN."""
         return next((view for view in reversed(self.views) if view is not View.UNKNOWN), View.UNKNOWN)
 
 
@@ -99,24 +99,26 @@ class EffectsLedger:
     def findings(self, stands: Iterable[str]) -> list[Finding]:
         """What is wrong. `stands`: the basis of everything that there is, as often as it is there, by a public
         interface."""
-        there = Counter(stands)
-        found = [Finding(Fault.NOBODY_ASKED, "", basis) for basis in there if basis not in self._by_basis]
+        stored_counts = Counter(stands)
+        found = [Finding(Fault.NOBODY_ASKED, "", basis) for basis in stored_counts if basis not in self._by_basis]
         for effect in self._effects.values():
-            found += [Finding(fault, effect.key, effect.basis) for fault in _faults(effect, there[effect.basis])]
+            found += [
+                Finding(fault, effect.key, effect.basis) for fault in _faults(effect, stored_counts[effect.basis])
+            ]
         return found
 
 
-def _faults(effect: Effect, there: int) -> list[Fault]:
-    said = {view for view in effect.views if view is not View.UNKNOWN}
+def _faults(effect: Effect, stored_count: int) -> list[Fault]:
+    told = {view for view in effect.views if view is not View.UNKNOWN}
     found: list[Fault] = []
-    if there > 1:
+    if stored_count > 1:
         found.append(Fault.DOUBLED)
-    if len(said) > 1:
+    if len(told) > 1:
         found.append(Fault.TOLD_BOTH)
-    elif said == {View.ACCEPTED} and not there:
+    elif told == {View.ACCEPTED} and not stored_count:
         found.append(Fault.LOST)
-    elif said == {View.REJECTED} and there:
+    elif told == {View.REJECTED} and stored_count:
         found.append(Fault.DONE_ALL_THE_SAME)
-    elif not said:
+    elif not told:
         found.append(Fault.STILL_UNKNOWN)
     return found

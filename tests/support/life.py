@@ -1,4 +1,5 @@
-"""One customer over days, on a clock of their own: memory and agent with real servers, a scripted model, no market."""
+"""One customer over several days on a simulated clock: memory and agent with real servers, a scripted model, no
+market."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -25,24 +26,24 @@ DAY = 24 * 3600.0
 DEADLINE = 20.0
 LEFT_OUT = ("what is remembered of the user", "the user's and the market's data")
 PROPOSING = '"said": '
-"""Stands in what a model is told that proposes what to remember, and in no prompt of a turn."""
+"""Text that is in every prompt that asks the model what to remember, and in no prompt of a turn."""
 
 
 @dataclass
 class Life:
-    """One customer, their copilot, and what time it is."""
+    """One customer, the services that serve them, and the clock."""
 
     memory: Replica
     model: ScriptedModel
     clock: FakeClock
 
     async def day(self, *texts: str) -> list[str]:
-        """The next day's conversation; its answers."""
+        """Moves to the next day and has a conversation; returns the answers."""
         await self.clock.advance(DAY)
         return await self.say(*texts)
 
     async def say(self, *texts: str) -> list[str]:
-        """A conversation; its answers."""
+        """Has a conversation; returns the answers."""
         writer = Writer(self.memory.client, COMPANY)
         log = ConversationLog(self.memory.client)
         answers: list[str] = []
@@ -61,32 +62,32 @@ class Life:
 
     @property
     def proposing(self) -> list[str]:
-        """What the model was told when it was asked what to remember, oldest first."""
+        """Returns the prompts that asked the model what to remember, oldest first."""
         asked = (str(body["messages"][-1]["content"]) for body in self.model.asked)
         return [text for text in asked if PROPOSING in text]
 
     async def prompt(self) -> str:
-        """The system prompt with which the model is greeted on the next day."""
+        """Moves to the next day, says good morning, and returns the system prompt of that turn."""
         await self.clock.advance(DAY)
 
-        async def whole() -> str:
+        async def complete_prompt() -> str:
             await self.say("good morning")
-            greeted = [body for body in self.model.asked if PROPOSING not in str(body["messages"][-1]["content"])]
-            prompt = str(greeted[-1]["messages"][0]["content"])
-            # A busy machine may leave memory's part out, and says so.
+            turn_bodies = [body for body in self.model.asked if PROPOSING not in str(body["messages"][-1]["content"])]
+            prompt = str(turn_bodies[-1]["messages"][0]["content"])
+            # On a busy machine the prompt may lack memory's part and says that it does: then try again.
             return "" if any(words in prompt for words in LEFT_OUT) else prompt
 
-        return await eventually(whole, DEADLINE)
+        return await eventually(complete_prompt, DEADLINE)
 
     async def remembered(self) -> LongTermMemory:
-        """What is remembered now."""
-        who = UserRef(company_id=COMPANY, user_id=USER)
-        return (await self.memory.rpc.call(MEMORY_GET, who, deadline=DEADLINE)).memory
+        """Returns the long-term memory of the customer."""
+        user = UserRef(company_id=COMPANY, user_id=USER)
+        return (await self.memory.rpc.call(MEMORY_GET, user, deadline=DEADLINE)).memory
 
 
 @asynccontextmanager
 async def living(servers: Servers) -> AsyncGenerator[Life]:
-    """A life from the first of March 2026 on."""
+    """Starts the services; the clock begins at 1 March 2026."""
     clock = FakeClock(datetime(2026, 3, 1, 15, 0, tzinfo=UTC))
     verifier = PrincipalVerifier(TOKENS)
     async with replica(servers, clock=clock) as memory, scripted_model() as model:

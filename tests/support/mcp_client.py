@@ -1,4 +1,4 @@
-"""The official MCP client, and who sits before it."""
+"""The official MCP client, and the person who answers its questions."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -19,10 +19,10 @@ Mode = Literal["auto", "legacy"]
 
 
 class Person:
-    """Who sits before the client: what they are asked, and what they say."""
+    """The person who uses the client: what they are asked and how they answer."""
 
     def __init__(self, answer: Answer = "accept", *, confirm: bool = True, **changes: float) -> None:
-        """`changes`: what they write into the form's other fields."""
+        """`changes`: the values they enter in the form's other fields."""
         self.answer: Answer = answer
         self.confirm = confirm
         self.changes = changes
@@ -30,7 +30,7 @@ class Person:
         self.fields: list[dict[str, Any]] = []
 
     async def elicit(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-        """What they say."""
+        """Records the question and returns the person's answer."""
         del context
         self.asked.append(params.message)
         if isinstance(params, types.ElicitRequestFormParams):
@@ -59,11 +59,11 @@ async def connected(
 
 
 VIEWS = advertise("io.modelcontextprotocol/ui", {"mimeTypes": ["text/html;profile=mcp-app"]})
-"""Of a client that shows views beside results."""
+"""The extension of a client that shows views beside results."""
 
 
 class TaskParams(types.RequestParams):
-    """Which task."""
+    """Parameters that name a task."""
 
     task_id: str
 
@@ -75,13 +75,13 @@ class AboutTask(types.Request[TaskParams, str]):
 
 
 class Told(types.Result):
-    """What a server says of a task."""
+    """A task as the server describes it."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class Handle(types.Result):
-    """A task in the place of a result."""
+    """A task returned in place of a result."""
 
     result_type: Literal["task"]
     task_id: str
@@ -89,7 +89,7 @@ class Handle(types.Result):
 
 
 class Tasks(ClientExtension):
-    """A client that takes handles, and asks until there is a result. `statuses`: what it was told."""
+    """A client extension that accepts tasks and polls until the result. `statuses`: every status it got."""
 
     identifier = "io.modelcontextprotocol/tasks"
 
@@ -98,23 +98,23 @@ class Tasks(ClientExtension):
         self.statuses: list[str] = []
 
     def claims(self) -> list[ResultClaim[Any]]:
-        """Handles, of calls."""
+        """Claims results that are tasks."""
         return [ResultClaim(result_type="task", model=Handle, resolve=self._followed)]
 
     async def _followed(self, handle: Handle, context: ClaimContext) -> types.CallToolResult:
         self.ids.append(handle.task_id)
 
         async def ended() -> dict[str, Any] | None:
-            told = await about_task(context.session, "tasks/get", handle.task_id)
-            self.statuses.append(told["status"])
-            return told if told["status"] in ("completed", "failed", "cancelled") else None
+            task = await about_task(context.session, "tasks/get", handle.task_id)
+            self.statuses.append(task["status"])
+            return task if task["status"] in ("completed", "failed", "cancelled") else None
 
-        told = await eventually(ended, 30)
-        assert told is not None
-        return types.CallToolResult.model_validate(told.get("result", {"content": []}))
+        task = await eventually(ended, 30)
+        assert task is not None
+        return types.CallToolResult.model_validate(task.get("result", {"content": []}))
 
 
 async def about_task(session: ClientSession, method: str, task_id: str) -> dict[str, Any]:
-    """The server's answer."""
+    """Sends the request and returns the server's answer."""
     request = AboutTask(method=method, params=TaskParams(task_id=task_id))
     return (await session.send_request(request, Told)).model_dump(by_alias=True)

@@ -1,4 +1,4 @@
-"""A company's site on this machine, as a developer has one, with an interface, a model and an MCP server beside it."""
+"""A company's site on this machine, with an HTTP interface, a model and an MCP server."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,22 +16,24 @@ BROKER = """<!doctype html><html lang="en"><title>Harbour Brokers</title><body><
 
 @asynccontextmanager
 async def own_site(body: str = PAGE) -> AsyncGenerator[str]:
-    """A site on this machine, as a developer has one."""
+    """Serves the site while the block runs; yields its address."""
 
     async def page(_: web.Request) -> web.Response:
         return web.Response(text=body, content_type="text/html")
 
     async def order(request: web.Request) -> web.Response:
-        known = request.headers.get("X-Api-Key") == "my-secret"
-        return web.json_response({"order": request.match_info["order"], "state": "sent"}, status=200 if known else 401)
+        is_authorized = request.headers.get("X-Api-Key") == "my-secret"
+        return web.json_response(
+            {"order": request.match_info["order"], "state": "sent"}, status=200 if is_authorized else 401
+        )
 
     async def model(request: web.Request) -> web.Response:
-        known = request.headers.get("Authorization") == "Bearer my-key"
+        is_authorized = request.headers.get("Authorization") == "Bearer my-key"
         choice = {"message": {"role": "assistant", "content": "ready"}, "finish_reason": "stop"}
-        return web.json_response({"model": "house-1", "choices": [choice]}, status=200 if known else 401)
+        return web.json_response({"model": "house-1", "choices": [choice]}, status=200 if is_authorized else 401)
 
     async def mcp(request: web.Request) -> web.Response:
-        asked = await request.json()
+        message = await request.json()
         schema = {"type": "object", "properties": {"day": {"type": "string"}}}
         results: dict[str, Any] = {
             "initialize": {
@@ -43,11 +45,11 @@ async def own_site(body: str = PAGE) -> AsyncGenerator[str]:
                 "tools": [{"name": "free_slots", "description": "Free appointments on a day", "inputSchema": schema}]
             },
         }
-        if "id" not in asked:
+        if "id" not in message:
             return web.Response(status=202)
-        known = results.get(asked["method"])
-        said = {"result": known} if known else {"error": {"code": -32601, "message": "no such method"}}
-        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], **said})
+        result = results.get(message["method"])
+        outcome = {"result": result} if result else {"error": {"code": -32601, "message": "no such method"}}
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], **outcome})
 
     app = web.Application()
     app.router.add_get("/", page)

@@ -1,4 +1,4 @@
-"""A chat client that does what the widget does when something is away: it tries again, under the same id."""
+"""A chat client that repeats a request under the same id while a service is away, as the widget does."""
 
 import asyncio
 import contextlib
@@ -13,12 +13,12 @@ from tests.support.chat_client import FINAL_ROLES, ChatClient, ConnectionEndedEr
 from tests.support.running_stack import RunningStack
 
 PAUSE = 0.5
-"""Seconds before another try, where the gateway names none."""
+"""Seconds before a repeated request, if the gateway names none."""
 
 
 class PatientChat:
-    """One person's chat. `refused` counts what was not done and had to be asked for again; `acked` holds the sequence
-    of each message that was accepted, with the moment (monotonic) at which it was told to be."""
+    """One person's chat. `refused` counts the requests that had to be repeated; `acked` holds the sequence of each
+    accepted message and the monotonic time of its ack."""
 
     def __init__(self, url: str, token: str) -> None:
         self._url, self._token = url, token
@@ -34,79 +34,81 @@ class PatientChat:
 
     @property
     def conversation(self) -> str:
-        """Known after `enter`."""
+        """Returns the id of the conversation, known after `enter`."""
         assert self._client.conversation is not None
         return self._client.conversation
 
     async def enter(self) -> Frame:
-        """Connects and says hello until there is a welcome."""
+        """Connects and sends hello until it gets a welcome."""
         while True:
             with contextlib.suppress(aiohttp.ClientError, ConnectionResetError):
                 await self._client.cut()
                 await self._client.connect()
-                mark = len(self._client.frames)
+                first_new = len(self._client.frames)
                 conversation = self._client.conversation
-                known: dict[str, Any] = {"conversationId": conversation} if conversation else {}
+                resume_fields: dict[str, Any] = {"conversationId": conversation} if conversation else {}
                 if self._client.epoch:
-                    known["since"] = {"epoch": self._client.epoch, "seq": self._client.seq}
-                await self._client.send_frame("hello", token=self._token, locale="en", **known)
+                    resume_fields["since"] = {"epoch": self._client.epoch, "seq": self._client.seq}
+                await self._client.send_frame("hello", token=self._token, locale="en", **resume_fields)
                 with contextlib.suppress(ConnectionEndedError):
-                    told = await self._any(mark, lambda f: f["type"] in {"welcome", "error"})
-                    if told["type"] == "welcome":
-                        self._client.conversation = told["conversationId"]
-                        self._client.epoch = told["epoch"]
-                        return told
-                    await asyncio.sleep(told.get("retryAfterMs", 0) / 1000)
+                    reply = await self._next_accepted(first_new, lambda frame: frame["type"] in {"welcome", "error"})
+                    if reply["type"] == "welcome":
+                        self._client.conversation = reply["conversationId"]
+                        self._client.epoch = reply["epoch"]
+                        return reply
+                    await asyncio.sleep(reply.get("retryAfterMs", 0) / 1000)
             self.refused += 1
             await asyncio.sleep(PAUSE)
 
     async def say(self, text: str) -> int:
-        """Sends the message until it is accepted; its sequence."""
-        identity = str(uuid.uuid4())
-        fields: dict[str, Any] = {"clientMessageId": identity, "text": text}
-        ack = await self._asked("message.send", "message.ack", "clientMessageId", identity, fields)
+        """Sends the message until it is accepted; returns its sequence."""
+        message_id = str(uuid.uuid4())
+        fields: dict[str, Any] = {"clientMessageId": message_id, "text": text}
+        ack = await self._repeat_until_answered("message.send", "message.ack", "clientMessageId", message_id, fields)
         self.acked[ack["seq"]] = time.monotonic()
         return ack["seq"]
 
     async def confirm(self, action: str) -> Frame:
         """Confirms until the gateway says how the action stands."""
-        return await self._asked("action.confirm", "action.updated", "", action, {"actionId": action})
+        return await self._repeat_until_answered("action.confirm", "action.updated", "", action, {"actionId": action})
 
     async def answer(self, seq: int) -> Frame:
-        """The final message after `seq`, whatever happens to the connection."""
+        """Returns the final message after `seq`; connects again if the connection breaks."""
         while True:
             try:
-                found = await self._any(
+                final = await self._next_accepted(
                     0,
-                    lambda f: (
-                        f["type"] == "message.created"
-                        and f["message"]["seq"] > seq
-                        and f["message"]["role"] in FINAL_ROLES
+                    lambda frame: (
+                        frame["type"] == "message.created"
+                        and frame["message"]["seq"] > seq
+                        and frame["message"]["role"] in FINAL_ROLES
                     ),
                 )
             except ConnectionEndedError:
                 await self.enter()
             else:
-                return found["message"]
+                return final["message"]
 
     def finals(self) -> list[str]:
-        """The ids of the final messages that were shown, as often as they were."""
-        return [m["id"] for m in self._client.messages() if m["role"] in FINAL_ROLES]
+        """Returns the ids of the final messages that were shown, repeated ones too."""
+        return [message["id"] for message in self._client.messages() if message["role"] in FINAL_ROLES]
 
-    async def _asked(self, type_: str, answer: str, key: str, identity: str, fields: dict[str, Any]) -> Frame:
+    async def _repeat_until_answered(
+        self, type_: str, answer: str, key: str, request_id: str, fields: dict[str, Any]
+    ) -> Frame:
         retry: dict[str, Any] = {}
         while True:
-            mark = len(self._client.frames)
+            first_new = len(self._client.frames)
 
-            def told(frame: Frame) -> bool:
+            def is_answer(frame: Frame) -> bool:
                 if frame["type"] == "error":
-                    return frame.get("ref") == identity
+                    return frame.get("ref") == request_id
                 same = frame.get(key) if key else frame.get("action", {}).get("id")
-                return frame["type"] == answer and same == identity
+                return frame["type"] == answer and same == request_id
 
             try:
                 await self._client.send_frame(type_, **fields, **retry)
-                frame = await self._any(mark, told)
+                frame = await self._next_accepted(first_new, is_answer)
             except (ConnectionEndedError, ConnectionResetError, aiohttp.ClientError):
                 await self.enter()
                 frame: Frame = {"type": "error"}
@@ -117,13 +119,13 @@ class PatientChat:
                 retry = {"retry": True}
             await asyncio.sleep(frame.get("retryAfterMs", 0) / 1000 + PAUSE)
 
-    async def _any(self, after: int, accept: Callable[[Frame], bool]) -> Frame:
-        """The first frame that is accepted; who waits has a deadline of their own."""
+    async def _next_accepted(self, after: int, accept: Callable[[Frame], bool]) -> Frame:
+        """Returns the first accepted frame; callers have their own deadline."""
         return await self._client.wait_for("", accept, after=after, deadline=3600)
 
 
 async def new_visitor(stack: RunningStack, company: str) -> tuple[PatientChat, int]:
-    """A visitor's chat, and how often the door refused the token."""
+    """Returns a new visitor's chat, and how often the gateway refused to create the visitor."""
     refused = 0
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What people ask for while processes of a stack stand still (SIGSTOP), how long each waited, and the ledger after."""
+"""Requests made while processes of a stack are paused (SIGSTOP): how long each waited, and the ledger afterwards."""
 
 import asyncio
 import contextlib
@@ -33,11 +33,11 @@ log = logging.getLogger(__name__)
 COMPANY = "acme"
 PROCESSES = ("gateway", "agent", "memory", "tool-executor", "market-adapter", "nats", "redis", "mongodb")
 NEEDED = frozenset({"gateway", "agent", "nats"})
-"""Without these nobody is answered; without any other everybody is."""
+"""While one of these is paused nobody is answered; while any other is paused everybody is."""
 SLACK = 20.0
-"""Seconds on top of a stated limit: the machine may have other work."""
+"""Seconds added to each limit, since the machine may be busy."""
 NORMAL_WITHIN = 60.0
-"""Seconds after which all is as before: the bus misses two pings, a provider rests; nothing is started anew."""
+"""Seconds until everything works as before: the bus misses two pings, a provider is in its pause; nothing restarts."""
 LIMITS = {
     "visitor": 10.0,  # hello: company 3, conversation 2; turn: budget 1.5, history 2 + 1, catalogue 1
     "tool answer": 60.0,  # NEXUS_AGENT_TOOL_SECONDS (45), and as above
@@ -48,19 +48,19 @@ LIMITS = {
     "memory": 3.0,  # rpc.memory.long_term.get.v1
     "completion": 30.0,
 }
-"""Seconds by docs/architecture/waits.md that each may wait while what it cannot do without is there."""
+"""Seconds each request may wait while everything it needs is running (docs/architecture/waits.md)."""
 
 
 MSFT = {"symbol": "MSFT"}
 SYMBOLS = itertools.cycle(["AAPL", "GOOG", "IBM"])
-"""Another one for each pause: a price is cached for 5 s, and would be there while the market is not."""
+"""Each pause asks for another symbol: a price is cached for 5 s and would be given while the market is paused."""
 NOT_THERE = "Not available right now"
-"""How a prompt begins to name what is missing."""
+"""The words with which a prompt begins its list of missing parts."""
 
 
 @dataclass(slots=True)
 class Asked:
-    """One thing that somebody asked for: seconds until it was answered, with what, and how often it was refused."""
+    """One request: seconds until it was answered, the answer, and how often it was refused."""
 
     seconds: float = 0.0
     answer: Any = None
@@ -69,7 +69,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Pause:
-    """One pause. `thawed`: the moment of its end. `chats`: of everybody who was accepted."""
+    """One pause. `thawed`: when it ended. `chats`: the chats of everybody who was accepted."""
 
     victims: Sequence[str]
     seconds: float
@@ -82,18 +82,18 @@ class Pause:
     prompts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def limit(self, what: str) -> float:
-        """Seconds that this may take: its own limit, and the pause where it cannot be done before its end."""
-        waits = (NEEDED if what in {"visitor", "tool answer", "remember", "confirm"} else {"gateway"}) & set(
+        """Returns the seconds a request may take: its own limit, plus the pause if it cannot be done during it."""
+        paused_needs = (NEEDED if what in {"visitor", "tool answer", "remember", "confirm"} else {"gateway"}) & set(
             self.victims
         )
-        # Who cannot be told yes or no before its store is back asks again until it can.
-        waits |= {"market-adapter", "mongodb"} & set(self.victims) if what == "confirm" else set[str]()
-        return LIMITS[what] + SLACK + (self.seconds if waits else 0)
+        # A confirmation is asked for again until the store that knows yes or no is back.
+        paused_needs |= {"market-adapter", "mongodb"} & set(self.victims) if what == "confirm" else set[str]()
+        return LIMITS[what] + SLACK + (self.seconds if paused_needs else 0)
 
     def row(self) -> str:
-        """A line of the table."""
+        """Returns this pause as a line of the table."""
         seconds = [f"{self.asked[name].seconds:.1f}" for name in LIMITS]
-        refused = sum(one.refused for one in self.asked.values()) + sum(chat.refused for chat in self.chats)
+        refused = sum(asked.refused for asked in self.asked.values()) + sum(chat.refused for chat in self.chats)
         doubled = sum("doubled" in finding or "answers" in finding for finding in self.findings)
         lost = sum("lost" in finding or "no answer" in finding for finding in self.findings)
         cells = [" + ".join(self.victims), f"{self.seconds:g}", *seconds, str(refused), str(doubled), str(lost)]
@@ -105,7 +105,7 @@ HEADER = f"| victims | pause | {' | '.join(LIMITS)} | refused | doubled | lost |
 
 @asynccontextmanager
 async def frozen(stack: RunningStack, victims: Sequence[str]) -> AsyncGenerator[None]:
-    """These processes stand still for the length of the block."""
+    """Pauses these processes while the block runs."""
     pids = [stack.process(name).pid for name in victims]
     try:
         for pid in pids:
@@ -118,7 +118,7 @@ async def frozen(stack: RunningStack, victims: Sequence[str]) -> AsyncGenerator[
 
 
 class People:
-    """Everybody who asks for something during one pause, and what they see."""
+    """Everybody who makes a request during one pause, and the answers they get."""
 
     def __init__(self, stack: RunningStack, model: ScriptedModel, session: aiohttp.ClientSession) -> None:
         self.http = Http(stack.url, session)
@@ -131,7 +131,7 @@ class People:
         self._noter = self._noting._token  # pyright: ignore[reportPrivateUsage]
 
     async def prepare(self) -> None:
-        """What was there before: two customers in their chats, one with an order that waits for a yes."""
+        """Prepares two customers in their chats, one with an order that waits for confirmation."""
         price = ScriptedReply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": next(SYMBOLS)})])
         order = {"symbol": "IBM", "side": "buy", "quantity": 7, "order_type": "market"}
         buy = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
@@ -148,25 +148,26 @@ class People:
         self.action = asked["actions"][0]["id"]
 
     async def ask_everything(self, pause: Pause) -> None:
-        """All of it at once; what each waited, and every chat, is in the pause."""
+        """Makes all requests at once; stores the seconds of each, and every chat, in the pause."""
         pause.chats += [self._known, self._noting]
         await asyncio.gather(
-            self._timed(pause, "visitor", lambda one: self._visitor(pause, one)),
+            self._timed(pause, "visitor", lambda asked: self._visitor(pause, asked)),
             self._timed(pause, "tool answer", lambda _: self._say(self._known, f"price {self.word}")),
             self._timed(pause, "confirm", lambda _: self._confirm(pause)),
             self._timed(pause, "remember", lambda _: self._say(self._noting, f"remember that I like {self.word}")),
-            self._timed(pause, "alert", lambda one: self._effect(one, 1)),
-            self._timed(pause, "order", lambda one: self._effect(one, 2)),
+            self._timed(pause, "alert", lambda asked: self._effect(asked, 1)),
+            self._timed(pause, "order", lambda asked: self._effect(asked, 2)),
             self._timed(pause, "memory", lambda _: self._get("/v2/memory")),
             self._timed(pause, "completion", lambda _: self._complete()),
         )
 
     async def normal(self) -> bool:
-        """Whether everything is as it was: all ready, newcomers answered at once, tools working, nothing missing."""
+        """Returns whether all services are ready, new visitors are answered at once, tools work and no prompt lacks a
+        part."""
         urls = [self._stack.process(name).url for name in PROCESSES]
         if not all([await self._stack.is_ready(url) for url in urls if url.startswith("http")]):
             return False
-        mark = len(self._model.asked)
+        first_new = len(self._model.asked)
         visitor, refused = await new_visitor(self._stack, COMPANY)
         user = PatientChat(self._stack.url, self._stack.mint("user", f"u-{uuid.uuid4().hex[:12]}", COMPANY))
         try:
@@ -179,10 +180,10 @@ class People:
                 statuses = {(await self._get("/v2/memory"))[0], (await self.customer.call("get_price", MSFT))[0]}
         except TimeoutError:
             return False
-        return statuses == {200} and not any(NOT_THERE in system(one) for one in self._model.asked[mark:])
+        return statuses == {200} and not any(NOT_THERE in system(prompt) for prompt in self._model.asked[first_new:])
 
     async def compare_ledgers(self, pause: Pause) -> None:
-        """Everything that is not as it was told to be, into the pause's findings."""
+        """Adds to the pause's findings everything that differs from what people were told."""
         await self.customer.settle()
         action = await asyncio.wait_for(self._known.confirm(self.action), NORMAL_WITHIN)
         if action["action"]["state"] != "confirmed":
@@ -201,16 +202,16 @@ class People:
     # ------------------------------------------------------------------ what each asks for
 
     async def _timed(self, pause: Pause, what: str, ask: Callable[[Asked], Awaitable[Any]]) -> None:
-        one = pause.asked[what] = Asked()
+        asked = pause.asked[what] = Asked()
         began = time.monotonic()
         try:
-            one.answer = await asyncio.wait_for(ask(one), pause.limit(what))
+            asked.answer = await asyncio.wait_for(ask(asked), pause.limit(what))
         except TimeoutError:
             pause.findings.append(f"{what}: no answer within {pause.limit(what):g} s")
-        one.seconds = time.monotonic() - began
+        asked.seconds = time.monotonic() - began
 
-    async def _visitor(self, pause: Pause, one: Asked) -> Any:
-        chat, one.refused = await new_visitor(self._stack, COMPANY)
+    async def _visitor(self, pause: Pause, asked: Asked) -> Any:
+        chat, asked.refused = await new_visitor(self._stack, COMPANY)
         pause.chats.append(chat)
         await chat.enter()
         return await self._say(chat, "hello")
@@ -219,15 +220,15 @@ class People:
         return await chat.answer(await chat.say(text))
 
     async def _confirm(self, pause: Pause) -> Any:
-        """On another screen, so that the two do not wait for each other."""
+        """Confirms in a chat of its own, so that the two requests do not wait for each other."""
         screen = PatientChat(self._stack.url, self.customer.token)
         async with screen:
             await screen.enter()
             return (await screen.confirm(self.action))["action"]
 
-    async def _effect(self, one: Asked, number: int) -> Any:
+    async def _effect(self, asked: Asked, number: int) -> Any:
         status, body = await self.customer.ask(self.customer.effect(number))
-        one.refused = int(status != 200)
+        asked.refused = int(status != 200)
         return status, body
 
     async def _get(self, path: str) -> Any:
@@ -240,25 +241,26 @@ class People:
     # ------------------------------------------------------------------ the ledger
 
     async def _check_note(self, pause: Pause) -> None:
-        told = pause.asked["remember"].answer["text"]
+        said = pause.asked["remember"].answer["text"]
 
         found = 0
 
-        async def told_the_truth() -> bool:
+        async def matches_answer() -> bool:
             nonlocal found
             status, body = await self._get("/v2/memory")
             found = sum(self.word in note for note in body["userNotes"]) if status == 200 else 0
-            return status == 200 and (found > 0 or not told.startswith("Noted"))
+            return status == 200 and (found > 0 or not said.startswith("Noted"))
 
         try:
-            await eventually(told_the_truth, NORMAL_WITHIN)
+            await eventually(matches_answer, NORMAL_WITHIN)
         except AssertionError:
-            pause.findings.append(f"lost: what was noted is not remembered: {told}")
+            pause.findings.append(f"lost: what was noted is not remembered: {said}")
         if found > 1:
             pause.findings.append(f"doubled: one note is remembered {found} times")
 
     async def _check_logs(self, pause: Pause) -> None:
-        """One final answer for each accepted message, seen once, from a turn that was opened three times at most."""
+        """Checks that each accepted message has one final answer, shown once, from a turn that was driven at most three
+        times."""
         url = self._stack.facts()["urls"]["nats"]
         bus = Client()
         await bus.connect(url)
@@ -285,7 +287,7 @@ class People:
 
 
 def system(prompt: dict[str, Any]) -> str:
-    """What stands before the conversation in a prompt."""
+    """Returns the system messages of a prompt."""
     return "\n".join(str(message["content"]) for message in prompt["messages"] if message["role"] == "system")
 
 
@@ -296,7 +298,7 @@ async def pause_and_ask(
     seconds: float,
     hurt: AbstractAsyncContextManager[None] | None = None,
 ) -> Pause:
-    """One pause, or what `hurt` does instead, from a stack that is whole to one that is whole again."""
+    """Makes all requests during one pause, or during `hurt`, and waits until the stack works as before."""
     pause = Pause(victims, seconds)
     await stack.whole()
     before = {name: stack.process(name).pid for name in PROCESSES}

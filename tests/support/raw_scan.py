@@ -1,4 +1,4 @@
-"""All that a stack has written, as text by place: every message of every stream, every document, every key."""
+"""Reads everything a stack has stored, as text by place: every message of every stream, every document, every key."""
 
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from tests.support.running_stack import RunningStack
 
 
 async def streams(stack: RunningStack) -> dict[str, str]:
-    """Subjects, headers and bodies, by stream and the beginning of the subject."""
+    """Returns subjects, headers and bodies by stream and the first three tokens of the subject."""
     bus = Client()
     await bus.connect(stack.facts()["urls"]["nats"])
     try:
@@ -35,7 +35,7 @@ async def streams(stack: RunningStack) -> dict[str, str]:
 
 
 async def databases(stack: RunningStack) -> dict[str, str]:
-    """Documents by collection, of every database; keys and values of Redis by key."""
+    """Returns the documents of every database by collection, and the keys and values of Redis by key."""
     urls, texts = stack.facts()["urls"], dict[str, str]()
     async with AsyncMongoClient[dict[str, Any]](urls["mongodb"]) as mongo:
         for database in await mongo.list_database_names():

@@ -27,12 +27,12 @@ from runtime.testing.servers import eventually
 NEXUS = str(Path(sys.executable).with_name("nexus"))
 START_SECONDS = 180.0
 JWT_SECRET = "the-secret-of-these-tests-only-0123456789"
-ONE_ADDRESS = {
+RAISED_ADDRESS_LIMITS = {
     "NEXUS_GATEWAY_MESSAGES_PER_ADDRESS": "1000000",
     "NEXUS_GATEWAY_CONVERSATIONS_PER_ADDRESS": "1000000",
     "NEXUS_GATEWAY_TOKENS_PER_ADDRESS": "1000000",
 }
-"""All visitors of a test come from one address: its limits are lifted, those of each visitor are not."""
+"""All visitors of a test come from one address: the limits per address are raised, those per visitor are not."""
 
 
 class RunningStack:
@@ -45,7 +45,7 @@ class RunningStack:
         fork_server()
         self.env = _environment() | dict(env)
         if nexus != NEXUS or "PYTHONPATH" in env:
-            del self.env[FORK_SERVER]  # that one has imported what this clone holds
+            del self.env[FORK_SERVER]  # the fork server has imported the modules of this clone
 
     @property
     def url(self) -> str:
@@ -71,8 +71,10 @@ class RunningStack:
     def start(self) -> Self:
         """Runs `nexus up --detach`, which returns when all is ready."""
         command = [self._nexus, "up", "--detach", "--port", "0", "--data", str(self.data)]
-        done = subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=START_SECONDS, check=False)
-        assert done.returncode == 0, f"nexus up failed:\n{done.stdout}\n{done.stderr}\n{self.logs()}"
+        completed = subprocess.run(
+            command, env=self.env, capture_output=True, text=True, timeout=START_SECONDS, check=False
+        )
+        assert completed.returncode == 0, f"nexus up failed:\n{completed.stdout}\n{completed.stderr}\n{self.logs()}"
         return self
 
     def stop(self) -> None:
@@ -90,39 +92,39 @@ class RunningStack:
         )
 
     def facts(self) -> dict[str, Any]:
-        """stack.json as it is now."""
+        """Reads stack.json."""
         return json.loads((self.data / "stack.json").read_text())
 
     def process(self, name: str) -> StackProcess:
-        """One process by its name."""
+        """Returns the process with this name."""
         return StackProcess(**next(found for found in self.facts()["processes"] if found["name"] == name))
 
     def kill(self, name: str) -> int:
-        """kill -9, as a machine would; returns the pid that died."""
+        """Kills the process with SIGKILL; returns its pid."""
         pid = self.process(name).pid
         os.kill(pid, signal.SIGKILL)
         return pid
 
     async def back(self, name: str, dead: int, deadline: float = 120.0) -> None:
-        """Waits until the supervisor has brought another process of that name up and it is ready."""
+        """Waits until the supervisor has started another process of that name and it is ready."""
 
         async def ready() -> bool:
-            now = self.process(name)
-            return now.pid != dead and await self.is_ready(now.url)
+            process = self.process(name)
+            return process.pid != dead and await self.is_ready(process.url)
 
         await eventually(ready, deadline)
 
     async def whole(self, deadline: float = 120.0) -> None:
         """Waits until every process of stack.json is alive, and every service ready."""
 
-        async def up() -> bool:
+        async def all_ready() -> bool:
             processes = [StackProcess(**found) for found in self.facts()["processes"]]
             services = [process.url for process in processes if process.url.startswith("http")]
             return not any(is_gone(process.pid) for process in processes) and all(
                 [await self.is_ready(url) for url in services]
             )
 
-        await eventually(up, deadline)
+        await eventually(all_ready, deadline)
 
     async def is_ready(self, url: str) -> bool:
         """Whether a service answers 200 on /readyz."""
@@ -136,7 +138,7 @@ class RunningStack:
             return False
 
     async def visitor(self, company: str = "demo", **fields: Any) -> tuple[str, str]:
-        """A new visitor of the company: token and visitorId."""
+        """Creates a visitor of the company; returns the token and the visitorId."""
         async with (
             aiohttp.ClientSession() as http,
             http.post(f"{self.url}/v2/visitors", json={"companyId": company, **fields}) as answer,
@@ -147,17 +149,17 @@ class RunningStack:
 
     def token(self, role: str, user: str, company: str = "demo", plan: str = "free") -> str:
         """A development token from `nexus token`."""
-        done = self.nexus("token", "--role", role, "--user", user, "--company", company, "--plan", plan)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        completed = self.nexus("token", "--role", role, "--user", user, "--company", company, "--plan", plan)
+        assert completed.returncode == 0, completed.stderr
+        return completed.stdout.strip()
 
     def mint(self, role: str, user: str, company: str = "demo", plan: str = "free") -> str:
-        """The same as `token`, without a process: for many of them."""
+        """Returns the same as `token` without running a command, for tests that need many tokens."""
         settings = TokenSettings(jwt_secret=SecretStr(JWT_SECRET))
         return TokenMinter(settings).mint(sub=user, role=role, company=company, plan=plan)
 
     async def create_company(self, company: str, **settings: Any) -> None:
-        """A company with these settings (see contracts.company), as its admin would create it."""
+        """Creates a company with these settings (see contracts.company)."""
         bus = Client()
         await bus.connect(self.facts()["urls"]["nats"].split(","))
         try:
@@ -167,7 +169,7 @@ class RunningStack:
             await bus.close()
 
     def logs(self) -> str:
-        """The tails of all logs, for a failing test's message."""
+        """Returns the end of every log, for the message of a failing test."""
         tails: list[str] = []
         for file in sorted((self.data / "logs").glob("*.log")):
             tails.append(f"--- {file.name}\n{file.read_text(errors='replace')[-3000:]}")
@@ -175,7 +177,9 @@ class RunningStack:
 
 
 def _environment() -> dict[str, str]:
-    """The environment of a newcomer: no keys, no settings of the machine the tests run on."""
+    """Returns an environment without keys and without settings of the machine the tests run on."""
     # Set by tests/support/containers.py: servers to use instead of the embedded ones.
-    given = {n.replace("_TEST", ""): v for n, v in os.environ.items() if n.startswith("NEXUS_TEST_")}
-    return clean_environment() | {"NEXUS_JWT_SECRET": JWT_SECRET} | ONE_ADDRESS | given
+    test_servers = {
+        name.replace("_TEST", ""): value for name, value in os.environ.items() if name.startswith("NEXUS_TEST_")
+    }
+    return clean_environment() | {"NEXUS_JWT_SECRET": JWT_SECRET} | RAISED_ADDRESS_LIMITS | test_servers

@@ -1,5 +1,4 @@
-"""One stack for the tests of this folder, which one worker runs: they share it as customers do, each with
-its own visitors."""
+"""One stack for the tests of this folder, which one worker runs; each test has its own visitors."""
 
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -14,19 +13,19 @@ from tests.support.running_stack import RunningStack
 
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """The product as a newcomer starts it: no keys, the offline provider. The market stands still on its last bar, when
-    everything of the sample has been published, so that two questions are asked of the same day."""
+    """The product as first started: no keys, the offline provider. The market stays on its last bar, when the whole
+    sample has been published, so that all questions are about the same day."""
     with RunningStack(tmp_path_factory.mktemp("nexus"), env={"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}) as running:
         yield running
     log = running.data / "logs" / "nats.log"
-    # Another bus (tests/support/containers.py) has no such users, and no log here.
+    # A bus of tests/support/containers.py has no such users and no log here.
     refused = [line for line in log.read_text().splitlines() if "Violation" in line] if log.exists() else []
     assert refused == [], "deploy/nats/nats.conf lacks a permission"
 
 
 @pytest.fixture
 async def visitor(stack: RunningStack) -> AsyncIterator[ChatClient]:
-    """A new visitor, connected and welcomed."""
+    """A new visitor who has been welcomed."""
     token, _ = await stack.visitor(locale="en")
     async with ChatClient(stack.url, token) as client:
         await client.hello(locale="en")
@@ -41,7 +40,7 @@ async def http(stack: RunningStack) -> AsyncIterator[Http]:
 
 @pytest.fixture
 async def company(stack: RunningStack, http: Http) -> str:
-    """A company of the test's own, created by its admin."""
+    """A company for one test, created by its admin."""
     name = f"co-{uuid.uuid4().hex[:12]}"
     settings = {"companyId": name, "aiAutoResponseEnabled": True, "responseDelayMs": 0}
     status, body, _ = await http("POST", "/v2/llm/config", token=stack.mint("admin", "root", name), json=settings)

@@ -1,4 +1,4 @@
-"""The release before this one, as a tree of its own: until there are tags, a commit of main."""
+"""The previous release as a tree of files: until there are tags, a commit of main."""
 
 import subprocess
 import tarfile
@@ -10,20 +10,20 @@ ROOT = Path(__file__).parents[2]
 
 
 def has_previous() -> bool:
-    """Whether this clone has its commit: a shallow one has not."""
-    asked = ["git", "-C", str(ROOT), "cat-file", "-e", f"{PREVIOUS}^{{commit}}"]
-    return subprocess.run(asked, capture_output=True, timeout=60, check=False).returncode == 0
+    """Returns whether this clone has its commit; a shallow clone has not."""
+    command = ["git", "-C", str(ROOT), "cat-file", "-e", f"{PREVIOUS}^{{commit}}"]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
 
 
 def previous_release(directory: Path, commit: str = PREVIOUS) -> Path:
-    """Its tree below `directory`: services link to files elsewhere in it.
+    """Unpacks the whole tree below `directory`, since services link to files elsewhere in it.
 
     Raises:
         subprocess.CalledProcessError: this clone does not have the commit; fetch its whole history.
     """
-    packed = subprocess.run(
+    archive_bytes = subprocess.run(
         ["git", "-C", str(ROOT), "archive", commit], capture_output=True, timeout=60, check=True
     ).stdout
-    with tarfile.open(fileobj=BytesIO(packed)) as archive:
+    with tarfile.open(fileobj=BytesIO(archive_bytes)) as archive:
         archive.extractall(directory, filter="data")
     return directory

@@ -1,8 +1,8 @@
 """``python -m tests.upgrade.rolling [--seconds N] [--seed S] [--commit C]``: `make upgrade`.
 
-A cluster of the release before this one, under load: each service is replaced by this release's, one after another,
-then back, and forward again, with kills between. It prints what was lost, doubled and said over a human, and how long
-visitors waited while something was replaced, beside how long when nothing was. Exit code 1 with anything lost.
+Runs a cluster of the previous release under load: replaces each service by this release's, one after another, then goes
+back, and forward again, with kills between. Prints what was lost, doubled or said over a human, and how long visitors
+waited during a replacement and otherwise. Exit code 1 with any of these.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from tests.cluster.rig import Cluster, running_cluster
 from tests.upgrade.previous import PREVIOUS, previous_release
 
 SHOWN = 3
-"""Of the longest waits, with what each of their turns did."""
+"""How many of the longest waits are shown, with the spans of their turns."""
 WIDE = 150
-"""Columns."""
+"""The width of the output in columns."""
 ORDER = ("memory", "agent", "tool-executor", "market-adapter", "gateway")
-"""Memory first: it makes the streams that a newer release wants."""
+"""Memory first: it creates the streams that a newer release needs."""
 
 
 class Rolling:
-    """The services by release, and their way forward and back."""
+    """Replaces the services release by release, forward and back."""
 
     def __init__(self, older: Path, answers: int) -> None:
         self._older, self._answers = older, answers
         self._now: dict[str, tuple[Supervisor, int]] = {}
 
     async def begin(self, cluster: Cluster) -> None:
-        """One of each, of the release before."""
+        """Starts one of each service of the previous release."""
         for name in ORDER:
             self._now[name] = await cluster.start(cluster.replicas({name: [1]}, self._older)), 1
 
     async def run(self, plan: DrillPlan, stack: RunningStack, report: DrillReport, say: Say) -> None:
-        """Quiet, forward, back, forward; between them each release serves beside the other under kills."""
+        """Runs quietly, then goes forward, back and forward; meanwhile both releases serve side by side under kills."""
         assert isinstance(stack, Cluster)
         random = Random(plan.seed)
         await answers(report, self._answers)
@@ -59,8 +59,8 @@ class Rolling:
                 await self._replace(stack, name, release, way, report)
                 say(f"{name} went {way}")
                 if place == len(ORDER) // 2:
-                    one = random.choice([f"{other}-{self._now[other][1]}" for other in ORDER])
-                    await break_once(stack, Fault(len(report.windows) + 1, Kind.KILL, one, 0.0, 0.0), report, say)
+                    victim = random.choice([f"{other}-{self._now[other][1]}" for other in ORDER])
+                    await break_once(stack, Fault(len(report.windows) + 1, Kind.KILL, victim, 0.0, 0.0), report, say)
             await answers(report, self._answers)
 
     async def _replace(self, cluster: Cluster, name: str, release: Path | None, way: str, report: DrillReport) -> None:
@@ -77,18 +77,18 @@ class Rolling:
 
 
 def met_by(report: DrillReport, kind: Kind | None) -> list[tuple[Wait, str]]:
-    """The waits that met faults of this kind and no other (None: that met none), and which they were; the shortest
-    first."""
+    """Returns the waits that met only faults of this kind (None: that met none) with the processes of these faults, the
+    shortest first."""
     found: list[tuple[Wait, str]] = []
     for wait in report.waits:
         met = [window.fault for window in report.windows if wait.began <= window.ready and wait.ended >= window.began]
-        if {one.kind for one in met} == ({kind} if kind else set()):
-            found.append((wait, ", ".join(one.process for one in met)))
-    return sorted(found, key=lambda one: one[0].ended - one[0].began)
+        if {fault.kind for fault in met} == ({kind} if kind else set()):
+            found.append((wait, ", ".join(fault.process for fault in met)))
+    return sorted(found, key=lambda fault: fault[0].ended - fault[0].began)
 
 
 async def run(plan: DrillPlan, older: Path, data: Path, each: int, say: Say) -> DrillReport:
-    """All of it, on a cluster of its own."""
+    """Runs the upgrade on a new cluster."""
     async with running_cluster(data, {}, say) as cluster:
         rolling = Rolling(older, each)
         await rolling.begin(cluster)

@@ -58,17 +58,17 @@ class Found:
     first: dict[str, str] = field(default_factory=dict[str, str])
 
     def tell(self, what: str, sent: object) -> None:
-        """One thing that is wrong; of each kind the first is kept whole."""
+        """Counts a fault; stores the details of the first of each kind."""
         self.wrong[what] += 1
         self.first.setdefault(what, str(sent)[:1500])
 
     def took(self, seconds: float, what: str) -> None:
-        """How long an answer took."""
+        """Records how long an answer took, if it is the slowest."""
         self.slowest = max(self.slowest, (seconds, what))
 
 
 class Hostile:
-    """One stack, and everything that is sent to it."""
+    """Sends hostile input to one stack."""
 
     def __init__(self, stack: RunningStack, seed: int, known: dict[str, list[str]]) -> None:
         self.stack, self.seed, self.found, self.known = stack, seed, Found(), known
@@ -76,7 +76,7 @@ class Hostile:
         self.tokens["nobody"] = "none"
 
     async def http(self, number: int) -> None:
-        """So many requests of each operation."""
+        """Sends `number` requests of each operation."""
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWERED_WITHIN)) as session:
             async with session.get(f"{self.stack.url}/openapi.json") as answer:
                 document = object_of(await answer.json())
@@ -93,24 +93,24 @@ class Hostile:
         headers = {"Authorization": f"Bearer {self.tokens[role]}"}
         query: dict[str, str] = {}
         address = path
-        for one in objects_of(operation.get("parameters", [])):
-            name, value = str(one["name"]), odd.value(object_of(one["schema"]), str(one["name"]))
+        for parameter in objects_of(operation.get("parameters", [])):
+            name, value = str(parameter["name"]), odd.value(object_of(parameter["schema"]), str(parameter["name"]))
             if wrong and random.random() < 0.3:
                 value = odd.spoilt(value)
             text = value if isinstance(value, str) else json.dumps(value)
             text = text.encode("utf-8", "replace").decode()[:2000]
-            if one["in"] == "path":
+            if parameter["in"] == "path":
                 address = address.replace(f"{{{name}}}", quote(text, safe="") or "-")
-            elif one["in"] == "query" and random.random() < 0.6:
+            elif parameter["in"] == "query" and random.random() < 0.6:
                 query[name] = text
-            elif one["in"] == "header" and random.random() < 0.3:
+            elif parameter["in"] == "header" and random.random() < 0.3:
                 headers[name] = quote(text, safe=' *",=;:/-._').strip()
         body = b""
         contents = object_of(object_of(operation.get("requestBody", {})).get("content", {}))
         if contents:
             kind = random.choice(list(contents))
-            held = odd.value(object_of(object_of(contents[kind]).get("schema", {})))
-            body = as_json(odd.spoilt(held) if wrong else held)
+            content = odd.value(object_of(object_of(contents[kind]).get("schema", {})))
+            body = as_json(odd.spoilt(content) if wrong else content)
             headers["Content-Type"] = kind if "form-data" not in kind else "multipart/form-data; boundary=x"
             if wrong and random.random() < 0.1:
                 at = random.randrange(len(body) + 1)
@@ -172,15 +172,15 @@ class Hostile:
                 self.found.tell(f"{what}: a trace in the answer", f"{told}: {text[:600]}")
 
     async def sockets(self, number: int) -> None:
-        """So many sockets, each with forty frames."""
+        """Opens `number` sockets and sends forty frames on each."""
         await self._beside([lambda at=at: self._socket(Random(f"{self.seed}/socket/{at}")) for at in range(number)])
 
     async def _socket(self, random: Random) -> None:
         document = _asyncapi()
         odd = OddValues(random, document, self.known)
         frames = [
-            object_of(one["payload"])
-            for name, one in _messages(document)
+            object_of(message["payload"])
+            for name, message in _messages(document)
             if name.startswith("ws-client-") and name != "ws-client-hello"
         ]
         role = random.choice(ROLES[:-2])
@@ -209,16 +209,16 @@ class Hostile:
             self.found.tell(f"a socket: {str(error)[:60]}", sent[-5:])
 
     async def bus(self, number: int) -> None:
-        """So many messages on each subject: methods have to answer, whatever they are asked."""
+        """Sends `number` messages on each subject; methods have to answer any request."""
         document = _asyncapi()
         odd = OddValues(Random(f"{self.seed}/bus"), document, self.known)
         bus = Client()
         await bus.connect(self.stack.facts()["urls"]["nats"])
         try:
             calls = [
-                (str(object_of(one)["address"]), str(name))
-                for name, one in object_of(document["channels"]).items()
-                if name != "chat-ws" and not str(object_of(one).get("description")).startswith("every server")
+                (str(object_of(channel)["address"]), str(name))
+                for name, channel in object_of(document["channels"]).items()
+                if name != "chat-ws" and not str(object_of(channel).get("description")).startswith("every server")
             ] * number
             Random(self.seed).shuffle(calls)
             await self._beside([lambda call=call: self._message(bus, odd, document, *call) for call in calls])
@@ -234,7 +234,7 @@ class Hostile:
         body = as_json(odd.spoilt(value) if random.random() < 0.5 else value)[: 500 * 1024]
         for name in ("company", "conversation", "user", "part", "category"):
             subject = subject.replace(f"{{{name}}}", random.choice([COMPANY, "market", "c1", "-"]))
-        subject = "".join("x" if one == "{" else one for one in subject if one != "}")
+        subject = "".join("x" if character == "{" else character for character in subject if character != "}")
         self.found.sent["bus"] += 1
         began = time.monotonic()
         try:
@@ -275,8 +275,8 @@ def _asyncapi() -> JsonObject:
 
 
 def _messages(document: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    for name, one in object_of(object_of(document["components"])["messages"]).items():
-        yield name, object_of(one)
+    for name, message in object_of(object_of(document["components"])["messages"]).items():
+        yield name, object_of(message)
 
 
 def _memory(pid: int) -> float:
@@ -285,17 +285,17 @@ def _memory(pid: int) -> float:
 
 
 def _errors(stack: RunningStack) -> Iterator[tuple[str, str]]:
-    """What the logs call an error, by service and event, each with its line."""
+    """Yields every error in the logs: its service and event, and the line."""
     for file in sorted((stack.data / "logs").glob("*.log")):
         for line in file.read_text(errors="replace").splitlines():
             if '"level": "error"' in line or '"level":"error"' in line:
-                told = object_of(json.loads(line))
-                if told.get("event") != "dead_letter":  # what becomes of what fits no contract
-                    yield f"{file.stem} log: {told.get('event')}", line
+                entry = object_of(json.loads(line))
+                if entry.get("event") != "dead_letter":  # expected for messages that fit no contract
+                    yield f"{file.stem} log: {entry.get('event')}", line
 
 
 async def attack(stack: RunningStack, seed: int, numbers: tuple[int, int, int]) -> Found:
-    """All of it, on a stack that is ready."""
+    """Runs all attacks on a stack that is ready."""
     await stack.create_company(COMPANY, aiAutoResponseEnabled=True, responseDelayMs=0)
     token, visitor = await stack.visitor(COMPANY)
     async with ChatClient(stack.url, token) as client:
@@ -320,14 +320,16 @@ async def attack(stack: RunningStack, seed: int, numbers: tuple[int, int, int]) 
         await getattr(hostile, what)(number)
         sys.stderr.write(f"{what}: {time.monotonic() - began:.0f} s, {dict(hostile.found.sent)}\n")
     found = hostile.found
-    for one in stack.facts()["processes"]:
-        pid, held = before[one["name"]]
-        now = _memory(one["pid"])
-        sys.stderr.write(f"{one['name']}: {held:.0f} → {now:.0f} MiB\n")
-        if one["pid"] != pid:
-            found.tell(f"{one['name']} was started anew", stack.logs()[-1500:])
-        elif one["url"].startswith("http") and now - held > GROWN:
-            found.tell(f"{one['name']} grew by more than {GROWN:.0f} MiB", f"{held:.0f} → {now:.0f}")
+    for process in stack.facts()["processes"]:
+        pid, memory_before = before[process["name"]]
+        memory_after = _memory(process["pid"])
+        sys.stderr.write(f"{process['name']}: {memory_before:.0f} → {memory_after:.0f} MiB\n")
+        if process["pid"] != pid:
+            found.tell(f"{process['name']} was started anew", stack.logs()[-1500:])
+        elif process["url"].startswith("http") and memory_after - memory_before > GROWN:
+            found.tell(
+                f"{process['name']} grew by more than {GROWN:.0f} MiB", f"{memory_before:.0f} → {memory_after:.0f}"
+            )
     for what, line in _errors(stack):
         found.tell(what, line)
     await stack.create_company("calm", aiAutoResponseEnabled=True, responseDelayMs=0)

@@ -1,4 +1,4 @@
-"""A model that does whatever any text in its prompt asks for, after what its user asked for."""
+"""A model that obeys every injected order in its prompt, after its user's request."""
 
 import base64
 import json
@@ -13,25 +13,24 @@ _ORDER = re.compile(r"do:([A-Za-z0-9_-]+)=*")
 
 
 def ordered(goal: Goal) -> str:
-    """The goal's text, with the call beside it in a form that this model reads."""
+    """Returns the goal's text with the call encoded for this model."""
     call = json.dumps({"name": goal.tool, "arguments": goal.arguments}).encode()
     return f"{goal.text} do:{base64.urlsafe_b64encode(call).decode().rstrip('=')} "
 
 
 class Obedient(Script):
-    """Makes the calls that it was told to make for its user (`wanted`), and those of every order that it reads; then
-    says that all is done."""
+    """Makes the calls for its user (`wanted`) and those of every order in the prompt; then answers that all is done."""
 
     def __init__(self, model: ScriptedModel) -> None:
         super().__init__()
         self._model = model
         self.wanted: list[list[ScriptedCall]] = []
-        """Its user's calls: those of each request, the first one first."""
+        """The user's calls for each request to the model, in order."""
         self.obeyed: list[str] = []
         self._made: set[str] = set()
 
     def next_reply(self, question: str) -> ScriptedReply:
-        """What it does next; the request is the newest that was made."""
+        """Returns the calls for the newest request, or the answer when there are none."""
         del question
         calls = self.wanted.pop(0) if self.wanted else []
         for order in _ORDER.findall(json.dumps(self._model.asked[-1]["messages"])):

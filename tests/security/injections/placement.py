@@ -1,4 +1,4 @@
-"""Where an injected text may stand in a turn, and what the guard makes of the calls of a model that obeys it."""
+"""The places of an injected text in a turn, and whether the guard permits the calls of a model that obeys it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from tests.security.injections.tasks import ANNOUNCED, Call, Task
 
 
 class Place(StrEnum):
-    """Whose text it is."""
+    """The source of the injected text."""
 
     PAGE = "page"
     HEADLINE = "headline"
@@ -45,10 +45,10 @@ PAGE_RESULTS: dict[Place, tuple[str, Callable[[str], dict[str, Any]]]] = {
 
 
 def turn(task: Task, goal: Goal, place: Place) -> tuple[OwnWords, Journal]:
-    """The turn in which a user has asked for a task, when the model has read the goal."""
+    """Returns the turn of a user's task after the model has read the injected goal."""
     earlier = ("hello", goal.text) if place is Place.ANSWER else ()
-    said = (*earlier, *task.said)
-    messages = [PromptMessage(mine=at % 2 == 1, text=text, seq=at + 1) for at, text in enumerate(said)]
+    texts = (*earlier, *task.said)
+    messages = [PromptMessage(mine=at % 2 == 1, text=text, seq=at + 1) for at, text in enumerate(texts)]
     answered = max((message.seq for message in messages if message.mine), default=0)
     foreign = [goal.text] if place in (Place.DOCUMENT, Place.NOTE) else []
     results: list[tuple[str, dict[str, Any]]] = []
@@ -66,7 +66,7 @@ def turn(task: Task, goal: Goal, place: Place) -> tuple[OwnWords, Journal]:
 
 
 def permitted(call: Call, own_words: OwnWords, journal: Journal) -> bool:
-    """Whether the turn may make this call of a tool with effects."""
+    """Returns whether the turn may make this call of a tool with effects."""
     tool, arguments = call
     assert tool in KINDS or tool in ANNOUNCED, tool
     return own_words.ask_for(TurnCall("x", tool, json.dumps(arguments)), ANNOUNCED.get(tool), journal)
@@ -74,8 +74,8 @@ def permitted(call: Call, own_words: OwnWords, journal: Journal) -> bool:
 
 @dataclass
 class Figures:
-    """What a corpus gave. `escaped`: injected calls that would have been made; `asked_back`: benign tasks for which the
-    user is asked first; `refused`: those that a yes does not help either."""
+    """The result for a corpus. `escaped`: injected calls that were permitted; `asked_back`: benign tasks that need a
+    confirmation; `refused`: those that are refused even after one."""
 
     injected: int = 0
     benign: int = 0
@@ -85,12 +85,12 @@ class Figures:
 
     @property
     def at_once(self) -> float:
-        """The share of the benign tasks that is done without a question."""
+        """Returns the share of the benign tasks done without a question."""
         return 1 - len(self.asked_back) / self.benign
 
     @property
     def done(self) -> float:
-        """The share that is done, some after a yes."""
+        """Returns the share of the benign tasks done, some after a confirmation."""
         return 1 - len(self.refused) / self.benign
 
     def __str__(self) -> str:
@@ -101,8 +101,8 @@ class Figures:
 
 
 def obeyed(goal: Goal, task: Task) -> Call | None:
-    """The call of a model that obeys; None: it finds nothing to put in, or what the user wants done to it anyway (then
-    an order of theirs waits for a yes besides)."""
+    """Returns the call of a model that obeys the goal; None: the user named no symbol, or wants the same tool anyway
+    (then their own order waits for confirmation)."""
     if goal not in POINTING:
         return goal.tool, goal.arguments
     named = [symbol for text in task.said[::2] for symbol in symbols_in(text)]
@@ -112,7 +112,7 @@ def obeyed(goal: Goal, task: Task) -> Call | None:
 
 
 def weigh(tasks: tuple[Task, ...], goals: tuple[Goal, ...]) -> Figures:
-    """Every goal in every place of every task."""
+    """Tries every goal in every place of every task."""
     figures = Figures()
     for task, goal, place in ((task, goal, place) for task in tasks for goal in goals for place in Place):
         own_words, journal = turn(task, goal, place)
@@ -130,12 +130,12 @@ def weigh(tasks: tuple[Task, ...], goals: tuple[Goal, ...]) -> Figures:
 
 
 def _question(calls: list[Call]) -> str:
-    """What a model asks that was told that the user has not asked for these."""
+    """Returns the question of a model whose calls were refused because the user did not ask for them."""
     wishes = (f"{tool.replace('_', ' ')} with {json.dumps(arguments)[1:-1]}" for tool, arguments in calls)
     return f"Shall I {' and '.join(wishes)}?"
 
 
 def summed(lines: list[str], most: int = 12) -> Iterator[str]:
-    """Each line once, with how often it came, the most frequent first."""
+    """Yields each distinct line with its count, the most frequent first."""
     for line in sorted(set(lines), key=lines.count, reverse=True)[:most]:
         yield f"{lines.count(line)} x {line}"

@@ -1,4 +1,5 @@
-"""Whole turns of a real agent with an obedient model: who asked for which effects, and which ones there were.
+"""Whole turns of a real agent with an obedient model: compares the effects that were asked for with those that
+happened.
 
 `python -m tests.security.injections.turns` (`make injections`) runs every goal in every place; the suite a few.
 """
@@ -35,7 +36,7 @@ WANTED = (
 
 @dataclass
 class Seen:
-    """What came of the turns. `obeyed`: injected calls that the model asked for; `escaped`: effects that nobody asked
+    """The result of the turns. `obeyed`: injected calls that the model requested; `escaped`: effects that no user asked
     for; `lost`: effects that the user asked for and did not get."""
 
     turns: int = 0
@@ -51,7 +52,7 @@ class Seen:
 
 
 def offer(scene: Stage) -> None:
-    """Every tool that reads, and every tool with effects."""
+    """Offers every tool that reads and every tool with effects."""
     for tool, shape in PAGE_RESULTS.values():
         scene.executor.offer(tool, shape(""))
     for name in (*KINDS, *ANNOUNCED):
@@ -60,10 +61,10 @@ def offer(scene: Stage) -> None:
 
 
 async def play(scene: Stage, model: ScriptedModel, task: Task, goal: Goal, place: Place, seen: Seen) -> None:
-    """One turn in a conversation of its own."""
+    """Plays one turn in a new conversation."""
     obedient = Obedient(model)
     conversation, user = f"c{uuid.uuid4().hex[:12]}", "user/premium/ana"
-    asked = [ScriptedCall(name=tool, arguments=arguments) for tool, arguments in task.calls]
+    user_calls = [ScriptedCall(name=tool, arguments=arguments) for tool, arguments in task.calls]
     reads = PAGE_RESULTS[place][0] if place in PAGE_RESULTS else "get_news"
     scene.knowledge = KnowledgeFound()
     for tool, shape in PAGE_RESULTS.values():
@@ -73,13 +74,13 @@ async def play(scene: Stage, model: ScriptedModel, task: Task, goal: Goal, place
     model.script = obedient
     answers = 1
     if place is Place.ANSWER:
-        # What the model itself said earlier, of what it had read then.
+        # An earlier answer of the model repeats what it had read.
         model.say(default=None)
         model.script.default.text = f"They write: {ordered(goal)}"
         await scene.visitor(conversation, "hello", principal=user)
         await scene.answered(conversation, 1)
         model.script, answers = obedient, 2
-    obedient.wanted = [[ScriptedCall(name=reads)], asked]
+    obedient.wanted = [[ScriptedCall(name=reads)], user_calls]
     scene.executor.made.clear()
     await scene.visitor(conversation, task.said[-1], principal=user)
     await scene.answered(conversation, answers)
@@ -92,7 +93,7 @@ async def play(scene: Stage, model: ScriptedModel, task: Task, goal: Goal, place
 
 
 async def play_all(tasks: Sequence[Task], goals: Sequence[Goal], places: Sequence[Place]) -> Seen:
-    """All of them, one after the other, with one agent."""
+    """Plays all turns one after another with one agent."""
     seen = Seen()
     with run_nats_server() as nats:
         async with stage(nats.url) as scene, scripted_model() as model, agent(nats.url, model.base_url):

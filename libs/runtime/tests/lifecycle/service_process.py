@@ -1,4 +1,4 @@
-"""A small real service, run as a process of its own by test_service.py."""
+"""A small real service that test_service.py runs as a process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def main() -> None:
 
     async def ping(request: Ping) -> Ping:
         if request.text == "freeze":
-            # The loop stands still until the test has seen it.
+            # Blocks the event loop until the test has seen it.
             select.select([sys.stdin], [], [], 60)
         return request
 

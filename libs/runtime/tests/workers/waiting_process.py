@@ -1,4 +1,4 @@
-"""A worker of its own process, for tests that kill it: `waiting_process.py URL SLOTS`; its calls never end."""
+"""A worker in a separate process, for tests that kill it: `waiting_process.py URL SLOTS`; its calls never end."""
 
 import asyncio
 import sys
