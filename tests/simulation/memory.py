@@ -158,22 +158,13 @@ class Memory:
         await consumer.ensure()
         service = cast("Service", self)
         refresh_settings = self.companies.refresh
-<<<<<<< HEAD
-        told = PeriodicSweep(
-            "settings on the bus", app.SETTINGS_RETRY_SECONDS, refresh_settings, idle_seconds=app.SETTINGS_SWEEP_SECONDS
-=======
         settings_sweep = PeriodicSweep(
-            "settings on the bus", app.SETTINGS_AGAIN, refresh_settings, rest=app.SETTINGS_EVERY
->>>>>>> 17eb64b2bbefe1c85b599d018a74225d80a71122
+            "settings on the bus", app.SETTINGS_RETRY_SECONDS, refresh_settings, idle_seconds=app.SETTINGS_SWEEP_SECONDS
         )
 
         def on_restored() -> None:
             self.projection.forget()
-<<<<<<< HEAD
-            told.hurry(app.SETTINGS_REPEATS)
-=======
-            settings_sweep.hurry(app.SETTINGS_LOOKS)
->>>>>>> 17eb64b2bbefe1c85b599d018a74225d80a71122
+            settings_sweep.hurry(app.SETTINGS_REPEATS)
 
         deps = Deps(
             service=service,
@@ -211,23 +202,13 @@ class Memory:
         except NexusError as error:
             raise NotReadyError(str(error)) from error
 
-<<<<<<< HEAD
         hooks.on_reconnect.append(self.log.refresh_after_reconnect)
-        compared = PeriodicSweep("position of MongoDB", positions.POSITIONS_SWEEP_SECONDS, self.positions.look)
-        self.positions.hurry = compared.hurry
-        self._parts += [
-            consumer,
-            compared,
-            PeriodicSweep("bounds of the log", app.BOUNDS_REFRESH_SECONDS, self.log.refresh),
-=======
-        hooks.on_reconnect.append(self.log.reconnected)
-        position_sweep = PeriodicSweep("position of MongoDB", positions.POSITIONS_EVERY, self.positions.look)
+        position_sweep = PeriodicSweep("position of MongoDB", positions.POSITIONS_SWEEP_SECONDS, self.positions.look)
         self.positions.hurry = position_sweep.hurry
         self._parts += [
             consumer,
             position_sweep,
-            PeriodicSweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
->>>>>>> 17eb64b2bbefe1c85b599d018a74225d80a71122
+            PeriodicSweep("bounds of the log", app.BOUNDS_REFRESH_SECONDS, self.log.refresh),
             PeriodicSweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
             settings_sweep,
         ]
