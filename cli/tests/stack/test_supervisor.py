@@ -162,12 +162,7 @@ async def test_a_program_that_is_asked_to_end_again_and_again_is_started_at_once
 
 def test_some_seconds_of_service_make_it_a_first_death_again() -> None:
     backoff = Backoff(first_wait=0.1, longest_wait=10.0, reset_after=5.0)
-    assert [backoff.wait_after(1.0), backoff.wait_after(1.0), backoff.wait_after(5.1), backoff.wait_after(1.0)] == [
-        0.0,
-        0.1,
-        0.0,
-        0.1,
-    ]
+    assert [backoff.wait_after(seconds) for seconds in (1.0, 1.0, 5.1, 1.0)] == [0.0, 0.1, 0.0, 0.1]
 
 
 async def test_a_program_that_cannot_start_fails_the_start_with_its_last_words(seen: Seen, tmp_path: Path) -> None:
