@@ -148,14 +148,14 @@ def _cpu_per_frame(events: list[dict[str, Any]]) -> list[float]:
         (event for event in events if (event["pid"], event["tid"]) == main_thread), key=lambda one: one["ts"]
     )
     frames, milliseconds, has_drawn = list[float](), 0.0, False
-    for one in main_events:
-        if one["name"] == "FireAnimationFrame":
+    for event in main_events:
+        if event["name"] == "FireAnimationFrame":
             has_drawn = True
-        elif one["name"] == "RunTask" and "tdur" in one:
+        elif event["name"] == "RunTask" and "tdur" in event:
             if has_drawn:
                 frames.append(milliseconds)
                 milliseconds, has_drawn = 0.0, False
-            milliseconds += one["tdur"] / 1000
+            milliseconds += event["tdur"] / 1000
     return frames[1:]
 
 

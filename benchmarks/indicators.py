@@ -22,7 +22,7 @@ TARGET_MICROSECONDS = 250.0
 def histories() -> list[BarHistory]:
     """Returns a window of 500 bars for each symbol, no two alike."""
     windows: list[BarHistory] = []
-    long_series = [one for one in load_sample().series.values() if len(one.bars) > DEFAULT_BARS + SYMBOLS // 3]
+    long_series = [series for series in load_sample().series.values() if len(series.bars) > DEFAULT_BARS + SYMBOLS // 3]
     for index in range(SYMBOLS):
         series = long_series[index % len(long_series)]
         first = index // len(long_series)

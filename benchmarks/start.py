@@ -57,20 +57,24 @@ async def run() -> list[Figure]:
 def _figures(starts: Starts, load: str, ready: float | None = None, again: float | None = None) -> list[Figure]:
     figures: list[Figure] = []
     for name, service_starts in starts.items():
-        worst = f"worst of {len(service_starts)}: {max(one.again for one in service_starts):.2f} s"
+        worst = f"worst of {len(service_starts)}: {max(start.again for start in service_starts):.2f} s"
         figures += [
             Figure(
-                QUESTION, f"{name}: ready after exec, {load}", median(one.ready for one in service_starts), "s", ready
+                QUESTION,
+                f"{name}: ready after exec, {load}",
+                median(start.ready for start in service_starts),
+                "s",
+                ready,
             ),
             Figure(
                 QUESTION,
                 f"{name}: ready after kill -9, {load}",
-                median(one.again for one in service_starts),
+                median(start.again for start in service_starts),
                 "s",
                 again,
                 note=worst,
             ),
-            Figure(QUESTION, f"{name}: CPU of a start, {load}", median(one.cpu for one in service_starts), "s"),
+            Figure(QUESTION, f"{name}: CPU of a start, {load}", median(start.cpu for start in service_starts), "s"),
         ]
     return figures
 

@@ -19,6 +19,8 @@ FOR_TESTS = re.compile(r"(^|/)testing(/|_|\.)|/scripted_model")
 GERUND = re.compile(r"(^|_)[a-z]{2,}ing$")
 NOUNS = frozenset({"logging", "rating", "setting", "spring", "string", "thing"})
 """Words that end in -ing and are nouns of the field."""
+VAGUE = frozenset({"asked", "found", "given", "held", "kept", "left", "meant", "mine", "one", "said", "seen", "told"})
+"""Names of variables and parameters that do not say what they hold."""
 KINDS = ("code", "fields", "tables", "imports", "prose", "blank")
 """Kinds of lines: in a function, in a class's fields, in a module's constants, an import, a docstring or comment,
 empty."""
@@ -63,6 +65,7 @@ def main() -> int:
     repeated = {name: classes for name, classes in places.items() if len(classes) > 1}
     circles = cycles({module.name: imports_of(module, {other.name for other in product}) for module in product})
     ways = ways_to_consume(product)
+    vague = [f"{module.path}: {name}" for module in product for name in variables(module.tree) if name in VAGUE]
     table: list[tuple[str, object, list[str]]] = [
         ("lines of production Python", lines, areas(product)),
         ("Protocols", len(protocols), sorted(protocols)),
@@ -80,6 +83,7 @@ def main() -> int:
             len(repeated),
             [f"{name}: {', '.join(paths)}" for name, paths in repeated.items()],
         ),
+        ("variables whose name says nothing", len(vague), sorted(vague)),
         ("import cycles", len(circles), [" → ".join(circle) for circle in circles]),
         ("ways to consume", len(ways), ways),
     ]
@@ -88,6 +92,15 @@ def main() -> int:
         if "--list" in sys.argv:
             print("".join(f"    {name}\n" for name in names), end="")
     return 0
+
+
+def variables(tree: ast.AST) -> Iterator[str]:
+    """Yields the name of each parameter, and of a variable at each place where it is set."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
 
 
 def areas(modules: list[Module]) -> list[str]:

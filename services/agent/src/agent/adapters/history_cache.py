@@ -61,7 +61,8 @@ def window_of(reply: HistoryReply, up_to: int) -> HistoryWindow:
     visitor = reply.visitor
     history = PromptHistory(
         messages=tuple(
-            PromptMessage(_IS_ASSISTANTS[one.role], one.text, one.seq, tuple(one.files or ())) for one in messages
+            PromptMessage(_IS_ASSISTANTS[message.role], message.text, message.seq, tuple(message.files or ()))
+            for message in messages
         ),
         visits=visitor.visits,
         page_url=visitor.page.url if visitor.page else None,

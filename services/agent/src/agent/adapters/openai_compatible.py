@@ -187,7 +187,7 @@ CLIENT = OpenAICompatible
 def _call_key(messages: Sequence[Mapping[str, Any]], call: str) -> bytes:
     """Returns a digest of a call's id and the conversation before it: ids alone are not unique. System prompts are left
     out because they change."""
-    texts = [(one["role"], one.get("content")) for one in messages if one["role"] != "system"]
+    texts = [(message["role"], message.get("content")) for message in messages if message["role"] != "system"]
     return blake2b(orjson.dumps([texts, call])).digest()
 
 

@@ -186,7 +186,7 @@ class BusOwnCalls:
             # Notes, unlike styles and favourites, can be restored from their words alone.
             facts = matches.patch.keys() <= set(USER_WORDED_FIELDS)
             outcome = {"forgotten": matches.texts, "several": matches.several, "facts": facts and not matches.past}
-            by_id = any(memory_rpc.fact_id(one) == about for one in matches.texts)
+            by_id = any(memory_rpc.fact_id(text) == about for text in matches.texts)
             return MemoryPatch(matches.patch, matches.version, outcome, None if by_id else about, past=matches.past)
 
         return await self._change(user_ref, patch_without_matches, call.call_id)
@@ -270,10 +270,10 @@ class BusOwnCalls:
         if not arguments.get("named"):
             waiting = await self._waiting_actions(key, user, asked_action=action)
             is_unclear = (
-                len(waiting) > 1 if action is None else len(waiting) > 1 and action in {one.id for one in waiting}
+                len(waiting) > 1 if action is None else len(waiting) > 1 and action in {other.id for other in waiting}
             )
             if is_unclear or (action is None and not waiting):
-                return {"pending": [one.to_wire() for one in waiting]}
+                return {"pending": [other.to_wire() for other in waiting]}
             if action is None:
                 action, content_hash = waiting[0].id, waiting[0].details.get("contentHash")
         request = market_rpc.ActionDecideRequest.model_validate(
@@ -295,11 +295,11 @@ class BusOwnCalls:
             return decision_result
         # The other actions still wait, and the user's next yes or no may be about them.
         remaining = [
-            one
-            for one in await self._waiting_actions(key, user, asked_action=reply.action.id)
-            if one.id != reply.action.id
+            other
+            for other in await self._waiting_actions(key, user, asked_action=reply.action.id)
+            if other.id != reply.action.id
         ]
-        return {**decision_result, "rest": [one.to_wire() for one in remaining]}
+        return {**decision_result, "rest": [other.to_wire() for other in remaining]}
 
     async def _waiting_actions(self, key: ConversationKey, user: str, asked_action: str | None) -> list[Action]:
         """Returns the actions of this conversation that wait for the user's confirmation, including `asked_action`; if
@@ -308,6 +308,8 @@ class BusOwnCalls:
         actions = (await self._rpc.call(market_rpc.ACTIONS_PENDING, user_ref, deadline=DECIDE_SECONDS)).actions
         waiting = [action for action in actions if action.state is ActionState.PENDING]
         in_conversation = [
-            one for one in waiting if one.id == asked_action or one.details.get("conversationId") == key.conversation
+            action
+            for action in waiting
+            if action.id == asked_action or action.details.get("conversationId") == key.conversation
         ]
         return in_conversation if in_conversation or asked_action else waiting

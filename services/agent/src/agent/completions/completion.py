@@ -131,7 +131,7 @@ class Completions:
     ) -> ModelChoice | None:
         """Returns the choice, limited to models that take pictures if the request has any; raises HelpRefusedError if
         no model takes them."""
-        if not any(one.pictures for one in request.messages):
+        if not any(message.pictures for message in request.messages):
             return choice
         models = self._ports.models.for_company(config)
         wanted_choice = choice or models.chosen(config.preferred_provider, config.preferred_model)
@@ -221,10 +221,10 @@ def _completion_call(call: RequestedCall, request: CompleteRequest, index: int) 
 def own_words_of(request: CompleteRequest) -> OwnWords:
     """Returns the own words of the caller's user. Results of the caller's tools count as foreign texts."""
     messages = [
-        PromptMessage(mine=one.role == "assistant", text=one.content, seq=position)
-        for position, one in enumerate(request.messages, 1)
-        if one.role in ("user", "assistant")
+        PromptMessage(mine=message.role == "assistant", text=message.content, seq=position)
+        for position, message in enumerate(request.messages, 1)
+        if message.role in ("user", "assistant")
     ]
     newest = max((message.seq for message in messages if not message.mine), default=0)
     last_answer = max((message.seq for message in messages if message.mine and message.seq < newest), default=0)
-    return words_of(messages, last_answer, [one.content for one in request.messages if one.role == "tool"])
+    return words_of(messages, last_answer, [message.content for message in request.messages if message.role == "tool"])

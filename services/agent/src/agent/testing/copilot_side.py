@@ -77,7 +77,7 @@ class CopilotSide:
         self.asked.append(request)
         summary = self.summaries[-1] if self.summaries else None
         covered = summary.up_to_seq if summary else 0
-        recent = [one for one in self.messages if covered < one.seq <= request.up_to_seq][-request.limit :]
+        recent = [message for message in self.messages if covered < message.seq <= request.up_to_seq][-request.limit :]
         conversation = ContextConversation(
             id=request.conversation_id, recent_messages=recent, up_to_seq=request.up_to_seq, summary=summary
         )
@@ -145,7 +145,7 @@ class CopilotSide:
     async def _pending(self, request: memory_rpc.UserRef) -> market_rpc.PendingActionsReply:
         del request
         self._present()
-        waiting = [one for one in self.actions.values() if one.state is ActionState.PENDING]
+        waiting = [action for action in self.actions.values() if action.state is ActionState.PENDING]
         return market_rpc.PendingActionsReply(actions=waiting)
 
     async def _decide(self, request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:

@@ -192,7 +192,7 @@ def member_for(team: Team, claims: dict[str, object], invitation: Invitation | N
     email = claims.get("email")
     address = email.casefold() if isinstance(email, str) else None
     candidates = [
-        user for user, one in team.members.items() if address and one.email and one.email.casefold() == address
+        user for user, member in team.members.items() if address and member.email and member.email.casefold() == address
     ]
     if len(candidates) != 1 or team.members[candidates[0]].account is not None:
         raise SignInRefusedError("unknown")

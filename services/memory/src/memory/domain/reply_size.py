@@ -14,7 +14,10 @@ MAX_CHARACTER_BYTES = 6
 
 def newest_that_fit(messages: Sequence[MessageView], max_bytes: int) -> list[MessageView]:
     """Returns the newest messages that fit, in order; the very newest is always included."""
-    if sum(len(one.text) for one in messages) * MAX_CHARACTER_BYTES + OVERHEAD_BYTES * len(messages) <= max_bytes:
+    if (
+        sum(len(message.text) for message in messages) * MAX_CHARACTER_BYTES + OVERHEAD_BYTES * len(messages)
+        <= max_bytes
+    ):
         return list(messages)
     fitting: list[MessageView] = []
     remaining_bytes = max_bytes

@@ -19,7 +19,7 @@ from runtime.bus.connection import subscribe
 from runtime.bus.publisher import Publisher
 
 CHANGED = "knowledge.changed.v1"
-EVENT_TYPES = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))
+EVENT_TYPES = tuple(subject.removesuffix(".>") for subject in FACTS.subjects if subject.startswith("knowledge."))
 REFRESH_REQUESTED = "knowledge.refresh.requested.v1"
 FILE_RECEIVED = "knowledge.file.received.v1"
 _log = structlog.get_logger(__name__)

@@ -157,7 +157,7 @@ class CompanyIndex:
                 break
         is_vague = sum(one.weight == 1.0 for one in question.asked) < MIN_WORDS
         home_hit = self._home_page_hit(question.language) if is_vague else None
-        if home_hit and all((one.document.id, one.place) != (home_hit.document.id, home_hit.place) for one in hits):
+        if home_hit and all((hit.document.id, hit.place) != (home_hit.document.id, home_hit.place) for hit in hits):
             # "What is this?" contains no word of the page that answers it; what words have found comes first.
             hits = [*hits[: max(limit - 1, 1)], home_hit]
         return hits[:limit]
@@ -172,7 +172,9 @@ class CompanyIndex:
     def _home_page_hit(self, language: str | None) -> Hit | None:
         """Returns the first passage of the site's home page, which is the page with the shortest address, in this
         language if there is one."""
-        pages = (one for one in self._documents.values() if one.document.source == "site" and one.numbers)
+        pages = (
+            indexed for indexed in self._documents.values() if indexed.document.source == "site" and indexed.numbers
+        )
 
         def order(page: _IndexedDocument) -> tuple[bool, int]:
             return page.document.language != language, len(INDEX_PAGE.sub("", page.document.url or ""))

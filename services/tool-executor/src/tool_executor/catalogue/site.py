@@ -42,8 +42,8 @@ def tools(read_page: ReadPage) -> list[DeclaredTool]:
         data: Data = {"url": page.url, "title": page.title, "text": page.text, "truncated": page.truncated}
         if page.links:
             data["links"] = [
-                {"path": one.path, "text": one.text, **({"language": one.language} if one.language else {})}
-                for one in page.links
+                {"path": link.path, "text": link.text, **({"language": link.language} if link.language else {})}
+                for link in page.links
             ]
         return data
 

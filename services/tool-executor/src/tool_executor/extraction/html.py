@@ -182,7 +182,7 @@ class _Reader:
         if tag in _APART and self._parts:
             self._end_bare(0)
             before = self._parts.pop()
-            self._headings = [one for one in self._headings if one in before or one[0] == 1]
+            self._headings = [heading for heading in self._headings if heading in before or heading[0] == 1]
         if tag in _ENDS:
             self._end_bare(_ENDS[tag])
             self._headings = [(level, text) for level, text in self._headings if level < _ENDS[tag]]

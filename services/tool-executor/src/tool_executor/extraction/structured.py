@@ -1,4 +1,4 @@
-"""Questions and answers that a page says in JSON-LD (https://schema.org/FAQPage)."""
+"""Questions and answers that a page declares in JSON-LD (https://schema.org/FAQPage)."""
 
 import json
 from collections.abc import Iterator
@@ -6,30 +6,30 @@ from collections.abc import Iterator
 from contracts.json_values import is_list, is_object
 from tool_executor.extraction.markup import one_line, without_tags
 
-LARGEST = 256 * 1024
+MAX_CHARACTERS = 256 * 1024
 """Characters of a page's JSON-LD that are read."""
-_MOST = 200
-_DEEPEST = 8
+_MAX_PAIRS = 200
+_MAX_DEPTH = 8
 
 
 def questions_in(text: str) -> list[tuple[str, str]]:
     """Returns each question with its answer; none if the text is no JSON."""
     try:
-        held = json.loads(text[:LARGEST])
+        document = json.loads(text[:MAX_CHARACTERS])
     except (ValueError, RecursionError):
         return []
-    return [pair for pair, _ in zip(_pairs(held, _DEEPEST), range(_MOST), strict=False)]
+    return [pair for pair, _ in zip(_pairs(document, _MAX_DEPTH), range(_MAX_PAIRS), strict=False)]
 
 
-def _pairs(held: object, deep: int) -> Iterator[tuple[str, str]]:
-    if is_list(held) and deep:
-        for one in held:
-            yield from _pairs(one, deep - 1)
-    elif is_object(held) and deep:
-        answer = held.get("acceptedAnswer")
-        question = held.get("name")
-        said = answer.get("text") if is_object(answer) else None
-        if isinstance(question, str) and isinstance(said, str) and (told := one_line(without_tags(said))):
-            yield one_line(without_tags(question)), told
+def _pairs(value: object, depth: int) -> Iterator[tuple[str, str]]:
+    if is_list(value) and depth:
+        for entry in value:
+            yield from _pairs(entry, depth - 1)
+    elif is_object(value) and depth:
+        answer = value.get("acceptedAnswer")
+        question = value.get("name")
+        text = answer.get("text") if is_object(answer) else None
+        if isinstance(question, str) and isinstance(text, str) and (plain_text := one_line(without_tags(text))):
+            yield one_line(without_tags(question)), plain_text
         for key in ("@graph", "mainEntity"):
-            yield from _pairs(held.get(key), deep - 1)
+            yield from _pairs(value.get(key), depth - 1)

@@ -114,7 +114,7 @@ class Table:
         self._fill(row)
         if any(row):
             only_heads = set(self._own) <= {"th"}
-            head = only_heads and all(one.head for one in self._rows) if self._own else False
+            head = only_heads and all(row.head for row in self._rows) if self._own else False
             head = head or len(self._rows) < self._head_end
             if head and not self._rows:
                 self._head_end = 1 + max((left for left, _ in self._hanging.values()), default=0)

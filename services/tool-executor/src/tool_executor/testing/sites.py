@@ -141,7 +141,7 @@ class SiteMemory:
 
     def said(self) -> dict[str, str]:
         """The texts that are known, by the path of their pages."""
-        return {path_of(one.url): one.text for one in self.documents.values()}
+        return {path_of(document.url): document.text for document in self.documents.values()}
 
 
 @contextlib.asynccontextmanager

@@ -87,7 +87,7 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
     time_arguments = when.tool_arguments if tool in (CORRELATION, *OF_PUBLICATION) else {}
     if tool == "get_news" and time_arguments and market_words.MOVED.search(parsed.plain) and PERFORMANCE in schemas:
         moves = PERFORMANCE, {"tickers": list(parsed.symbols), **time_arguments}
-        news = tuple((tool, {"symbol": one, **time_arguments}) for one in parsed.symbols)
+        news = tuple((tool, {"symbol": symbol, **time_arguments}) for symbol in parsed.symbols)
         return Wish(Intent.TOOL, (moves, *news))
     if phrase.way == "if_moved" and (factor := _price_factor(parsed.plain)) is not None:
         portfolio_call: Calls = (("get_portfolio", {}),) if "get_portfolio" in schemas else ()
@@ -121,8 +121,8 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
         and "quantity" not in schema["properties"]
     ):
         calls = tuple(
-            (tool, arguments_for(tool, schema, replace(parsed, symbols=(one,))) | time_arguments)
-            for one in parsed.symbols
+            (tool, arguments_for(tool, schema, replace(parsed, symbols=(symbol,))) | time_arguments)
+            for symbol in parsed.symbols
         )
         return Wish(Intent.TOOL, calls)
     arguments = arguments_for(tool, schema, parsed) | time_arguments

@@ -66,7 +66,7 @@ def with_figures(
     if distance is not None and (figures := numbers_in(normalized)):
         side = 1 if float(arguments[distance]) > 1 else -1
         return {**arguments, distance: round(1 + side * figures[-1][1] / 100, 6)}
-    other_symbols = [one for one in symbols if one != arguments.get("symbol")]
+    other_symbols = [symbol for symbol in symbols if symbol != arguments.get("symbol")]
     # A number without words beside it was read as the quantity.
     updates = {
         name: updates_given[name]
@@ -77,10 +77,10 @@ def with_figures(
     if "side" in arguments and not order_words.SAYS_SIDE.search(normalized):
         updates.pop("side", None)
     if arguments.keys() & {"share", "kept"} and (kept_amount := kept_in(normalized)):
-        arguments = {name: one for name, one in arguments.items() if name not in ("share", "quantity")}
+        arguments = {name: value for name, value in arguments.items() if name not in ("share", "quantity")}
         updates = {"kept": kept_amount}
     elif arguments.keys() & {"share", "kept"} and (share := share_in(normalized)):
-        arguments, updates = {name: one for name, one in arguments.items() if name != "kept"}, {"share": share}
+        arguments, updates = {name: value for name, value in arguments.items() if name != "kept"}, {"share": share}
     merged_arguments = {**arguments, **updates}
     if tool == ORDER:
         for name, other_symbols in (("stop", "limit"), ("limit", "stop")):

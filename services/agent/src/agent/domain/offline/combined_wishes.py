@@ -33,7 +33,7 @@ def both_wishes(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish
     is_conditional = order_and_condition(text) is not None
     for cut in list(_AND.finditer(text))[:_MAX_CUTS]:
         parts = text[: cut.start()], text[cut.end() :]
-        rows = [personal_tool(one, plain(one)) or matching_phrase(with_known_spelling(one)) for one in parts]
+        rows = [personal_tool(part, plain(part)) or matching_phrase(with_known_spelling(part)) for part in parts]
         one = next((row for row in rows if row), None)
         if None in rows and (one.tool in _LIST_CHANGES if one else listed_by(before) == LIST_TOOL):
             parts = tuple(part if row else f"{part} watchlist" for part, row in zip(parts, rows, strict=True))

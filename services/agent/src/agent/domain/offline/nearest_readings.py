@@ -51,8 +51,8 @@ def nearest_readings(text: str, offered: Collection[str], language: Language, sy
     cue_counts = {
         tool: len({match[0] for match in CUES[tool].finditer(normalized)}) for tool in sentences if tool in offered
     }
-    tools = [one for one in sorted(cue_counts, key=lambda tool: -cue_counts[tool]) if cue_counts[one]]
-    return [sentences[one].format(symbol=symbol) for one in tools if symbol or "{symbol}" not in sentences[one]][
+    tools = [tool for tool in sorted(cue_counts, key=lambda tool: -cue_counts[tool]) if cue_counts[tool]]
+    return [sentences[tool].format(symbol=symbol) for tool in tools if symbol or "{symbol}" not in sentences[tool]][
         :_MAX_READINGS
     ]
 

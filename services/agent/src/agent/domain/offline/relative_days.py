@@ -48,7 +48,7 @@ _HOLIDAYS = {
     "31 december": r"new year\W?s eve|nochevieja", "1 january": r"(?:the )?new year(?:\W?s(?: day)?)?|a[nñ]o nuevo",
 }  # fmt: skip
 _HOLIDAY = re.compile(
-    rf"\b(?P<at>since|at|on|by|before|desde|en|por) (?:{'|'.join(f'({one})' for one in _HOLIDAYS.values())})\b",
+    rf"\b(?P<at>since|at|on|by|before|desde|en|por) (?:{'|'.join(f'({name})' for name in _HOLIDAYS.values())})\b",
     re.IGNORECASE,
 )
 _AGO = re.compile(

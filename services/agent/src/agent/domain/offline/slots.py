@@ -162,9 +162,9 @@ def figures_in(text: str, tool: str, names: Collection[str], *, has_decimal_poin
     unnamed: list[float] = []
     is_expression, money_at_risk = False, 0.0
     names_with_word = [
-        one
-        for one in names
-        if one in _WORDS_BEFORE and re.search(rf"(?<!\w)(?:{_WORDS_BEFORE[one]})\W{{1,3}}{NUMBER}", text)
+        name
+        for name in names
+        if name in _WORDS_BEFORE and re.search(rf"(?<!\w)(?:{_WORDS_BEFORE[name]})\W{{1,3}}{NUMBER}", text)
     ]
     default_name = MAIN_ARGUMENTS.get(tool)
     for i, match in enumerate(numbers):
@@ -178,7 +178,7 @@ def figures_in(text: str, tool: str, names: Collection[str], *, has_decimal_poin
             continue
         if NEGATED.search(before):
             continue
-        open_names = [one for one in names if one not in figures]
+        open_names = [name for name in names if name not in figures]
         if _STOP_BEFORE.search(before) and _PERCENT.match(after):
             continue
         is_count = _BEFORE_QUANTITY.search(before) or (

@@ -233,7 +233,10 @@ def _snapshot(body: Fields, language: Language) -> str:
 def _performance(body: Fields, language: Language) -> str:
     figures = _list(body, "figures")
     told = derived_text(
-        [{"ticker": ticker, "derived": figures} for ticker in dict.fromkeys(str(one["ticker"]) for one in figures)],
+        [
+            {"ticker": ticker, "derived": figures}
+            for ticker in dict.fromkeys(str(figure["ticker"]) for figure in figures)
+        ],
         language,
     )
     unknown = [f"- {one['ticker']}: {one['error']}" for one in _list(body, "errors")]

@@ -138,7 +138,7 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     may_take_back = row is None or (row.way == "sell" and listed_by(before) not in (None, "get_portfolio"))
     if may_take_back and TAKES_BACK.search(said) and not AT_MARKET.search(said):
         phrases = (matching_phrase(with_known_spelling(one)) for one in reversed(before[-MAX_MESSAGES_BACK:]))
-        undoing_way = next((UNDOES[one.tool] for one in phrases if one and one.tool in UNDOES), None)
+        undoing_way = next((UNDOES[phrase.tool] for phrase in phrases if phrase and phrase.tool in UNDOES), None)
         row = next((one for one in TABLE if undoing_way and undoing_way in (one.way, one.tool)), None)
     if row is None and symbols_in(text) and talk_words.DROPS.match(said) and listed_by(before) == LIST_TOOL:
         row = next(one for one in TABLE if one.tool == "remove_from_watchlist")
@@ -245,14 +245,14 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         changed = {**reference, "quantity" if same_order else "price": numbers_in(said)[-1][1]}
         return Wish(Intent.TOOL, ((tools[0], changed), (tools[1], reference)), way="replace_listed")
     if "explain_concept" in schemas and (concepts := concepts_in(text, before, names_share=bool(symbols))):
-        return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))
+        return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": concept}) for concept in concepts))
     of_a_share = row is None and symbols and "get_price" in schemas and not talk_words.OF_ONESELF.match(said)
     if of_a_share and (date_in(said) or (_ASKS.search(said) and when_in(text).tool_arguments)):
         row = next(one for one in TABLE if one.tool == "get_price" and not one.way)  # how it stood then
     if row is None:
         bare = (nothing_else or len(said.split()) <= 3) and not talk_words.TAKEN.search(said)
         if symbols and bare and not talk_words.SAME.search(said) and "get_price" in schemas:
-            return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in symbols))
+            return Wish(Intent.TOOL, tuple(("get_price", {"symbol": symbol}) for symbol in symbols))
         return None
     # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
     if (
@@ -332,7 +332,7 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         return replace(wish, missing=LATER_TIME) if talk_words.LATER.search(said) else order_if_complete(text, wish)
     if wish is not None and wish.missing and row.tool in FIGURES and (figures := _last_calculation(schemas, before)):
         # What was worked out before says the rest.
-        merged = {**{name: one for name, one in figures.items() if name in wish.missing}, **wish.calls[0][1]}
+        merged = {**{name: value for name, value in figures.items() if name in wish.missing}, **wish.calls[0][1]}
         return Wish(Intent.TOOL, ((row.tool, merged),), missing_arguments(schemas[row.tool], merged))
     return wish
 

@@ -66,7 +66,8 @@ def memory_in_words(memory: Fields, language: Language, after: int = 0, omitted:
         return _text("no_more" if after else "nothing", language)
     ended_facts = cast("Sequence[Fields]", memory.get("superseded") or ())
     lines += [
-        _ended(one, language, lambda value: coded.get(value, value), time_zone) for one in ended_facts[:MAX_ENDED_SHOWN]
+        _ended(fact, language, lambda value: coded.get(value, value), time_zone)
+        for fact in ended_facts[:MAX_ENDED_SHOWN]
     ]
     return "\n".join([_text("rest" if after else "known", language), *lines]).rstrip()
 
