@@ -56,6 +56,8 @@ def test_a_look_up_that_leans_on_the_last_share_is_read_where_they_do(text: str)
         ("get_fundamentals", "¿qué margen tiene la cafetería?", ["cafeteria"]),
         ("get_indicators", "and weekly?", ["weekly"]),
         ("get_news", "notisias de IBM", []),
+        ("get_pending_orders", "yes", []),
+        ("get_pending_orders", "sí, por favor", []),
     ],
 )
 def test_what_a_look_up_has_no_place_for_is_found(tool: str, text: str, unread: list[str]) -> None:

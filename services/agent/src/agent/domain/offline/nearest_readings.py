@@ -16,6 +16,7 @@ from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.market_words import GROUP
 from agent.domain.offline.order_words import SAYS_SIDE
 from agent.domain.offline.tool_words import MINE, OWN
+from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, symbols_in, word_set
 from agent.domain.tool_cues import CUES
 from agent.texts import TEXTS
@@ -77,7 +78,10 @@ def covers_question(question: str, answer: str) -> bool:
 
 
 def foreign_words(tool: str, text: str) -> list[str]:
-    """The words of a question for a tool that belong to something else, and are no share, figure, time or courtesy."""
+    """The words of a question for a tool that belong to something else, and are no share, figure, time or courtesy.
+    A plain yes or no has none."""
+    if decision_in(text) is not None:
+        return []
     normalized, tools = with_known_spelling(text), _PERIOD_TOOLS if tool in _PERIOD_TOOLS else (tool,)
     patterns = [pattern.asks for pattern in TABLE if pattern.tool in tools and tool != "get_price"]
     matching = next((pattern for pattern in patterns if pattern.match(normalized)), None)
