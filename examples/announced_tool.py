@@ -1,5 +1,4 @@
-"""A tool from another service, in plain nats-py: run `python examples/announced_tool.py`, and the assistant can convert
-units.
+"""Offers a tool from another service, in plain nats-py: while this program runs, the assistant converts units.
 
 It announces its tools every 20 s and answers calls on its own subject below rpc.tool. The tool-executor takes care of
 plan, limits, argument checks, cache and log; each request contains the verified caller."""

@@ -14,7 +14,7 @@ LOOKED_AT = {
     "Health._keep_beat": "the beat that /healthz goes by",
     "BatchWorker._run": "its own `stuck_because`",
     "PullWorker._keep": "the worker's `stuck_because`",
-    "Activity._keep": "its own `stuck_because`",
+    "Activity._run_worker": "its own `stuck_because`",
 }
 
 

@@ -40,7 +40,7 @@ def test_the_pages_say_all_of_their_words() -> None:
 
 def test_every_warning_has_its_words_and_there_are_no_others() -> None:
     source = Path(settings_warnings.__file__).read_text()
-    assert set(re.findall(r'Warned\("[\w.]+", "(\w+)"', source)) == set(catalogue("en")["warnings"])
+    assert set(re.findall(r'SettingWarning\("[\w.]+", "(\w+)"', source)) == set(catalogue("en")["warnings"])
 
 
 def test_the_console_says_all_of_its_words_and_no_others() -> None:
