@@ -60,7 +60,7 @@ def test_what_a_comment_names_is_there() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     }
-    known = {one.partition(".")[0] for one in classes}
+    known = {class_.partition(".")[0] for class_ in classes}
     missing: list[tuple[str, str]] = []
     for file, tree in trees.items():
         for text in told(file.read_text(), tree):

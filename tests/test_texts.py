@@ -63,7 +63,7 @@ def test_code_uses_every_text_and_no_other_and_fills_every_place(folder: Path) -
                 ):
                     begun.add(f"{key}.")
                 case ast.Call(func=ast.Attribute(attr="format"), keywords=[_, *_] as keywords):
-                    given, key = {one.arg for one in keywords}, _filled(node)
+                    given, key = {keyword.arg for keyword in keywords}, _filled(node)
                     if key is not None and None not in given and given != places(texts[key]):
                         misfilled.add(key)
                 case _:

@@ -146,8 +146,8 @@ def test_what_is_drawn_is_the_stretch_that_was_asked_for() -> None:
     base = {"figure": "base", "from": "2008-01-02", "to": "2011-12-31", "on": "2007-12-31"}
     assert stretch_of([{"ticker": "IBM", "derived": [*years, base]}]) == (date(2007, 12, 31), date(2011, 12, 31))
     parts = list(spans(date(2001, 1, 3), date(2012, 12, 31)))
-    assert [(one.weekday(), other.weekday()) for one, other in parts] == [(2, 6), (0, 0)]
-    assert all((other - one).days < 500 * 7 for one, other in parts)
+    assert [(part.weekday(), other.weekday()) for part, other in parts] == [(2, 6), (0, 0)]
+    assert all((other - part).days < 500 * 7 for part, other in parts)
     assert stretch_of([{"ticker": "IBM", "returns": {"1y": 0.1}}]) is None
 
 

@@ -172,7 +172,7 @@ async def test_the_doctor_says_which_market_data_the_running_stack_has(
     await server.serve(MARKET_STATUS, status)
     await nats_client.flush()
     examined = await run(nexus, "doctor", "--json")
-    (market,) = [one for one in json.loads(examined.stdout) if one["subject"] == "market"]
+    (market,) = [load for load in json.loads(examined.stdout) if load["subject"] == "market"]
     assert (market["state"], market["text"][: len(text)]) == (state, text)
     await server.drain(1)
 

@@ -60,7 +60,7 @@ def given(service: str) -> set[str]:
 def variables(service: str) -> set[str]:
     """Every variable that the settings of the runtime and of the service read, and the providers' of the agent."""
     importlib.import_module(f"{package(service)}.settings")
-    providers = set(KEYS.values()) | {one.address_variable for one in KEYED.values()}
+    providers = set(KEYS.values()) | {provider.address_variable for provider in KEYED.values()}
     return {*known_names(), *OTLP, *(providers if service == "agent" else ())}
 
 
@@ -78,7 +78,7 @@ def read_by(service: str) -> set[str]:
             # Of several names for one setting the first is the documented one.
             found |= {names[0] for names in settings_of(model).values() if names}
     if service == "agent":
-        found |= {one.address_variable for one in KEYED.values()}
+        found |= {provider.address_variable for provider in KEYED.values()}
     if service != "gateway":
         found = {one for one in found if not THE_GATEWAYS.fullmatch(one)}
     return {one for one in found if not one.endswith("_PORT")} - FILES - BY_ROW
@@ -206,7 +206,7 @@ def test_the_gateway_trusts_the_stacks_own_network_and_nothing_else() -> None:
     trusted = stack["services"]["gateway"]["environment"]["NEXUS_GATEWAY_TRUSTED_PROXIES"]
     assert trusted == "${NEXUS_GATEWAY_TRUSTED_PROXIES:-" + network["subnet"] + "}"
     settings = GatewaySettings.model_validate({"trusted_proxies": network["subnet"]})
-    assert [str(one) for one in settings.trusted_proxies] == [network["subnet"]]
+    assert [str(proxy) for proxy in settings.trusted_proxies] == [network["subnet"]]
 
 
 def test_the_example_names_every_variable_that_compose_asks_for() -> None:

@@ -42,7 +42,7 @@ def written(tmp_path: Path, content: Any) -> str:
 @pytest.mark.parametrize("data", [DATA, HELD_OUT])
 def test_our_cases_reach_the_targets_of_the_rules(data: Path) -> None:
     outcomes = measure(read_memory_cases(data))
-    missed = [one for one in figures(outcomes) if one.target is not None and one.share < one.target]
+    missed = [figure for figure in figures(outcomes) if figure.target is not None and figure.share < figure.target]
     assert missed == []
     assert plainly_wrong(outcomes) == 0
 

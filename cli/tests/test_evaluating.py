@@ -35,12 +35,12 @@ def failing(wanted: Case, seen: Observed) -> list[str]:
 
 def test_our_own_cases_are_many_and_cover_both_languages_and_every_face() -> None:
     cases = read_cases(own_cases())
-    assert sum(not one.needs_model for one in cases) >= 40
-    assert {one.kind for one in cases} == {"visitor", "copilot", "tool", "analysis"}
+    assert sum(not case.needs_model for case in cases) >= 40
+    assert {case.kind for case in cases} == {"visitor", "copilot", "tool", "analysis"}
     for kind in ("visitor", "copilot", "tool", "analysis"):
-        assert {one.language for one in cases if one.kind == kind} == {"es", "en"}
-    assert any(one.needs_model for one in cases)
-    assert any(one.model for one in cases)
+        assert {case.language for case in cases if case.kind == kind} == {"es", "en"}
+    assert any(case.needs_model for case in cases)
+    assert any(case.model for case in cases)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_an_answer_is_held_against_everything_that_a_case_names() -> None:
 
 
 def test_an_order_that_does_not_wait_is_said_with_what_failed() -> None:
-    (check,) = (one for one in checks(case(actions=1), replace(ANSWER, uses=(REFUSED,))) if one.name == "actions")
+    (check,) = (check for check in checks(case(actions=1), replace(ANSWER, uses=(REFUSED,))) if check.name == "actions")
     assert check.detail == "0 wait for a yes; failed: create_paper_order PLAN_REQUIRED"
 
 
@@ -243,7 +243,7 @@ async def test_a_server_that_is_away_is_an_error_of_the_run(nats_client: Client)
 def test_each_turn_of_our_own_conversations_is_a_case_behind_those_before_it() -> None:
     cases = read_conversations(own_conversations())
     assert len(cases) >= 20
-    assert all(len(one.say) == int(one.id.rsplit("-", 1)[1]) for one in cases)
+    assert all(len(case.say) == int(case.id.rsplit("-", 1)[1]) for case in cases)
 
 
 def test_an_answer_that_does_not_know_is_no_wrong_one() -> None:

@@ -58,7 +58,7 @@ def test_both_sides_are_summed_and_a_missing_price_is_not_taken_for_nothing() ->
 
 def test_a_turn_is_called_what_it_is() -> None:
     turns = [turn(), turn(identical=False), other("12"), other("", error="no answer: no provider answers")]
-    assert [verdict(one) for one in turns] == ["identical", "same answer", "other answer", "no answer"]
+    assert [verdict(turn) for turn in turns] == ["identical", "same answer", "other answer", "no answer"]
 
 
 def test_the_page_escapes_what_people_and_models_wrote_and_loads_nothing() -> None:

@@ -77,12 +77,12 @@ def test_no_question_is_a_tool_short_and_few_tools_are_shown() -> None:
     assert len(questions) > 90
     short: list[tuple[str, list[str]]] = []
     tools = whole = sent = 0
-    for one in questions:
-        shown = choose_tools(OFFERED[one.language], one.said, TURN, one.language)
+    for question in questions:
+        shown = choose_tools(OFFERED[question.language], question.said, TURN, question.language)
         names = {tool.name for tool in shown}
-        short += [(one.said[-1], sorted(group)) for group in one.needed if not group & names]
+        short += [(question.said[-1], sorted(group)) for group in question.needed if not group & names]
         tools, sent = tools + len(shown), sent + size(shown)
-        whole += size(OFFERED[one.language])
+        whole += size(OFFERED[question.language])
         # What is not shown can be asked for.
         hidden = next(tool for tool in shown if tool.name == NAME).parameters["properties"]["names"]["items"]["enum"]
         assert set(hidden) | names == NAMES | {NAME}

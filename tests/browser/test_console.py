@@ -130,7 +130,7 @@ async def test_what_was_rated_and_handed_over_is_counted(visits: Visits, stack: 
             """Ratings are counted a moment after they are given."""
             async with aiohttp.ClientSession(stack.url, headers=admin) as http, http.get("/v2/insights") as answer:
                 complaints = (await answer.json())["complaints"]
-            return visitor.conversation in [one["conversationId"] for one in complaints]
+            return visitor.conversation in [complaint["conversationId"] for complaint in complaints]
 
         await eventually(counted)
         page = await signed_in(visits, "Admin")

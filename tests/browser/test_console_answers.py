@@ -53,7 +53,7 @@ async def test_a_draft_is_seen_stopped_and_taken_over_and_nobody_is_spoken_over(
         last = await visitor.say("Thank you")
         await expect(page.locator(".thread .said.visitor").last).to_contain_text("Thank you")
         answers = visitor.messages("assistant")
-        assert [one["text"] for one in answers] == ["A quick answer."]
+        assert [answer["text"] for answer in answers] == ["A quick answer."]
         assert answers[0]["seq"] < last["seq"]
 
 

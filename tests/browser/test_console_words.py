@@ -180,7 +180,7 @@ async def test_settings_that_cannot_be_read_are_not_shown_as_empty_ones(visits: 
     await expect(page.get_by_label("Temperatura")).to_be_hidden()
     await page.unroute("**/v2/llm/config/demo")
     await expect(page.get_by_label("Temperatura")).to_be_enabled()
-    assert all("503" in one for one in visits.complaints)
+    assert all("503" in complaint for complaint in visits.complaints)
     visits.complaints.clear()
 
 

@@ -97,7 +97,7 @@ async def test_a_tag_without_a_company_is_an_error_of_the_page_and_not_the_demo(
         await page.goto(site.page)
         await expect(page.get_by_role("heading", name="Shop")).to_be_visible()
         await expect(page.locator("nexus-chat")).to_have_count(0)
-    assert [one for one in visits.complaints if "data-company" in one]
+    assert [complaint for complaint in visits.complaints if "data-company" in complaint]
     visits.complaints.clear()
 
 

@@ -159,7 +159,7 @@ async def test_words_go_on_where_what_stands_beside_them_fails_and_it_is_tried_a
     await expect(chat.panel.get_by_role("button", name="New topic")).to_be_visible()
     await expect(chat.answers.first.get_by_role("button", name="Good answer")).to_have_count(1)
     assert len(set(asked)) == len(asked) == 2
-    visits.complaints = [one for one in visits.complaints if "ERR_FAILED" not in one]
+    visits.complaints = [complaint for complaint in visits.complaints if "ERR_FAILED" not in complaint]
 
 
 async def test_a_page_whose_language_is_no_proper_tag_is_spoken_to_all_the_same(
@@ -176,7 +176,9 @@ async def test_a_site_that_is_not_allowed_says_so(visits: Visits, stack: Running
         page = await at(visits, foreign.page)
         await page.get_by_role("button", name="Open the chat").click()
         await expect(page.get_by_role("dialog")).to_contain_text("The chat is not allowed on this site.")
-    visits.complaints = [one for one in visits.complaints if "CORS" not in one and "403" not in one]
+    visits.complaints = [
+        complaint for complaint in visits.complaints if "CORS" not in complaint and "403" not in complaint
+    ]
 
 
 @pytest.mark.parametrize(

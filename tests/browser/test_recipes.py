@@ -201,7 +201,7 @@ async def test_what_is_missing_is_said_and_events_are_the_widgets_own(built: Bui
     assert "https://chat.example.com" in without_address
     assert "company" in without_company
     scripts = (ROOT / "services/gateway/src/gateway/site/widget").glob("*.js")
-    emitted = "".join(re.findall(r"emit\(([^)]*)", "".join(one.read_text() for one in scripts)))
+    emitted = "".join(re.findall(r"emit\(([^)]*)", "".join(script.read_text() for script in scripts)))
     types = (ROOT / "clients/widget/index.d.ts").read_text()
     events = types.partition("export interface NexusEvents {")[2].partition("\n}")[0]
     assert set(re.findall(r"^  (\w+):", events, re.MULTILINE)) == set(re.findall(r'"(\w+)"', emitted))
@@ -218,7 +218,7 @@ async def test_npm_packs_what_the_gateway_serves(tmp_path: Path) -> None:
     packed: list[dict[str, Any]] = json.loads(told)
     (listed,) = packed
     with tarfile.open(fileobj=io.BytesIO(client_package())) as archive:
-        served = {one.name.removeprefix("package/") for one in archive.getmembers()}
+        served = {getmember.name.removeprefix("package/") for getmember in archive.getmembers()}
     assert {one["path"] for one in listed["files"]} == served
 
 

@@ -106,13 +106,13 @@ async def recounted(stack: RunningStack, company: str, user: str) -> dict[str, i
         "snoozed": "Snoozed",
         "resolved": "Resolved",
     }
-    for one in items:
+    for item in items:
         counts["All"] += 1
-        if one["state"] in names:
-            counts[names[one["state"]]] += 1
-        if one["state"] not in {"snoozed", "resolved"}:
-            counts["Mine"] += one.get("assignee") == user
-            counts["Unassigned"] += one.get("assignee") is None
+        if item["state"] in names:
+            counts[names[item["state"]]] += 1
+        if item["state"] not in {"snoozed", "resolved"}:
+            counts["Mine"] += item.get("assignee") == user
+            counts["Unassigned"] += item.get("assignee") is None
     return dict(counts)
 
 
@@ -143,7 +143,7 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         await in_list(ana, "Needs a person")
         await expect(ana.locator(".talks a")).to_have_count(WAITING)
         waiting = await ana.locator(".talks a").evaluate_all("(rows) => rows.map((row) => row.dataset.id)")
-        assert waiting == [one.conversation for one in visitors[:WAITING]], "who has waited longest is first"
+        assert waiting == [visitor.conversation for visitor in visitors[:WAITING]], "who has waited longest is first"
 
         # Ana keeps a ready reply and answers the first of those who wait with it; Ben answers the second.
         await ana.get_by_role("link", name="Saved replies").click()

@@ -43,13 +43,13 @@ def build(folder: Path) -> list[Object]:
     objects += [_config_map(folder, one) for one in kustomization.get("configMapGenerator", [])]
     for patch in kustomization.get("patches", []):
         _patch(objects, patch)
-    for one in objects:
+    for object in objects:
         if "namespace" in kustomization:
-            one["metadata"]["namespace"] = kustomization["namespace"]
+            object["metadata"]["namespace"] = kustomization["namespace"]
         for labels in kustomization.get("labels", []):
             if set(labels) != {"pairs"}:
                 raise NotUnderstoodError(f"{folder}: labels in selectors or templates")
-            one["metadata"].setdefault("labels", {}).update(labels["pairs"])
+            object["metadata"].setdefault("labels", {}).update(labels["pairs"])
     _each(kustomization.get("replicas", []), objects, _set_replicas)
     _each(kustomization.get("images", []), objects, _set_image)
     return objects

@@ -75,7 +75,7 @@ def as_autoscaler(scaled: Object) -> Object:
 
 
 def named(objects: list[Object], kind: str) -> dict[str, Object]:
-    return {one["metadata"]["name"]: one for one in objects if one["kind"] == kind}
+    return {object["metadata"]["name"]: object for object in objects if object["kind"] == kind}
 
 
 def pod(one: Object) -> Object:
@@ -99,13 +99,13 @@ def mounted(one: Object) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("folder", [*OVERLAYS.values(), *OTHERS.values()], ids=[*OVERLAYS, *OTHERS])
 def test_every_object_is_valid(folder: Path) -> None:
     objects = build(folder)
-    identities = [(one["kind"], one["metadata"]["name"]) for one in objects]
+    identities = [(object["kind"], object["metadata"]["name"]) for object in objects]
     assert len(set(identities)) == len(identities)
-    for one in objects:
-        if one["kind"] in CUSTOM:
-            assert set(one) == {"apiVersion", "kind", "metadata", "spec"}
-            assert has_the_fields(one["spec"], CUSTOM[one["kind"]])
-        checked = as_autoscaler(one) if one["kind"] == "ScaledObject" else one
+    for object in objects:
+        if object["kind"] in CUSTOM:
+            assert set(object) == {"apiVersion", "kind", "metadata", "spec"}
+            assert has_the_fields(object["spec"], CUSTOM[object["kind"]])
+        checked = as_autoscaler(object) if object["kind"] == "ScaledObject" else object
         if checked["kind"] not in CUSTOM:
             kubernetes_validate.validate(checked, kubernetes_validate.latest_version(), strict=True)
 
@@ -114,18 +114,24 @@ def test_every_object_is_valid(folder: Path) -> None:
 def test_what_selects_pods_or_services_finds_some(overlay: str) -> None:
     """A misspelt label is no misspelt field: nothing else says that a service has no pods."""
     objects = build(OVERLAYS[overlay])
-    labels = [one["spec"]["template"]["metadata"]["labels"] for one in objects if "template" in one.get("spec", {})]
-    services = [one["metadata"]["labels"] for one in objects if one["kind"] == "Service"]
+    labels = [
+        object["spec"]["template"]["metadata"]["labels"] for object in objects if "template" in object.get("spec", {})
+    ]
+    services = [object["metadata"]["labels"] for object in objects if object["kind"] == "Service"]
     monitors = [one for one in build(OTHERS["observability"]) if one["kind"] == "ServiceMonitor"]
-    asked = [one["spec"]["selector"] for one in objects if one["kind"] == "Service" and "selector" in one["spec"]]
-    asked += [one["spec"]["selector"]["matchLabels"] for one in objects if one["kind"] == "PodDisruptionBudget"]
-    for one in (one["spec"]["podSelector"] for one in objects if one["kind"] == "NetworkPolicy"):
+    asked = [
+        object["spec"]["selector"] for object in objects if object["kind"] == "Service" and "selector" in object["spec"]
+    ]
+    asked += [
+        object["spec"]["selector"]["matchLabels"] for object in objects if object["kind"] == "PodDisruptionBudget"
+    ]
+    for one in (object["spec"]["podSelector"] for object in objects if object["kind"] == "NetworkPolicy"):
         asked += [one["matchLabels"]] if "matchLabels" in one else []
         asked += [{said["key"]: value} for said in one.get("matchExpressions", []) for value in said["values"]]
     for wanted in asked:
         assert any(wanted.items() <= there.items() for there in labels), wanted
-    for one in monitors:
-        assert any(one["spec"]["selector"]["matchLabels"].items() <= there.items() for there in services), one
+    for monitor in monitors:
+        assert any(monitor["spec"]["selector"]["matchLabels"].items() <= there.items() for there in services), monitor
 
 
 def test_a_misspelt_field_is_found() -> None:
@@ -209,14 +215,14 @@ def test_every_secret_is_a_file_that_the_same_command_makes_as_for_compose() -> 
     objects = [one for folder in (*OVERLAYS.values(), OTHERS["migrate"]) for one in build(folder)]
     assert "secretKeyRef" not in str(objects)
     made = set(yaml.safe_load((ROOT / "docker-compose.yml").read_text())["secrets"])
-    assert {key for one in objects for key, _ in mounted(one)} == made
+    assert {key for object in objects for key, _ in mounted(object)} == made
 
 
 def test_every_service_may_reach_what_it_needs_and_nothing_takes_visitors_but_the_gateway() -> None:
     policies = named(build(OVERLAYS["one-machine"]), "NetworkPolicy")
     ports = {
-        name: {port["port"] for rule in one["spec"].get("egress", []) for port in rule.get("ports", [])}
-        for name, one in policies.items()
+        name: {port["port"] for rule in item["spec"].get("egress", []) for port in rule.get("ports", [])}
+        for name, item in policies.items()
     }
     assert {53, 4222, 4318} == ports["nexus"]
     assert ports["to-redis"] == {6379, 26379}
@@ -263,12 +269,12 @@ def test_what_the_gateway_takes_in_comes_through_the_ingress() -> None:
 def test_scalers_name_deployments_and_queries_name_metrics(kind: str) -> None:
     deployments = named(build(OVERLAYS["three-replicas"]), "Deployment")
     scalers = build(OTHERS[kind])
-    assert {one["spec"]["scaleTargetRef"]["name"] for one in scalers} == set(deployments) - {"market-adapter"}
+    assert {scaler["spec"]["scaleTargetRef"]["name"] for scaler in scalers} == set(deployments) - {"market-adapter"}
     if kind == "hpa":
         rules = yaml.safe_load((OTHERS["hpa"] / "adapter-values.yaml").read_text())["rules"]
         assert has_the_fields(rules, ADAPTER)
         adapter = rules["external"]
-        asked = {metric["external"]["metric"]["name"] for one in scalers for metric in one["spec"]["metrics"]}
+        asked = {metric["external"]["metric"]["name"] for scaler in scalers for metric in scaler["spec"]["metrics"]}
         assert asked == {one["name"]["as"] for one in adapter}
 
 

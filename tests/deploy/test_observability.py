@@ -106,7 +106,9 @@ def test_every_alert_has_its_runbook_and_every_runbook_its_alert() -> None:
         page = (RUNBOOKS / f"{alert}.md").read_text()
         assert re.findall(r"^## (.+)$", page, re.MULTILINE) == SECTIONS
         named = set(re.findall(r"\bnexus_\w+", page))
-        assert named <= {one.removesuffix("_bucket").removesuffix("_count") for one in series()} | set(series()), alert
+        assert named <= {sery.removesuffix("_bucket").removesuffix("_count") for sery in series()} | set(series()), (
+            alert
+        )
 
 
 def test_every_rule_is_whole() -> None:

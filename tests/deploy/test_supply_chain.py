@@ -36,7 +36,7 @@ def asked_for() -> set[str]:
         project = told["project"]
         groups = [*project.get("optional-dependencies", {}).values(), *told.get("dependency-groups", {}).values()]
         lines += [*project.get("dependencies", ()), *(one for group in groups for one in group)]
-    python = {found[0].lower() for one in lines if (found := _NAME.match(one)) and not one.startswith("nexus-")}
+    python = {found[0].lower() for line in lines if (found := _NAME.match(line)) and not line.startswith("nexus-")}
     npm = {
         name for folder in PACKAGES for name in json.loads((ROOT / folder / "package.json").read_text())["dependencies"]
     }
@@ -59,7 +59,7 @@ def test_no_locked_version_is_known_to_be_wrong_and_the_age_of_what_is_known_is_
     assert CHAIN["audit"](TODAY)[0] == []
     assert len(CHAIN["audit"](read)[1]) == 2
     # That nobody asks about npm's packages is an exception too, and ends.
-    (until,) = (one["until"] for one in json.loads((ROOT / "deploy/advisories-excepted.json").read_text()))
+    (until,) = (load["until"] for load in json.loads((ROOT / "deploy/advisories-excepted.json").read_text()))
     failed, _ = CHAIN["audit"](date.fromisoformat(until) + timedelta(days=1))
     assert [one for one in failed if "npm npm ended" in one]
     _, later = CHAIN["audit"](read + timedelta(days=31))

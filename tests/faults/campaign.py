@@ -104,8 +104,8 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
             stuck = [one for one in await asyncio.gather(*scenes) if one is not None]
         violations, totals = await close(round_field)
     violations = [*stuck, *violations, *late(windows, round_field.waits)]
-    for one in violations:
-        say(f"violation: {one.what}")
+    for violation in violations:
+        say(f"violation: {violation.what}")
     report.windows += windows
     report.waits += round_field.waits
     report.totals += totals

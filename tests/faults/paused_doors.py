@@ -325,12 +325,12 @@ async def test_what_is_told_of_a_yes_a_stop_and_a_person_is_so(
         there.webhook = f"{stack.url}/v2/channels/chatwoot/{company}_shop"
         buyers, stoppers = [one(stack, company) for one in (*KEPT, AtMcp)], [one(stack, company) for one in KEPT]
         guests = [*(one(stack, company) for one in KEPT), AtChatwoot(stack, company, there)]
-        for one in buyers:
-            await one.orders()
-        for one in guests:
-            await one.greets()
+        for buyer in buyers:
+            await buyer.orders()
+        for guest in guests:
+            await guest.greets()
         telling = [asyncio.Event() for _ in stoppers]
-        streams = [asyncio.create_task(one.begins(begun)) for one, begun in zip(stoppers, telling, strict=True)]
+        streams = [asyncio.create_task(stopper.begins(begun)) for stopper, begun in zip(stoppers, telling, strict=True)]
         await asyncio.gather(*(asyncio.wait_for(begun.wait(), 60) for begun in telling))
         async with frozen(stack, [victim]):
             for stream in streams:

@@ -121,5 +121,5 @@ async def all_known_once(rpc: RpcClient, company: str) -> bool:
         found = await rpc.call(SEARCH, asked, deadline=20)
     except RpcError:
         return False
-    urls = Counter(one.url for one in listed.items)
-    return len(urls) == PAGES == urls.total() and sum("what bd says" in one.text for one in found.passages) == 1
+    urls = Counter(item.url for item in listed.items)
+    return len(urls) == PAGES == urls.total() and sum("what bd says" in passage.text for passage in found.passages) == 1

@@ -67,7 +67,7 @@ async def test_the_ai_sdk_resumes_its_stream(stack: RunningStack, model: Scripte
         await stack.back("gateway", dead)
         await chat.does("resume")
         await chat.ended(2)
-        assert (chat.text, [one["role"] for one in chat.messages]) == (SAID, ["user", "assistant"])
+        assert (chat.text, [message["role"] for message in chat.messages]) == (SAID, ["user", "assistant"])
     assert await said_once(stack, named_conversation_id("acme", user, "ui", chat.id))
 
 

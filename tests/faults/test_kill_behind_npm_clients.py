@@ -49,7 +49,7 @@ async def test_what_broke_off_is_asked_for_again(stack: RunningStack, model: Scr
     assert ("".join(pieces), a2a[-1]["statusUpdate"]["status"]["state"]) == (SAID, "TASK_STATE_COMPLETED")
     assert await said_once(stack, a2a[0]["task"]["contextId"])
     choices = [one["choices"][0] for one in openai if one["choices"]]
-    assert "".join(one["delta"].get("content") or "" for one in choices) == SAID
+    assert "".join(choice["delta"].get("content") or "" for choice in choices) == SAID
     assert choices[-1]["finish_reason"] == "stop"
     assert len(model.asked) <= 4
 

@@ -13,4 +13,4 @@ def test_every_promise_names_a_test_that_is_there() -> None:
     assert all(re.search(r"`[\w/-]+/test_\w+\.py`", line) for line in promises)
     assert [name for name in re.findall(r"`([\w/-]+\.py)`", page) if not (ROOT / name).is_file()] == []
     targets = re.findall(r"`make ([\w-]+)", page)
-    assert [one for one in targets if f"\n{one}: " not in (ROOT / "Makefile").read_text()] == []
+    assert [target for target in targets if f"\n{target}: " not in (ROOT / "Makefile").read_text()] == []

@@ -317,7 +317,7 @@ async def pause_and_ask(
         await asking
         pause.prompts = pause.prompts or list(model.asked)
         await people.compare_ledgers(pause)
-    log.info("%s %s", pause.row(), {what: (one.seconds, one.answer) for what, one in pause.asked.items()})
+    log.info("%s %s", pause.row(), {what: (item.seconds, item.answer) for what, item in pause.asked.items()})
     after = {name: stack.process(name).pid for name in PROCESSES}
     pause.findings += [f"{name} was started anew" for name in PROCESSES if before[name] != after[name]]
     return pause

@@ -37,7 +37,7 @@ def cancelled(seq: int, basis: int) -> LoggedFact:
 
 
 def wrong(log: Sequence[LoggedFact], said: Sequence[DrillMessage], *shown: list[tuple[int, str]]) -> list[Wrong]:
-    return [one.wrong for one in ConversationLedger("c", list(said), list(shown)).findings(log)]
+    return [finding.wrong for finding in ConversationLedger("c", list(said), list(shown)).findings(log)]
 
 
 RIGHT: dict[str, tuple[list[LoggedFact], list[DrillMessage]]] = {

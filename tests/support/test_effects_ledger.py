@@ -28,7 +28,7 @@ def test_what_was_told_and_what_is_there_are_compared(views: list[View], there: 
     ledger.ask("k1", "look 1")
     for view in views:
         ledger.see("k1", view)
-    assert [(one.fault, one.key) for one in ledger.findings(["look 1"] * there)] == [(one, "k1") for one in faults]
+    assert [(one.fault, one.key) for one in ledger.findings(["look 1"] * there)] == [(fault, "k1") for fault in faults]
 
 
 def test_what_nobody_asked_for_is_named_by_its_basis() -> None:

@@ -84,7 +84,7 @@ async def test_a_file_and_a_row_make_a_provider(tmp_path: Path) -> None:
             conversation = await _answered(stack)
             await eventually(lambda: _priced(http, admin), 30)
             doctor = await asyncio.to_thread(stack.nexus, "doctor", "--json", "--data", str(stack.data))
-            assert "configured by EXAMPLE_API_KEY" in [one["text"] for one in json.loads(doctor.stdout)]
+            assert "configured by EXAMPLE_API_KEY" in [load["text"] for load in json.loads(doctor.stdout)]
             await eventually(lambda: asyncio.to_thread(_replayed, stack, conversation), 30)
         finally:
             await asyncio.to_thread(stack.stop)

@@ -88,8 +88,8 @@ def average_true_range(bars: list[Bar], period: int = 14) -> float:
     """Wilder's: the mean of the first, then smoothed."""
     ranges = true_ranges(bars)
     value = statistics.fmean(ranges[:period])
-    for one in ranges[period:]:
-        value = (value * (period - 1) + one) / period
+    for range in ranges[period:]:
+        value = (value * (period - 1) + range) / period
     return value
 
 

@@ -30,7 +30,7 @@ async def transcripts(stack: RunningStack, conversations: list[str], up_to: int)
         for name in conversations:
             request = MessagesRequest(company_id="demo", conversation_id=name)
             reply = await RpcClient(client).call(CONVERSATION_MESSAGES, request, deadline=20)
-            found[name] = [one.model_dump(mode="json") for one in reply.items if one.seq <= up_to]
+            found[name] = [item.model_dump(mode="json") for item in reply.items if item.seq <= up_to]
     return found
 
 

@@ -198,16 +198,19 @@ async def test_secrets_are_write_only_and_a_wrong_token_shows_at_once(desk: Desk
     shown = desk.channel
     assert (shown["token"], shown["secret"], shown["inbox"]) == ("********", "********", 7)
     _, settings = await desk.settings()
-    assert "channels" not in [one["field"] for one in settings["warnings"]]
+    assert "channels" not in [setting["field"] for setting in settings["warnings"]]
     assert not {TOKEN, SECRET} & set(str(settings).split("'"))
     # What was shown may be sent back; its secrets stay.
     status, settings = await desk.settings({"channels": settings["channels"]})
     assert await desk.there.send(desk.there.message(5, "hello")) == 200
     status, settings = await desk.settings({"channels": [shown | {"token": "another-token"}]})
-    warning = next(one for one in settings["warnings"] if one["field"] == "channels")
+    warning = next(setting for setting in settings["warnings"] if setting["field"] == "channels")
     assert (status, "does not accept the token" in warning["message"]) == (200, True)
     status, settings = await desk.settings({"channels": [shown | {"address": "http://127.0.0.1:9"}]})
-    assert "is not responding" in next(one for one in settings["warnings"] if one["field"] == "channels")["message"]
+    assert (
+        "is not responding"
+        in next(setting for setting in settings["warnings"] if setting["field"] == "channels")["message"]
+    )
     for wrong in ({"id": "globex_a"}, {"address": "ftp://x"}, {"token": ""}, {"secret": "short"}):
         status, problem = await desk.settings({"channels": [shown | wrong]})
         assert (status, problem["code"]) == (422, "BAD_FIELD"), wrong

@@ -76,7 +76,7 @@ async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_en
             async def whole() -> bool:
                 request = MessagesRequest(company_id="demo", conversation_id=str(conversation))
                 reply = await RpcClient(client).call(CONVERSATION_MESSAGES, request, deadline=10)
-                ids = [one.id for one in reply.items]
+                ids = [item.id for item in reply.items]
                 assert ids == [*before, ack["messageId"], answer["id"]]
                 return True
 

@@ -39,8 +39,8 @@ async def test_a_conversation_through_a_shift(stack: RunningStack, http: Http, c
         status, added, _ = await http("POST", f"{path}/notes", token=ana, json=note)
         assert (status, added["mentions"], added["by"]) == (201, ["ben"], "ana")
         status, notes, _ = await http("GET", f"{path}/notes", token=ben)
-        assert [one["text"] for one in notes["items"]] == [note["text"]]
-        assert [one.get("assignee") for one in notes["changes"]] == ["ana"]
+        assert [note["text"] for note in notes["items"]] == [note["text"]]
+        assert [note.get("assignee") for note in notes["changes"]] == ["ana"]
 
         status, view, _ = await http("PATCH", path, token=ana, json={"state": "resolved", "topic": "Plans"})
         assert (view["state"], view["resolvedBy"]) == ("resolved", "ana")

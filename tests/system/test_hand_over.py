@@ -22,7 +22,7 @@ async def listed(stack: RunningStack, conversation: str, company: str = "demo") 
         http.get(f"{stack.url}/v2/conversations?state=needs_human&limit=200") as reply,
     ):
         items = (await reply.json())["items"]
-    return next((one for one in items if one["id"] == conversation), None)
+    return next((item for item in items if item["id"] == conversation), None)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ async def test_who_asks_for_a_person_in_words_waits_in_the_inbox_and_is_answered
         await ana.send_frame("owner.release", conversationId=visitor.conversation)
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
         later = await visitor.ask(question)
-        spoken = [one["seq"] for one in visitor.messages("assistant")]
+        spoken = [message["seq"] for message in visitor.messages("assistant")]
         assert not [seq for seq in spoken if asked["seq"] < seq <= said["message"]["seq"]]
         assert later["seq"] in spoken
 

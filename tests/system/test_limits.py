@@ -57,9 +57,9 @@ class Bounds:
         for key in ("anyOf", "oneOf", "allOf"):
             for one in list_of(schema.get(key, [])):
                 yield from self.of(object_of(one), name, seen)
-        for key, one in object_of(schema.get("properties", {})).items():
+        for key, item in object_of(schema.get("properties", {})).items():
             whole = object_of(self.least(schema))
-            for bound in self.of(object_of(one), key, seen):
+            for bound in self.of(object_of(item), key, seen):
                 yield Bound(
                     f"{name}.{bound.field}".strip("."),
                     bound.kind,
@@ -89,11 +89,11 @@ class Bounds:
             case "object":
                 required = list_of(schema.get("required", []))
                 made = {
-                    key: self.least(object_of(one), key, number)
-                    for key, one in object_of(schema.get("properties", {})).items()
+                    key: self.least(object_of(item), key, number)
+                    for key, item in object_of(schema.get("properties", {})).items()
                     if key in required
                 }
-                return made | {key: one.replace("%s", str(number)) for key, one in more.items()}
+                return made | {key: item.replace("%s", str(number)) for key, item in more.items()}
             case "array":
                 items = object_of(schema.get("items", {}))
                 return [self.least(items, name, at) for at in range(int(str(schema.get("minItems", 0))))]
@@ -196,7 +196,7 @@ async def test_every_bound_of_every_operation_holds_at_n_and_at_n_plus_one(stack
             status, body, _ = await http(method, path, token=token_for(stack, path), **options)
         # A tool call answers with a result, everything else with a problem document.
         problems = objects_of(object_of(body).get("errors") or object_of(object_of(body).get("error")).get("fields"))
-        faults = {part for one in problems for part in str(one["field"]).split(".") if not part.isdigit()}
+        faults = {part for problem in problems for part in str(problem["field"]).split(".") if not part.isdigit()}
         named = name in re.sub(r"\[\d+\]", "", str(body)) if path.startswith("/v1/") else name.split(".")[-1] in faults
         return status in (400, 422) and named, (status, body)
 
@@ -241,10 +241,10 @@ async def test_every_bound_of_every_operation_holds_at_n_and_at_n_plus_one(stack
 async def test_every_bound_of_every_frame_holds_at_n_and_at_n_plus_one(visitor: ChatClient) -> None:
     wrong: list[str] = []
     bounds = Bounds(ASYNCAPI)
-    for name, one in object_of(object_of(ASYNCAPI["components"])["messages"]).items():
+    for name, item in object_of(object_of(ASYNCAPI["components"])["messages"]).items():
         if not name.startswith("ws-client-") or name == "ws-client-hello":
             continue
-        for bound in bounds.of(object_of(object_of(one)["payload"])):
+        for bound in bounds.of(object_of(object_of(item)["payload"])):
             if bound.field in CUT:
                 continue
             for value, wanted in ((bound.at, False), (bound.beyond, True)):

@@ -56,7 +56,7 @@ def answered(index: CompanyIndex, case: Case) -> tuple[str, list[str]]:
     response = respond(messages, ("fetch_page",), case.language, introduced=True, knowledge=found)
     assert isinstance(response, SayText), case.question
     text, citations = with_valid_citations(response.text, sources(found, ()), [case.question])
-    return text, [one.url for one in citations]
+    return text, [citation.url for citation in citations]
 
 
 def test_ninety_five_of_a_hundred_questions_cite_the_right_page_and_no_trap_is_answered() -> None:

@@ -44,9 +44,16 @@ class _Intake(BaseHTTPRequestHandler):
         request = ExportTraceServiceRequest.FromString(body)
         assert self.path == "/v1/traces"
         for resource in request.resource_spans:
-            service = next(one.value.string_value for one in resource.resource.attributes if one.key == "service.name")
+            service = next(
+                attribute.value.string_value
+                for attribute in resource.resource.attributes
+                if attribute.key == "service.name"
+            )
             for span in (span for scope in resource.scope_spans for span in scope.spans):
-                turn = next((one.value.string_value for one in span.attributes if one.key == "nexus.turn.id"), "")
+                turn = next(
+                    (attribute.value.string_value for attribute in span.attributes if attribute.key == "nexus.turn.id"),
+                    "",
+                )
                 ids = (span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex())
                 cast(Collector, self.server).spans.append(Exported(service, span.name, *ids, turn))
         self.send_response(200)

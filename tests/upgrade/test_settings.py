@@ -19,7 +19,7 @@ def test_a_setting_that_is_removed_is_told_of_for_one_release() -> None:
 
 
 def test_every_setting_that_a_page_names_is_read() -> None:
-    there = every_setting() | OTHERS | {one.address_variable for one in KEYED.values()}
+    there = every_setting() | OTHERS | {provider.address_variable for provider in KEYED.values()}
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     named = {name: page.name for page in pages for name in re.findall(r"`(NEXUS_[A-Z_]+[A-Z])\b", page.read_text())}
     assert {name: page for name, page in named.items() if name not in there} == {}

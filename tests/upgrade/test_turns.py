@@ -37,7 +37,7 @@ async def test_a_turn_of_the_previous_release_goes_on_from_its_journal(nats_serv
             answer = (await scene.answered(conversation, before + 1, deadline=60))[-1]
             await scene.idle(60)
         assert (answer["turnId"], answer["text"]) == (data["turnId"], "It is 676.27 dollars.")
-        assert [(one.call_id, one.tool) for one in scene.executor.requests] == [
+        assert [(request.call_id, request.tool) for request in scene.executor.requests] == [
             (data["calls"][0]["callId"], "get_price")
         ]
         assert len(model.asked) == 1, "the model's first reply is not paid for again"

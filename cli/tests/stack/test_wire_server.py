@@ -45,7 +45,7 @@ async def test_the_documents_of_a_command_are_one_transaction_in_which_a_refused
         new: list[InsertOne[Document]] = [InsertOne({"_id": number % 199, "key": number}) for number in range(200)]
         with pytest.raises(BulkWriteError) as refused:
             await rows.bulk_write(new, ordered=False)
-        assert [(one["index"], one["code"]) for one in refused.value.details["writeErrors"]] == [(199, 11000)]
+        assert [(detail["index"], detail["code"]) for detail in refused.value.details["writeErrors"]] == [(199, 11000)]
         changed = [UpdateOne({"_id": number}, {"$set": {"key": -number}}, upsert=True) for number in range(250)]
         result = await rows.bulk_write(changed, ordered=False)
         assert (result.matched_count, result.upserted_count) == (199, 51)

@@ -35,7 +35,7 @@ def _shown(text: str) -> dict[str, object]:
 def test_what_others_are_shown_holds_nothing_that_they_cannot_see(
     text: str, said: str | None, where: tuple[str, ...]
 ) -> None:
-    assert {one.field: one.message for one in faults(_shown(text))} == dict.fromkeys(where, said)
+    assert {fault.field: fault.message for fault in faults(_shown(text))} == dict.fromkeys(where, said)
     assert read_config(_shown(text)).name == text, "what is stored already is read as it is"
 
 
@@ -60,4 +60,4 @@ def test_an_address_is_one_that_people_can_read(field: str, value: str, said: st
         "toolConfig": {"allowedDomains": [value] if "Domains" in field else []},
         "knowledge": {"siteUrl": value if "siteUrl" in field else None},
     }
-    assert [(one.field, one.message) for one in faults(sent)] == [(field, said)]
+    assert [(fault.field, fault.message) for fault in faults(sent)] == [(field, said)]

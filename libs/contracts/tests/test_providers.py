@@ -27,7 +27,7 @@ def test_people_can_choose_a_provider_of_the_registry_alone() -> None:
     (fault,) = faults({"companyId": "acme", "preferredProvider": "grok"})
     assert fault.field == "preferredProvider"
     assert fault.message == "must be 'groq', 'openai', 'anthropic', 'compatible' or 'offline'"
-    assert [one.field for one in faults({"companyId": "acme", "preferredProvider": 1})] == ["preferredProvider"]
+    assert [fault.field for fault in faults({"companyId": "acme", "preferredProvider": 1})] == ["preferredProvider"]
 
 
 def test_a_stored_provider_is_read_whatever_its_name_and_stays_when_others_change() -> None:

@@ -161,7 +161,7 @@ async def test_what_the_user_was_not_told_is_kept_until_they_are(desk: Watch) ->
     fired = await desk.create()
     await desk.bars()
     await desk.bars()
-    assert [one.id for one in (await desk.untold.untold(ANN)).alerts] == [fired]
+    assert [alert.id for alert in (await desk.untold.untold(ANN)).alerts] == [fired]
     assert (await desk.untold.untold(UserRef(company_id="demo", user_id="bob"))).alerts == []
     stranger = AlertsToldRequest(company_id="demo", user_id="bob", alert_ids=[fired])
     assert (await desk.untold.mark_told(stranger)).told == 0
@@ -180,8 +180,8 @@ async def test_many_replicas_fire_an_alert_once(provider: ScriptedProvider, data
     replicas = [Watch(provider, database) for _ in range(4)]
     await replicas[0].create()
     provider.today = 3
-    await asyncio.gather(*[one.alarms.run() for one in replicas])
-    assert len({key for one in replicas for key in one.published.facts}) == 1
+    await asyncio.gather(*[replica.alarms.run() for replica in replicas])
+    assert len({key for replica in replicas for key in replica.published.facts}) == 1
     (stored,) = await replicas[0].store.untold(Owner("demo", "ann"))
     assert stored.announced
 
@@ -201,7 +201,7 @@ async def test_an_alert_that_cannot_be_dealt_with_holds_up_nobody_else(desk: Wat
     fired = await desk.create()
     await desk.bars()
     await desk.bars()
-    assert [one.id for one in (await desk.untold.untold(ANN)).alerts] == [fired]
+    assert [alert.id for alert in (await desk.untold.untold(ANN)).alerts] == [fired]
 
 
 async def test_an_alert_that_fired_while_the_bus_was_away_is_announced_later(desk: Watch) -> None:

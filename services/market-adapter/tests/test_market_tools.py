@@ -217,7 +217,7 @@ async def test_a_signal_comes_with_what_it_has_been_worth(call: Call) -> None:
     assert found["skill_vs_base"] == pytest.approx(found["accuracy"] - found["base_accuracy"], abs=2e-4)
     assert (found["prediction"] == "no_edge") == (found["skill_vs_base"] <= 0)
     features = await call("get_ml_features", symbol="IBM", prediction_id=found["prediction_id"])
-    assert sum(one["importance"] for one in features["features"]) == pytest.approx(1, abs=1e-4)
+    assert sum(feature["importance"] for feature in features["features"]) == pytest.approx(1, abs=1e-4)
     assert features["prediction_id"] == found["prediction_id"]
 
 
@@ -240,7 +240,11 @@ def test_reported_earnings_per_share_are_income_by_shares() -> None:
 
 
 def test_declared_dividends_agree_with_the_recorded_ones() -> None:
-    recorded = {(ticker, one.on): str(one.amount) for ticker, held in SAMPLE.series.items() for one in held.dividends}
+    recorded = {
+        (ticker, dividend.on): str(dividend.amount)
+        for ticker, held in SAMPLE.series.items()
+        for dividend in held.dividends
+    }
     for event in FACTS.events:
         if event.kind.value == "dividend" and event.ticker is not None:
             assert recorded[event.ticker, event.on] in event.name

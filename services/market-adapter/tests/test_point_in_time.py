@@ -78,8 +78,8 @@ def another_future(series: SampleSeries, day: date) -> SampleSeries:
         return replace(bar, open=bar.open * 3, high=bar.high * 3, low=bar.low * 3, close=bar.close * 3, volume=7)
 
     after = next(bar.session for bar in series.bars if bar.session > day)
-    splits = (*(one for one in series.splits if one.on <= day), Split(after, Fraction(5)))
-    dividends = (*(one for one in series.dividends if one.on <= day), Dividend(after, Decimal(9)))
+    splits = (*(split for split in series.splits if split.on <= day), Split(after, Fraction(5)))
+    dividends = (*(dividend for dividend in series.dividends if dividend.on <= day), Dividend(after, Decimal(9)))
     return replace(series, bars=tuple(later(bar) for bar in series.bars), splits=splits, dividends=dividends)
 
 
@@ -122,7 +122,7 @@ def without(found: Any, *names: str) -> Any:
 
 
 def with_another_future(day: date) -> SampleProvider:
-    series = {name: another_future(one, day) for name, one in SAMPLE.series.items()}
+    series = {name: another_future(item, day) for name, item in SAMPLE.series.items()}
     return provider_at(day, SampleData(SAMPLE.sessions, SAMPLE.closes, series), other_facts(day))
 
 

@@ -94,7 +94,7 @@ async def test_orders_and_alerts_happen_once_though_replicas_are_killed(stack: S
             }  # fmt: skip
             assert sum(held["cost"] for held in portfolio["positions"]) == pytest.approx(spent, abs=0.001)
             rpc = RpcClient(client)
-            assert [one.id for one in (await rpc.call(ALERTS_UNTOLD, ANN, deadline=40)).alerts] == [alert]
+            assert [alert.id for alert in (await rpc.call(ALERTS_UNTOLD, ANN, deadline=40)).alerts] == [alert]
             # Whoever asks again with the same call gets the same order, from any replica.
             again = await call(
                 client, "create_paper_order", "o0", symbol="IBM", side="buy", quantity=1, order_type="market"

@@ -164,7 +164,7 @@ async def test_a_price_that_was_not_asked_for_or_is_none_is_no_answer(servers: S
         seq = await writer.visitor("AAPL?", user="ana", role="user")
         found = await context(one, writer, seq, "AAPL?")
         assert found.market is not None
-        assert [one.symbol for one in found.market.relevant_symbols] == ["MSFT", "IBM"]
+        assert [symbol.symbol for symbol in found.market.relevant_symbols] == ["MSFT", "IBM"]
 
 
 async def test_without_redis_only_the_short_term_memory_is_missing(

@@ -72,12 +72,15 @@ async def test_a_context_holds_who_asks_what_they_hold_and_follow_and_what_was_s
         assert found.market is not None
         assert found.market.status == "open"
         # Mentioned, three favourites, held; nobody knows ZZZZ.
-        assert [one.symbol for one in found.market.relevant_symbols] == [
+        assert [symbol.symbol for symbol in found.market.relevant_symbols] == [
             "BTC/USD", "AAPL", "GOOG", "TSLA", "MSFT", "IBM",
         ]  # fmt: skip
         assert [event.name for event in found.market.upcoming_events] == ["Earnings"]
         assert found.portfolio is not None
-        assert [(one.symbol, one.value) for one in found.portfolio.positions] == [("MSFT", 20.0), ("IBM", 20.0)]
+        assert [(position.symbol, position.value) for position in found.portfolio.positions] == [
+            ("MSFT", 20.0),
+            ("IBM", 20.0),
+        ]
         assert found.alerts is not None
         assert [alert.symbol for alert in found.alerts] == ["AAPL"]
         talk = found.conversation
@@ -158,7 +161,7 @@ async def test_at_most_ten_symbols_and_unknown_ones_take_nobodys_place(servers: 
         seq = await writer.visitor(text, user="ana", role="user")
         found = await context(one, writer, seq, text)
         assert found.market is not None
-        names = [one.symbol for one in found.market.relevant_symbols]
+        names = [symbol.symbol for symbol in found.market.relevant_symbols]
         assert names == ["AB", "AC", "AE", "AF", "AG", "AH", "AJ", "F1", "F2", "F3"]
 
 

@@ -97,7 +97,7 @@ async def keep(files: FolderStore, writer: Writer) -> FileRef:
 
 async def settled(client: Client) -> bool:
     infos = [info for stream in (CHAT, FACTS) for info in await jetstream(client).consumers_info(stream.name)]
-    return not any(one.num_pending or one.num_ack_pending for one in infos)
+    return not any(info.num_pending or info.num_ack_pending for info in infos)
 
 
 async def test_one_conversation_goes_with_a_receipt_and_the_users_others_stay(

@@ -53,7 +53,7 @@ def fact(seq: int) -> LogFact:
 
 def there(kind: type[object]) -> int:
     gc.collect()
-    return sum(type(one) is kind for one in gc.get_objects())
+    return sum(type(object) is kind for object in gc.get_objects())
 
 
 async def test_conversations_that_have_gone_are_not_kept() -> None:

@@ -79,10 +79,10 @@ async def test_a_conversation_that_lies_still_is_served_from_the_store_alone(ser
         assert await held(memory, writer) == []
         request = SnapshotRequest(company_id="acme", conversation_id=writer.conversation, limit=50)
         snapshot = await memory.rpc.call(SNAPSHOT, request)
-        assert [one.text for one in snapshot.messages] == ["hello", "hi", "and now?", "that"]
+        assert [message.text for message in snapshot.messages] == ["hello", "hi", "and now?", "that"]
         after = FactsRequest(company_id="acme", conversation_id=writer.conversation, since=first, min_seq=last)
         facts = await memory.rpc.call(FACTS_AFTER, after)
-        assert ([one.seq for one in facts.facts], facts.complete, facts.gone) == (
+        assert ([fact.seq for fact in facts.facts], facts.complete, facts.gone) == (
             [first + 1, second, last],
             True,
             False,
@@ -93,7 +93,7 @@ async def test_a_conversation_that_lies_still_is_served_from_the_store_alone(ser
         assert (view.seq, list(view.last)) == (again, [ChatKind.VISITOR])
         history = HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=again, limit=20)
         told = await memory.rpc.call(HISTORY, history)
-        assert [one.text for one in told.messages] == ["hello", "hi", "and now?", "that", "I am back"]
+        assert [message.text for message in told.messages] == ["hello", "hi", "and now?", "that", "I am back"]
 
 
 def whole(snapshot: Snapshot) -> tuple[Snapshot, dict[ChatKind, Mapping[str, Any]]]:

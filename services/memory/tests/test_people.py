@@ -70,7 +70,7 @@ async def test_a_visitor_is_merged_with_a_customer_and_separated_again(servers: 
         # Said twice it is said once; who stands where is in each thread.
         assert (await merged(one, "phone", "eva")).conversations == []
         told = await one.rpc.call(NOTES, ConversationRef(company_id="acme", conversation_id="v1"))
-        assert [(one.person, one.by, one.name) for one in told.changes] == [("eva", "ana", "Ana")]
+        assert [(change.person, change.by, change.name) for change in told.changes] == [("eva", "ana", "Ana")]
         # What the visitor begins later is one person's too.
         begins = ConversationUpdate(
             company_id="acme", conversation_id="v3", update_id="u1", previous="v2", by="phone", begins=True

@@ -78,7 +78,7 @@ async def in_mongodb(on: Replica, servers: Servers, *conversations: str) -> dict
     rpc, found = RpcClient(on.client), dict[str, Any]()
     for name in conversations:
         request = MessagesRequest(company_id="acme", conversation_id=name)
-        found[name] = [one.text for one in (await rpc.call(CONVERSATION_MESSAGES, request)).items]
+        found[name] = [item.text for item in (await rpc.call(CONVERSATION_MESSAGES, request)).items]
     memory = (await rpc.call(MEMORY_GET, ANA)).memory
     found["memory"] = (sorted(memory.user_notes), sorted(memory.favorite_symbols))
     today = datetime.now(UTC).date()

@@ -63,13 +63,13 @@ async def test_it_holds_where_they_write_what_they_named_and_what_waits_for_an_h
         assert held.active_conversation == "c2"
         assert held.recent_symbols == ["IBM", "AAPL", "MSFT"]
         assert held.last_activity == clock.now()
-        assert [one.id for one in held.pending_actions] == ["o2"]
+        assert [action.id for action in held.pending_actions] == ["o2"]
         await clock.advance(60)
         held = await update(one, symbols=[f"S{number}" for number in range(9)], add_actions=[action("o1")])
         assert held.recent_symbols == [*(f"S{number}" for number in range(9)), "IBM"]
         assert held.active_conversation == "c2"
         # What has been cleared does not come back.
-        assert [one.id for one in held.pending_actions] == ["o2"]
+        assert [action.id for action in held.pending_actions] == ["o2"]
         await clock.advance(3_599)
         assert await get(one) == held
         await clock.advance(1)
@@ -84,7 +84,7 @@ async def test_an_action_whose_time_is_over_waits_no_longer(servers: Servers) ->
     async with replica(servers, clock=clock) as one:
         await update(one, add_actions=[action("o1", START + timedelta(minutes=5)), action("o2")])
         await clock.advance(300)
-        assert [one.id for one in (await get(one)).pending_actions] == ["o2"]
+        assert [action.id for action in (await get(action)).pending_actions] == ["o2"]
 
 
 async def test_two_hundred_updates_at_once_lose_nothing(servers: Servers) -> None:
@@ -101,7 +101,9 @@ async def test_two_hundred_updates_at_once_lose_nothing(servers: Servers) -> Non
         )
         held = await get(one)
         assert sorted(held.recent_symbols) == [f"S{number}" for number in range(10)]
-        assert sorted(one.id for one in held.pending_actions) == sorted(f"o{number}" for number in range(0, 200, 10))
+        assert sorted(action.id for action in held.pending_actions) == sorted(
+            f"o{number}" for number in range(0, 200, 10)
+        )
 
 
 async def test_what_happened_may_come_late_twice_and_in_any_order(valkey_server: ValkeyServer) -> None:
@@ -120,7 +122,7 @@ async def test_what_happened_may_come_late_twice_and_in_any_order(valkey_server:
             assert held.last_activity == START + timedelta(seconds=20)
             assert held.recent_symbols == ["S1", "S0", *(f"S{number}" for number in range(12, 4, -1))]
             names = [f"o{number}" for number in range(15) if number not in (3, 7)]
-            assert [one.id for one in held.pending_actions] == names
+            assert [action.id for action in held.pending_actions] == names
             assert await store.clear("acme", "ana")
 
 
@@ -178,7 +180,7 @@ async def test_it_is_fed_from_what_users_write_and_decide(servers: Servers) -> N
         )
 
         async def one_waits() -> bool:
-            return [one.id for one in (await get(one)).pending_actions] == ["o2"]
+            return [action.id for action in (await get(action)).pending_actions] == ["o2"]
 
         await eventually(one_waits)
         vic = await one.rpc.call(SHORT_TERM_GET, UserRef(company_id="acme", user_id="vic"))

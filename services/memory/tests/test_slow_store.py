@@ -61,9 +61,9 @@ async def begin(on: Replica, number: int) -> Writer:
                 raise
     said = await writer.visitor(f"m{number}", user=f"v{number}")
     history = HistoryRequest(company_id=writer.company, conversation_id=writer.conversation, up_to_seq=said)
-    assert [one.text for one in (await rpc.call(HISTORY, history, deadline=10.0)).messages] == [f"m{number}"]
+    assert [message.text for message in (await rpc.call(HISTORY, history, deadline=10.0)).messages] == [f"m{number}"]
     snapshot = SnapshotRequest(company_id=writer.company, conversation_id=writer.conversation, min_seq=said)
-    assert [one.text for one in (await rpc.call(SNAPSHOT, snapshot, deadline=10.0)).messages] == [f"m{number}"]
+    assert [message.text for message in (await rpc.call(SNAPSHOT, snapshot, deadline=10.0)).messages] == [f"m{number}"]
     return writer
 
 

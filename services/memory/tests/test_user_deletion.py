@@ -81,7 +81,7 @@ async def everything(servers: Servers, client: Client) -> dict[str, str]:
         batch = await reader.batch(stream.subjects[0].split(".")[0] + ".>", 1, 1000)
         if stream is FACTS:
             batch = await reader.batch(">", 1, 1000)
-        found[f"stream {stream.name}"] = str([(one.subject, one.event) for one in batch.facts])
+        found[f"stream {stream.name}"] = str([(fact.subject, fact.event) for fact in batch.facts])
     return found
 
 

@@ -86,7 +86,7 @@ async def test_pages_that_are_gone_go_with_the_same_run_and_those_that_did_not_a
     run = await memory.read()
     assert run.state == "finished"
     expected = {"b": "gone", "c": "bad_status", "d": "bad_status", "e": "noindex", "f": "redirected", "h": "robots"}
-    assert left_of(run) == {f"/page/{one}": reason for one, reason in expected.items()}
+    assert left_of(run) == {f"/page/{item}": reason for item, reason in expected.items()}
     assert set(memory.said()) == {"/", *(f"/page/{one}" for one in ("c", "d", "g", "i", "j", "ba", "bb"))}
     assert asked_for(served)["/page/c"] == 1 + 3
     # What leads to it has not changed, so only the run before can have named it.

@@ -68,7 +68,7 @@ async def executors(
 def check(memory: SiteMemory, served: Served, *, at_most: int) -> None:
     """Every page is known as it is; none was told twice in other words; few were asked for twice."""
     assert len(memory.said()) == PAGES
-    assert set(memory.told) == {one.url for one in memory.documents.values()}
+    assert set(memory.told) == {document.url for document in memory.documents.values()}
     asked = asked_for(served)
     twice = [path for path, times in asked.items() if times > 1 and path.startswith("/page")]
     assert len(twice) <= at_most, asked

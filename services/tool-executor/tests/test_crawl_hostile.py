@@ -35,7 +35,7 @@ class Every(dict[str, PageHandler]):
     """Every path below a prefix leads to a page, beside those that are there by name."""
 
     def __init__(self, prefix: str, page: PageHandler, **named: PageHandler) -> None:
-        super().__init__({f"/{path}": one for path, one in named.items()})
+        super().__init__({f"/{path}": item for path, item in named.items()})
         self._prefix = prefix
         self._page = page
 

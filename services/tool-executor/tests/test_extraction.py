@@ -118,7 +118,7 @@ def test_links_that_tell_something_are_no_menu():
 
 def test_a_page_that_names_no_title_has_its_first_heading_in_every_process():
     names = [f"Part {one}" for one in "abcdefghijklmnop"]
-    page = extract_html("".join(f"<h2>{one}</h2><p>Words of {one}" for one in names))
+    page = extract_html("".join(f"<h2>{name}</h2><p>Words of {name}" for name in names))
     assert (page.title, page.blocks[0].headings) == ("Part a", ["Part a"])
 
 

@@ -115,7 +115,7 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(nats_client: Cl
         assert not asked.result.metadata.foreign
         assert acme.site.asked == []
         who = UserRef(company_id="acme", user_id="ana")
-        assert [one.id for one in (await acme.actions.pending(who)).actions] == [waiting["action_id"]]
+        assert [action.id for action in (await acme.actions.pending(who)).actions] == [waiting["action_id"]]
         with pytest.raises(RpcError) as stranger:
             await decide(waiting["action_id"], user="bob")
         assert stranger.value.code == ErrorCode.NOT_FOUND
@@ -125,7 +125,7 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(nats_client: Cl
         assert acme.site.asked == []
 
         results = await asyncio.gather(*(decide(waiting["action_id"]) for _ in range(4)), return_exceptions=True)
-        done = [one for one in results if not isinstance(one, BaseException)]
+        done = [result for result in results if not isinstance(result, BaseException)]
         assert {one.state for one in done} == {ActionState.CONFIRMED}
         assert done[0].details["outcome"] == "cancelled"
         assert len(acme.site.asked) == 1

@@ -129,7 +129,7 @@ async def test_a_timed_out_call_says_unknown_and_its_repeat_the_truth(
         assert waits < 1.0, "no more than the tool's own limit"
         owner.heal()
         results = [await asked(asker, attempt) for attempt in (3, 4)]
-        assert [one.data for one in results] == [{"made": "same"}] * 2
+        assert [result.data for result in results] == [{"made": "same"}] * 2
         assert owner.done == ["same"]
     await server.drain(1.0)
 

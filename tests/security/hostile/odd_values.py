@@ -77,7 +77,7 @@ class OddValues:
             name = random.choice(list(held))
             match random.randrange(8):
                 case 0:
-                    return {key: one for key, one in held.items() if key != name}
+                    return {key: item for key, item in held.items() if key != name}
                 case 1:
                     return {**held, name + random.choice(["", "x", "\u0000", " "]): random.choice(ODD)}
                 case _:
@@ -91,8 +91,8 @@ class OddValues:
         required = list_of(schema.get("required", []))
         share = 0.5 if depth < DEEP else 0.0
         return {
-            name: self.value(object_of(one), name, depth + 1)
-            for name, one in object_of(schema.get("properties", {})).items()
+            name: self.value(object_of(item), name, depth + 1)
+            for name, item in object_of(schema.get("properties", {})).items()
             if name in required or self._random.random() < share
         }
 

@@ -53,7 +53,7 @@ async def test_an_answer_that_comes_as_the_time_ends_counts(nats_client: Client)
 
 def time_outs() -> set[int]:
     """All there are in this process, by identity."""
-    return {id(one) for one in gc.get_objects() if type(one) is TimeoutError}
+    return {id(object) for object in gc.get_objects() if type(object) is TimeoutError}
 
 
 async def test_a_wait_that_times_out_leaves_nothing_to_the_garbage_collector(nats_client: Client) -> None:

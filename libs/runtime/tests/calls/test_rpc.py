@@ -206,7 +206,7 @@ async def test_a_server_that_is_slow_does_not_get_twice_the_load(nats_client: Cl
     client = RpcClient(nats_client)
     calls = [client.call(DOUBLE, Ask(how_many=1), deadline=1.0) for _ in range(50)]
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
-    assert {isinstance(one, RpcError) and one.code for one in outcomes} == {"TIMEOUT"}
+    assert {isinstance(outcome, RpcError) and outcome.code for outcome in outcomes} == {"TIMEOUT"}
     assert len(asked.messages) == 50 + int(MAX_REPEATS)
 
     await RpcServer(nats_client).serve(DOUBLE, double)
@@ -285,7 +285,7 @@ async def test_a_server_that_was_swamped_sheds_the_newest_and_recovers_by_itself
     client = RpcClient(nats_client)
     calls = [client.call(UNSAFE, Ask(how_many=1), deadline=1.0) for _ in range(20)]
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
-    codes = [(one.code, one.retryable) for one in outcomes if isinstance(one, RpcError)]
+    codes = [(outcome.code, outcome.retryable) for outcome in outcomes if isinstance(outcome, RpcError)]
     assert sorted(codes) == [("TIMEOUT", False)] * 8 + [("UNAVAILABLE", True)] * 12
     stuck.set()
     assert (await client.call(UNSAFE, Ask(how_many=1), deadline=20)).as_text == "done"

@@ -82,6 +82,6 @@ async def test_what_was_acknowledged_outlives_a_kill_in_the_middle_of_other_writ
             async with documents(server) as found:
                 stored = {one["_id"]: one["version"] async for one in found.find({})}
             # The last write of each may have been carried out with its answer lost.
-            missing = {one: (version, stored.get(one)) for one, version in acknowledged.items()
-                       if stored.get(one) not in (version, version + 1)}  # fmt: skip
+            missing = {item: (version, stored.get(item)) for item, version in acknowledged.items()
+                       if stored.get(item) not in (version, version + 1)}  # fmt: skip
             assert missing == {}

@@ -114,7 +114,7 @@ async def test_work_after_a_message_delays_no_other_batch_and_if_it_fails_the_me
     slow, tried = asyncio.Event(), list[int]()
 
     async def handle(deliveries: Sequence[Delivery]) -> Sequence[Outcome | AckAfter]:
-        return [AckAfter(partial(work, one)) if b"first" in one.data else Ack() for one in deliveries]
+        return [AckAfter(partial(work, delivery)) if b"first" in delivery.data else Ack() for delivery in deliveries]
 
     async def work(delivery: Delivery) -> None:
         tried.append(delivery.num_delivered)

@@ -47,7 +47,7 @@ async def test_a_request_that_never_arrived_is_sent_again(
         return Ack()
 
     async def take_all(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
-        return [await take(one) for one in deliveries]
+        return [await take(delivery) for delivery in deliveries]
 
     monkeypatch.setattr(nats_streams, "publish_now", losing)
     worker = (

@@ -60,7 +60,7 @@ async def test_a_block_may_have_all_of_itself_in_its_first_event(session: aiohtt
         {"type": "text", "text": "Let me look."},
         {"type": "tool_use", "id": "t1", "name": "look", "input": {"symbol": "AAPL"}},
     ]
-    events = [{"type": "content_block_start", "index": at, "content_block": one} for at, one in enumerate(blocks)]
+    events = [{"type": "content_block_start", "index": at, "content_block": block} for at, block in enumerate(blocks)]
     raw = b"".join(b"data: " + orjson.dumps(one) + b"\n\n" for one in (*events, {"type": "message_stop"})).decode()
     heard = RecordingSink()
     async with scripted_model(default=ScriptedReply(raw=raw)) as server:

@@ -240,7 +240,7 @@ async def test_who_only_thinks_has_failed(session: aiohttp.ClientSession) -> Non
 def deepseek(body: dict[str, Any]) -> Answer:
     """DeepSeek V4, which thinks before it calls a tool, and wants to hear its thoughts again."""
     calls = [one for one in body["messages"] if one.get("tool_calls")]
-    if any("reasoning_content" not in one for one in calls):
+    if any("reasoning_content" not in call for call in calls):
         return openai_error("The reasoning_content in the thinking mode must be passed back to the API.")
     if calls:
         return openai_text(f"I had thought: {calls[0]['reasoning_content']}")

@@ -118,7 +118,9 @@ async def test_a_model_that_takes_tools_over_the_newer_api_alone_calls_one_and_a
     async with serving(astra) as endpoint:
         model = client(endpoint.url, session)
         reply = await model.reply(PROMPT, RecordingSink())
-        assert [(one.model_id, one.tool, one.arguments) for one in reply.calls] == [("call_1", "look", '{"at":"x"}')]
+        assert [(call.model_id, call.tool, call.arguments) for call in reply.calls] == [
+            ("call_1", "look", '{"at":"x"}')
+        ]
         assert (reply.model, reply.usage.prompt, reply.usage.completion) == ("gpt-6-astra-2026-09-03", 7, 30)
         refused = len(endpoint.asked) - 1
         call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": '{"at":"x"}'}}

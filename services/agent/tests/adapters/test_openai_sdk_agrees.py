@@ -86,7 +86,7 @@ async def ours(*pieces: bytes) -> Read | None:
         answer, _ = await client.read(cast("aiohttp.ClientResponse", response), PROMPT, RecordingSink())
     except ModelError:
         return None
-    calls = [(one.model_id, one.tool, one.arguments) for one in answer.calls]
+    calls = [(call.model_id, call.tool, call.arguments) for call in answer.calls]
     return answer.text, calls, (answer.usage.prompt, answer.usage.completion), answer.cut
 
 
@@ -110,7 +110,7 @@ async def theirs(client: Callable[[bytes], AsyncOpenAI], body: bytes) -> Read | 
         return None
     if finish is None:
         return None
-    return text, [(one[0], one[1], one[2]) for _, one in sorted(calls.items())], usage, finish == "length"
+    return text, [(item[0], item[1], item[2]) for _, item in sorted(calls.items())], usage, finish == "length"
 
 
 @pytest.fixture

@@ -47,7 +47,10 @@ async def outcome(scene: Stage, *, away: int) -> dict[str, object]:
 async def test_a_store_that_was_slow_for_a_moment_does_not_cost_an_order(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene:
         assert (await outcome(scene, away=1))["success"] is True
-        assert [(one.call_id, one.attempt) for one in scene.executor.requests] == [(CALL.call_id, 1), (CALL.call_id, 2)]
+        assert [(request.call_id, request.attempt) for request in scene.executor.requests] == [
+            (CALL.call_id, 1),
+            (CALL.call_id, 2),
+        ]
 
 
 async def test_what_stays_unavailable_is_told_soon(nats_server: NatsServer) -> None:
@@ -78,7 +81,7 @@ async def test_a_refusal_is_no_answer_while_the_call_is_asked_for_a_second_time(
         await eventually(lambda: scene.executor.repeats)
         again.set()
         assert json.loads(await asked)["success"] is True
-        assert [one.attempt for one in scene.executor.requests] == [1, 2]
+        assert [request.attempt for request in scene.executor.requests] == [1, 2]
 
 
 async def price(request: ToolCallRequested) -> ToolResult:
@@ -119,7 +122,7 @@ async def test_a_request_that_was_lost_is_sent_again_as_the_same_one(
     async with stage(nats_server.url) as scene:
         scene.executor.tools[CALL.tool] = price
         assert (await asked(scene))["success"] is True
-        assert [one.attempt for one in scene.executor.requests] == [1]
+        assert [request.attempt for request in scene.executor.requests] == [1]
 
 
 async def test_a_tool_that_takes_its_time_is_asked_once(

@@ -67,7 +67,7 @@ def test_a_passage_cannot_end_the_data_or_pose_as_another_layer() -> None:
 def test_the_best_passages_have_the_room_that_there_is() -> None:
     long = [passage(f"p{at}", "word " * 350) for at in range(8)]
     kept = best_within_budget(KnowledgeFound(passages=long, pages=FOUND.pages, documents=9), words)
-    assert [one.id for one in kept.passages] == ["p0", "p1", "p2"]
+    assert [passage.id for passage in kept.passages] == ["p0", "p1", "p2"]
     assert kept.pages == FOUND.pages
     assert kept.documents == 9
     assert words(knowledge_section(kept, "en", pages=True)) <= MAX_TOKENS
@@ -94,8 +94,8 @@ def test_the_best_passages_have_the_room_that_there_is() -> None:
 def test_only_what_was_given_is_cited_and_counted_anew(text: str, told: str, names: list[str]) -> None:
     said, citations = with_valid_citations(text, sources(FOUND, ()), ["I want 12 boxes"])
     assert said == told
-    assert [one.passage_id for one in citations] == names
-    assert all(one.hash == f"h-{one.passage_id}" and one.read_at == READ for one in citations)
+    assert [citation.passage_id for citation in citations] == names
+    assert all(citation.hash == f"h-{citation.passage_id}" and citation.read_at == READ for citation in citations)
 
 
 def test_passages_of_one_heading_are_one_source() -> None:
@@ -117,7 +117,7 @@ def test_a_citation_is_of_the_section_that_the_words_before_it_come_from() -> No
     given = sources(KnowledgeFound(passages=[held, FOUND.passages[0]]), ())
 
     def places(text: str) -> list[tuple[str, list[str] | None]]:
-        return [(one.url, one.heading) for one in with_valid_citations(text, given)[1]]
+        return [(citation.url, citation.heading) for citation in with_valid_citations(text, given)[1]]
 
     deposit = (f"{faq}#deposit", ["The deposit"])
     closing = (f"{faq}#close", ["How do I close my account?"])
@@ -150,7 +150,7 @@ def test_what_a_search_finds_has_the_next_numbers_and_may_be_cited() -> None:
         ModelAnswer(text="Closed on Monday [3]."), Journal("t", 1, 0.0, 9.0, steps=(step,)), FOUND, ASKED
     )
     assert reply.text == "Closed on Monday [1]."
-    assert [one.url for one in reply.citations] == ["https://x.test/shop"]
+    assert [citation.url for citation in reply.citations] == ["https://x.test/shop"]
 
 
 def test_an_answer_that_stands_on_nothing_is_one_that_the_company_does_not_tell() -> None:

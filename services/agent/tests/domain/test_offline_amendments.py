@@ -57,7 +57,7 @@ def test_the_order_turns_into_a_sale() -> None:
 )
 def test_a_message_that_names_several_shares_makes_an_order_of_each(text: str, orders: list[Any]) -> None:
     calls = [arguments for _, arguments in wish_in(text, SCHEMAS).calls]
-    assert [(one["side"], one["quantity"], one["symbol"]) for one in calls] == orders
+    assert [(call["side"], call["quantity"], call["symbol"]) for call in calls] == orders
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_its_figure_is_no_concept_and_forgetting_is_no_search() -> None:
 
 def test_two_prices_are_two_alerts() -> None:
     calls = wish_in("alert me when apple goes over 700 or below 500", SCHEMAS).calls
-    assert [(one["condition"], one["price"]) for _, one in calls] == [(">=", 700.0), ("<=", 500.0)]
-    assert {one["symbol"] for _, one in calls} == {"AAPL"}
+    assert [(call["condition"], call["price"]) for _, call in calls] == [(">=", 700.0), ("<=", 500.0)]
+    assert {call["symbol"] for _, call in calls} == {"AAPL"}
 
 
 def test_all_orders_are_ended_and_not_only_those_of_what_was_spoken_of() -> None:

@@ -14,11 +14,11 @@ from agent.testing.offered import SCHEMAS
 from agent.testing.passages import answered, passage
 from contracts.knowledge import KnowledgeFound
 
-OFFERED = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
+OFFERED = {name: item for name, item in SCHEMAS.items() if name != "fetch_page"}
 
 
 def said(*texts: str) -> list[dict[str, Any]]:
-    return [{"role": "user", "content": one} for one in texts]
+    return [{"role": "user", "content": text} for text in texts]
 
 
 def test_of_a_share_about_which_something_unread_is_asked_the_price_is_told_as_no_more_than_that() -> None:
@@ -171,7 +171,7 @@ def test_money_at_risk_is_a_share_of_the_capital() -> None:
 
 
 def test_a_customer_whose_plan_has_no_orders_is_told_so_without_a_share() -> None:
-    assert wish_in("buy me 1", {name: one for name, one in SCHEMAS.items() if "order" not in name}).withheld
+    assert wish_in("buy me 1", {name: item for name, item in SCHEMAS.items() if "order" not in name}).withheld
 
 
 def test_a_question_for_a_plan_that_names_a_tool_is_asked_of_the_site() -> None:

@@ -211,19 +211,23 @@ def test_what_was_told_is_not_told_again_as_its_opposite() -> None:
     told = "IBM: mejor mes 35,4 % (octubre de 2002)."
     asked = [("user", "mejor mes de ibm"), ("assistant", told), ("user", "y el peor")]
     said = [{"role": role, "content": text} for role, text in asked]
-    answer = respond(said, {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}, "es", introduced=True)
+    answer = respond(
+        said, {name: item for name, item in SCHEMAS.items() if name != "fetch_page"}, "es", introduced=True
+    )
     assert not (isinstance(answer, SayText) and "35,4" in answer.text)
 
 
 def test_who_asks_who_tells_nothing_of_themselves() -> None:
     asked = [{"role": "user", "content": "who won the world cup"}]
-    answer = respond(asked, {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}, "en", introduced=True)
+    answer = respond(
+        asked, {name: item for name, item in SCHEMAS.items() if name != "fetch_page"}, "en", introduced=True
+    )
     assert isinstance(answer, SayText)
     assert "Thank you" not in answer.text
 
 
 def test_another_term_behind_one_that_was_explained_is_looked_up() -> None:
-    offered = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
+    offered = {name: item for name, item in SCHEMAS.items() if name != "fetch_page"}
     said = [{"role": "user", "content": one} for one in ("define beta", "what about alpha")]
     told = [said[0], {"role": "assistant", "content": "Beta: …"}, said[1]]
     assert respond(told, offered, "en") == UseTools((("explain_concept", {"concept": "alpha"}),))
@@ -240,7 +244,7 @@ def test_a_mistyped_word_does_not_stop_a_change() -> None:
 
 
 def test_a_question_about_a_kind_of_orders_is_answered_by_the_glossary() -> None:
-    offered = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
+    offered = {name: item for name, item in SCHEMAS.items() if name != "fetch_page"}
     asked = [{"role": "user", "content": "why would a limit order not get filled"}]
     assert respond(asked, offered, "en") == UseTools((("explain_concept", {"concept": "limit order"}),))
 

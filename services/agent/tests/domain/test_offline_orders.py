@@ -347,4 +347,4 @@ def test_a_figure_is_looked_up_and_explained(said: str) -> None:
 )
 def test_a_bare_figure_is_the_one_that_it_is_like(before: list[str], said: str, order: dict[str, Any]) -> None:
     tool, arguments = wish_in(said, SCHEMAS, before).calls[0]
-    assert (tool, arguments) == ("create_paper_order", {name: one for name, one in order.items() if one is not None})
+    assert (tool, arguments) == ("create_paper_order", {name: item for name, item in order.items() if item is not None})

@@ -45,7 +45,7 @@ def test_what_is_spared_of_all_is_neither_sold_nor_cancelled() -> None:
     wish = wish_in("sell everything except my ibm", SCHEMAS)
     step = next_step(wish, [("get_portfolio", {}, HELD)], "en")
     assert isinstance(step, UseTools)
-    assert [(one["symbol"], one["side"], one["quantity"]) for _, one in step.calls] == [
+    assert [(call["symbol"], call["side"], call["quantity"]) for _, call in step.calls] == [
         ("AAPL", "sell", 3.0), ("MSFT", "sell", 3.0),
     ]  # fmt: skip
     orders = [{"symbol": one, "order_id": one, "status": "open"} for one in ("AAPL", "IBM")]
@@ -128,7 +128,7 @@ def test_two_wishes_of_one_message_are_two(said: str, calls: str, later: str) ->
 
 def test_alerts_of_several_shares_have_each_its_price() -> None:
     wish = wish_in("set the alert at 700 for aapl and 30 for msft", SCHEMAS)
-    assert [(one["symbol"], one["price"]) for _, one in wish.calls] == [("AAPL", 700.0), ("MSFT", 30.0)]
+    assert [(call["symbol"], call["price"]) for _, call in wish.calls] == [("AAPL", 700.0), ("MSFT", 30.0)]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_profit_is_taken_by_a_limit() -> None:
 )  # fmt: skip
 def test_an_order_is_no_change_of_another(before: list[str], said: str, way: str, expected: dict[str, Any]) -> None:
     wish = wish_in(said, SCHEMAS, before)
-    expected = {name: one for name, one in expected.items() if name != "quantity" or way == ""}
+    expected = {name: item for name, item in expected.items() if name != "quantity" or way == ""}
     assert (wish.calls[0][1], wish.way) == (expected, way)
 
 

@@ -123,4 +123,4 @@ def test_what_was_not_read_of_a_look_up_is_said() -> None:
 def test_a_day_is_not_taken_for_today_where_the_market_cannot_be_asked(text: str) -> None:
     said = respond([{"role": "user", "content": text}], SCHEMAS, "en")
     assert isinstance(said, SayText)
-    assert any(one in said.text for one in TEXTS["offline.talk.no_day"].by_language.values())
+    assert any(value in said.text for value in TEXTS["offline.talk.no_day"].by_language.values())

@@ -30,7 +30,7 @@ def test_the_likeliest_section_is_of_the_question_or_of_what_it_goes_on_from(
 ) -> None:
     sections = ranked_sections(question, earlier, told, Candidates(FOUND))
     assert FOUND[sections[0].sentences[0]].heading == heading
-    assert sum(one.likelihood for one in sections) == pytest.approx(1)
+    assert sum(section.likelihood for section in sections) == pytest.approx(1)
 
 
 def test_what_stands_in_both_languages_is_told_in_the_questions() -> None:

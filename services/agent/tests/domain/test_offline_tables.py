@@ -15,7 +15,7 @@ def test_a_table_behind_another_has_columns_of_its_own() -> None:
     first = "| Course | Week |\n| --- | --- |\n| English | 200 € |"
     second = "| Other courses | Hour |\n| --- | --- |\n| Exam | 60 € |"
     rows = sentences_of(f"{first}\n\n{second}", "", "u", "t")
-    assert [(one.column, one.text) for one in rows] == [
+    assert [(row.column, row.text) for row in rows] == [
         ("Course", "English: Week 200 €"),
         ("Other courses", "Exam: Hour 60 €"),
     ]

@@ -150,7 +150,7 @@ def test_pages_really_fetched_are_cited_once_each() -> None:
     empty = json.dumps({"success": True, "data": {"url": "https://x.test/app", "title": "App", "text": " \n"}})
     calls = (*calls, TurnCall("g", "fetch_page", "{}", "", empty))
     journal = replace(JOURNAL, steps=(TurnStep(1, "", calls),))
-    assert [(one.url, one.title) for one in citations(journal)] == [
+    assert [(citation.url, citation.title) for citation in citations(journal)] == [
         ("https://x.test/pricing", "Prices"),
         ("https://x.test/help", "Help"),
     ]

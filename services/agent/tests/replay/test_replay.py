@@ -59,7 +59,7 @@ class Scene:
     async def again(self, turn: RecordedTurn, *siblings: RecordedTurn, **settings: Any) -> dict[str, Any]:
         """The turn once more, compared."""
         config = self.stage.config.model_copy(update=settings)
-        others = {key: result for one in siblings for key, result in results_of(one.journal).items()}
+        others = {key: result for sibling in siblings for key, result in results_of(sibling.journal).items()}
         tools = await self.tools()
         world = ReplayWorld(CompanySettings(config=config, version=1), tools, self.models(), others, prices())
         return comparison(turn, await replay_turn(turn, world), prices(), [])

@@ -30,9 +30,9 @@ async def processes(scene: Stage, model: ScriptedModel, folder: Path, count: int
     assert url is not None
     agents = [AgentProcess(folder / str(n), url.geturl(), model.base_url, f"agent-{n}") for n in range(count)]
     async with AsyncExitStack() as stack:
-        for one in agents:
-            stack.callback(one.kill)
-        await asyncio.gather(*(asyncio.to_thread(one.start) for one in agents))
+        for agent in agents:
+            stack.callback(agent.kill)
+        await asyncio.gather(*(asyncio.to_thread(agent.start) for agent in agents))
         yield agents
 
 
@@ -40,7 +40,7 @@ async def in_mid_answer(scene: Stage, model: ScriptedModel, agents: list[AgentPr
     """A visitor has asked, and this agent is answering."""
     await scene.visitor("c1", "tell me something long", principal=None)
     await eventually(lambda: len(scene.told("message.delta")) >= 3)
-    return next(one for one in agents if one.model == model.asked[-1]["model"])
+    return next(agent for agent in agents if agent.model == model.asked[-1]["model"])
 
 
 async def attempts(scene: Stage) -> int:

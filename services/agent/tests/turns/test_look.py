@@ -61,7 +61,7 @@ async def test_of_several_late_copies_in_a_row_none_counts_as_waiting(waiting: t
 
     async def first_visitor(company: str, conversation: str, after: int) -> Fact | None:
         assert (company, conversation) == KEY
-        return next((one for one in facts if one.seq > after), None)
+        return next((fact for fact in facts if fact.seq > after), None)
 
     async def look(key: ConversationKey, at_least: int) -> TurnSnapshot:
         del key, at_least

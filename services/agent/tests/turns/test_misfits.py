@@ -77,7 +77,7 @@ async def test_it_is_not_answered_and_what_was_said_around_it_is(nats_server: Na
             await scene.visitor("c2", "the agent works")
             await scene.answered("c2")
             await again.sweep.look()
-        assert [one["basis"] for one in answers] == [first, last]
+        assert [answer["basis"] for answer in answers] == [first, last]
         assert len(await scene.answers("c1")) == 2
         assert len(model.asked) == 3
 

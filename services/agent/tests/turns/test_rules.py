@@ -201,7 +201,7 @@ async def test_a_call_with_an_unknown_outcome_is_asked_for_again_by_its_own_id(
         await scene.answered("c1")
         assert len({request.call_id for request in scene.executor.requests}) == 1
         results = [m["content"] for m in model.asked[-1]["messages"] if m["role"] == "tool"]
-        assert ["outcome_unknown" in one for one in results] == seen
+        assert ["outcome_unknown" in result for result in results] == seen
         assert "made" in results[-1]
 
 

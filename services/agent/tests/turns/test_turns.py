@@ -41,7 +41,7 @@ async def test_a_visitor_is_answered(nats_server: NatsServer) -> None:
 
 def drives() -> set[int]:
     """All there are in this process, by identity."""
-    return {id(one) for one in gc.get_objects() if type(one) is TurnDriver}
+    return {id(object) for object in gc.get_objects() if type(object) is TurnDriver}
 
 
 async def test_a_turn_that_is_over_leaves_nothing_to_the_garbage_collector(nats_server: NatsServer) -> None:

@@ -26,7 +26,7 @@ def tokens(asked: dict[str, Any]) -> int:
 
 def summed_up() -> float:
     (metric,) = COMPRESSION.collect()
-    samples = [one.value for one in metric.samples if one.labels.get("strategy") == "summarize_conversation"]
+    samples = [sample.value for sample in metric.samples if sample.labels.get("strategy") == "summarize_conversation"]
     return samples[0] if samples else 0.0
 
 

@@ -67,8 +67,8 @@ def test_a_text_is_put_into_spanish_with_what_stands_in_it(english: str, spanish
 def test_whatever_may_be_wrong_with_a_field_is_told_in_spanish() -> None:
     filled = {"expected": "'a' or 'b'", "expected_tags": "'a', 'b'", "discriminator": "'kind'"}
     said = {
-        message_of({"type": one["type"], "msg": "", "loc": place, "ctx": (one["example_context"] or {}) | filled})
-        for one in list_all_errors()
+        message_of({"type": error["type"], "msg": "", "loc": place, "ctx": (error["example_context"] or {}) | filled})
+        for error in list_all_errors()
         for place in (("body",), ("body", "name"))
     }
     said |= {
@@ -113,10 +113,10 @@ def test_a_service_that_does_not_answer_is_told_as_what_is_missing(method: Metho
 
 def test_every_error_that_people_are_told_has_its_spanish() -> None:
     said = set(_raised())
-    said |= {one for place in SETTINGS for one in _texts(Path(contracts.__file__).parent / place, {"ValueError": 0})}
+    said |= {text for place in SETTINGS for text in _texts(Path(contracts.__file__).parent / place, {"ValueError": 0})}
     said |= set(_texts(Path(gateway.__file__).parent / "web" / "desk.py", {"ValueError": 0}))
     memory = Path(gateway.__file__).parents[3] / "memory" / "src" / "memory"
-    said |= {one for file in memory.rglob("*.py") for one in _texts(file, OF_MEMORY)}
+    said |= {text for file in memory.rglob("*.py") for text in _texts(file, OF_MEMORY)}
     assert len(said) > 80
     assert sorted(one for one in said if in_language(one, "es") == one) == []
 

@@ -33,7 +33,7 @@ SITE = ["https://shop.example"]
 
 def fields(listed: ProvidersReply | None = None, **settings: Any) -> list[tuple[str, str]]:
     config = CompanyConfig.model_validate({"companyId": "acme", **settings})
-    return [(one.field, one.text) for one in setting_warnings(config, listed or providers("groq"), TOOLS)]
+    return [(warning.field, warning.text) for warning in setting_warnings(config, listed or providers("groq"), TOOLS)]
 
 
 def test_settings_that_do_what_they_say_bring_no_warning() -> None:

@@ -227,19 +227,19 @@ async def test_tasks_are_listed_newest_first(desk: Desk, memory: MemoryStandIn) 
     running = asyncio.create_task(desk.send(desk.waiting, second))
     asked = await desk.asked(previous=int(first.id.rpartition("-")[2]))
     working = a2a.ListTasksRequest(context_id=desk.conversation, status=a2a.TASK_STATE_WORKING)
-    assert [one.id for one in (await desk.waiting.list_tasks(working)).tasks] == [f"{desk.conversation}-{asked}"]
+    assert [task.id for task in (await desk.waiting.list_tasks(working)).tasks] == [f"{desk.conversation}-{asked}"]
     await desk.agent.answer(asked, "More.")
     (told,) = await running
     assert len((await desk.waiting.list_tasks(working)).tasks) == 0
     memory.known_conversations[desk.conversation] = conversation_view(desk.conversation, "acme", "ana")
     for context in (desk.conversation, ""):
         page = await desk.waiting.list_tasks(a2a.ListTasksRequest(context_id=context, page_size=1))
-        assert ([one.id for one in page.tasks], page.total_size) == ([told.task.id], 2)
+        assert ([task.id for task in page.tasks], page.total_size) == ([told.task.id], 2)
         assert len(page.tasks[0].artifacts) == 0
         rest = await desk.waiting.list_tasks(
             a2a.ListTasksRequest(context_id=context, page_token=page.next_page_token, include_artifacts=True)
         )
-        assert [one.id for one in rest.tasks] == [first.id]
+        assert [task.id for task in rest.tasks] == [first.id]
         assert (get_artifact_text(rest.tasks[0].artifacts[0]), rest.next_page_token) == ("Hello.", "")
     none = await desk.waiting.list_tasks(a2a.ListTasksRequest(status=a2a.TASK_STATE_FAILED))
     assert len(none.tasks) == 0
@@ -263,12 +263,12 @@ async def test_what_comes_between_two_pages_neither_doubles_nor_drops_a_task(des
     first = await page()
     await stopped()
     second = await page(first.next_page_token)
-    assert [one.id for told in (first, second) for one in told.tasks] == ids[1:]
+    assert [task.id for told in (first, second) for task in told.tasks] == ids[1:]
     assert second.next_page_token == ""
     newest = await page()
     told = [newest, await page(newest.next_page_token)]
     told.append(await page(told[-1].next_page_token))
-    assert [one.id for page in told for one in page.tasks] == ids
+    assert [task.id for page in told for task in page.tasks] == ids
     assert newest.tasks[0].status.timestamp == (await desk.get(ids[0])).status.timestamp
 
 

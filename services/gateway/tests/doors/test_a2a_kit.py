@@ -160,7 +160,7 @@ async def _a_kind_of_content_that_is_not_taken_is_named_so(kit: Kit) -> None:
 @case("CORE-STREAM-001", "CORE-STREAM-003", "STREAM-ORDER-001", "JSONRPC-SSE-001")
 async def _a_stream_begins_with_the_task_and_closes_with_its_end(kit: Kit) -> None:
     told = await kit.stream("SendStreamingMessage", {"message": message("hello")})
-    seen = [ORDERED.index(one.removeprefix("TASK_STATE_")) for one in states(told)]
+    seen = [ORDERED.index(state.removeprefix("TASK_STATE_")) for state in states(told)]
     assert ("task" in told[0], seen) == (True, sorted(seen))
     assert states(told)[-1] in ENDED
 
@@ -173,7 +173,7 @@ async def _a_task_is_got_as_it_stands(kit: Kit) -> None:
         assert (got["id"], state(got), len(got["history"])) == (task["id"], state(task), 1)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", got["status"]["timestamp"])
     keys = re.findall(r'"(\w+)": ', orjson.dumps({**got, "metadata": None}).decode())
-    assert not [one for one in keys if "_" in one]
+    assert not [key for key in keys if "_" in key]
 
 
 @case(
@@ -298,12 +298,12 @@ async def test_every_mandatory_case_of_the_public_kit_passes(
 ) -> None:
     agent.how = _answers
     wrong: dict[str, str] = {}
-    for number, (requirements, one) in enumerate(CASES.items()):
+    for number, (requirements, item) in enumerate(CASES.items()):
         user = f"u{number}"  # each with the limits of a user
         headers = {"Authorization": f"Bearer {tokens.user(user, 'user')}", "A2A-Version": "1.0"}
         async with httpx.AsyncClient(base_url=gateway.url, headers=headers, timeout=20) as http:
             try:
-                await one(Kit(http, user, records))
+                await item(Kit(http, user, records))
             except (AssertionError, ExceptionGroup, TimeoutError) as error:
                 wrong[requirements] = str(error)
     assert wrong == {}

@@ -129,5 +129,8 @@ async def test_clients_that_keep_their_own_history_name_what_is_kept_by_its_item
         # With a whole history it is not kept.
         assert told == ["Buy 1 AAPL: confirmed", "".join(completions.texts)]
         assert records.actions["a1"][1].state.value == "confirmed"
-        assert [one.content for one in completions.asked[-1].messages if one.role == "user"] == ["buy", "more"]
+        assert [message.content for message in completions.asked[-1].messages if message.role == "user"] == [
+            "buy",
+            "more",
+        ]
         agent.said = []

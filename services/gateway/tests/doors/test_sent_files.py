@@ -80,8 +80,8 @@ async def test_files_are_taken_in_with_their_message_or_refused_by_name(
     assert conversation == named_conversation_id("acme", "ana", door, name)
     asked = (await ConversationLog(nats_client).snapshot("acme", conversation)).last[ChatKind.VISITOR]
     files = asked.data["files"]
-    assert [one["type"] for one in files] == ["image/png", "text/plain"]
-    assert text == ", ".join(one["name"] for one in files)
+    assert [file["type"] for file in files] == ["image/png", "text/plain"]
+    assert text == ", ".join(file["name"] for file in files)
     kept = await store.open(f"files/acme/{conversation}/{files[1]['id']}")
     assert kept is not None
     assert b"".join([piece async for piece in kept.pieces]) == b"a note"

@@ -159,7 +159,7 @@ async def test_a_chat_is_read_on_from_its_beginning_and_not_twice(
     other = await sdk.chat(gateway.url, tokens.user("bob", "user"), desk.chat.id)
     await other.does("resume")
     await desk.chat.until(lambda: desk.chat.status == "ready")
-    assert (nobody.messages, other.messages, [one["role"] for one in desk.chat.messages]) == (
+    assert (nobody.messages, other.messages, [message["role"] for message in desk.chat.messages]) == (
         [], [], ["user", "assistant"]
     )  # fmt: skip
 

@@ -63,7 +63,7 @@ class EveryRole:
             try:
                 case.validate_response(answer, checks=CHECKS)
             except FailureGroup as failures:
-                self.wrong += [f"{role}: {one}\n{case.as_curl_command()}" for one in failures.exceptions]
+                self.wrong += [f"{role}: {exception}\n{case.as_curl_command()}" for exception in failures.exceptions]
 
     def _wrong_headers(self, case: Case, role: str, answer: Response) -> None:
         """Notes headers that clients act on and the document does not name."""

@@ -165,7 +165,7 @@ async def test_a_conversation_that_was_over_for_a_week_is_followed_by_a_new_one_
         await client.say("hello again")
 
         async def linked() -> bool:
-            return [(one.conversation_id, one.previous) for one in desk.updates] == [(found[0], "c1")]
+            return [(update.conversation_id, update.previous) for update in desk.updates] == [(found[0], "c1")]
 
         await eventually(linked)
 
@@ -195,7 +195,7 @@ async def test_what_a_customer_began_as_a_visitor_is_linked_to_them_with_the_vis
     memory.latest["acme", "me"] = "c1"
     customer, mine = tokens.user("u-1"), tokens.visitor("me")
     others = (tokens.visitor("me", company="other"), tokens.user("me"), "nonsense", mine[:-2])
-    for token, visitor in ((mine, mine), *((customer, one) for one in others)):
+    for token, visitor in ((mine, mine), *((customer, other) for other in others)):
         async with ChatClient(gateway.url) as client:
             await client.hello(token, visitor=visitor)
     assert desk.merges == []
@@ -207,7 +207,9 @@ async def test_what_a_customer_began_as_a_visitor_is_linked_to_them_with_the_vis
         await client.say("and now as myself")
 
         async def linked() -> bool:
-            return [(one.conversation_id, one.previous) for one in desk.updates] == [(welcome["conversationId"], "c1")]
+            return [(update.conversation_id, update.previous) for update in desk.updates] == [
+                (welcome["conversationId"], "c1")
+            ]
 
         await eventually(linked)
 

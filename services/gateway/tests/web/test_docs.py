@@ -61,10 +61,10 @@ def test_what_is_shown_as_an_example_fits_its_schema(openapi: dict[str, Any]) ->
 
 def test_every_operation_has_its_place_in_the_reference(openapi: dict[str, Any]) -> None:
     shown = [name for chapter in chapters(openapi) for name in chapter.names]
-    wanted = [f"{method.upper()} {path}" for path, one in openapi["paths"].items() for method in one]
+    wanted = [f"{method.upper()} {path}" for path, item in openapi["paths"].items() for method in item]
     frames = [f"client {kind}" for kind in CLIENT_FRAMES] + [f"server {kind}" for kind in SERVER_FRAMES]
     assert sorted(shown) == sorted(wanted + frames)
-    whole = next(one.body for one in chapters(openapi) if one.slug == "companies")
+    whole = next(chapter.body for chapter in chapters(openapi) if chapter.slug == "companies")
     assert "1 to 80 characters" in whole
     assert "up to 60000" in whole or "0 to 60000" in whole
 

@@ -50,7 +50,7 @@ def provider(directory: Path, now: datetime = datetime(2024, 6, 1, tzinfo=UTC)) 
 )
 async def test_what_other_programs_write_is_read(tmp_path: Path, text: str) -> None:
     history = await provider(folder(tmp_path, ACME=text)).daily_history(ACME, 10)
-    assert [(one.session, one.open, one.high, one.low, one.close, one.volume) for one in history.bars] == [
+    assert [(bar.session, bar.open, bar.high, bar.low, bar.close, bar.volume) for bar in history.bars] == [
         (date(2024, 1, 2), 10, 12, 9, 11, 1000),
         (date(2024, 1, 3), 11, 13, 10, 12, 2000),
     ]

@@ -58,8 +58,8 @@ async def test_thirty_symbols_each_say_what_they_are() -> None:
 async def test_recorded_bars_keep_their_prices_and_order_on_moved_dates() -> None:
     for name, recorded in load_sample().series.items():
         moved = demo()[0].series[name]
-        assert [(one.open, one.close, one.volume) for one in moved.bars] == [
-            (one.open, one.close, one.volume) for one in recorded.bars
+        assert [(bar.open, bar.close, bar.volume) for bar in moved.bars] == [
+            (bar.open, bar.close, bar.volume) for bar in recorded.bars
         ]
         assert moved.bars[-1].session == ENDS
         places = {bar.session: place for place, bar in enumerate(recorded.bars)}
@@ -85,7 +85,7 @@ def test_made_series_are_the_same_everywhere_and_whole() -> None:
     assert again.sessions[-1] == date(2199, 6, 3)
     for name in WALKS:
         bars = demo()[0].series[name].bars
-        assert [one.close for one in again.series[name].bars] == [one.close for one in bars]
+        assert [one.close for one in again.series[name].bars] == [bar.close for bar in bars]
         assert len(bars) == 1260
         for bar in bars:
             assert 0 < bar.low <= min(bar.open, bar.close)

@@ -45,7 +45,7 @@ async def test_bars_are_turned_back_into_what_was_traded_and_holes_left_out(live
     before = next(bar for bar in reversed(history.bars) if bar.session < SPLIT)
     assert (before.close > 80, before.volume) == (True, 500)
     assert [(split.on, split.ratio) for split in history.splits] == [(SPLIT, 2)]
-    assert [(one.on, one.amount) for one in history.dividends] == [(PAID, Decimal("0.5"))]
+    assert [(dividend.on, dividend.amount) for dividend in history.dividends] == [(PAID, Decimal("0.5"))]
     found = series_of(history)
     assert found.close.max() < 60
     assert indicator(Indicator.RSI, found)["value"] is not None
@@ -75,7 +75,7 @@ async def test_a_companys_figures_dates_and_headlines(live: LiveProvider) -> Non
     )
     assert (found.source, found.as_of) == ("yahoo", NOW)
     events = await live.events(ACME, NOW.date() + timedelta(days=90))
-    assert [(one.kind.value, one.on) for one in events] == [
+    assert [(event.kind.value, event.on) for event in events] == [
         ("dividend", date(2026, 3, 20)), ("earnings", date(2026, 4, 20)),
     ]  # fmt: skip
     (headline,) = await live.headlines(ACME, 5)

@@ -36,10 +36,10 @@ def test_what_is_forgotten_leaves_questions_and_what_strategies_are_described_by
     state = with_lesson(Remembered(), FinishedTurn("t1", NOW, (said,), frozenset()))
     assert state.memory.recent_strategies[0].description == said
     words = with_forgotten_words(state, ("Kappa account",), NOW).memory
-    assert [(one.name, one.description) for one in words.recent_strategies] == [("covered calls", "")]
+    assert [(strategy.name, strategy.description) for strategy in words.recent_strategies] == [("covered calls", "")]
     assert words.frequent_questions == []
     taken_out = with_patch(state, {"userNotes": []}, NOW).memory
-    assert [one.description for one in taken_out.recent_strategies] == ["Is my Kappa account safe?"]
+    assert [strategy.description for strategy in taken_out.recent_strategies] == ["Is my Kappa account safe?"]
     assert taken_out.frequent_questions == state.memory.frequent_questions
 
 

@@ -194,7 +194,11 @@ def test_what_does_not_speak_of_its_writer_is_shown_to_a_model_where_a_fact_is_k
     ],
 )  # fmt: skip
 def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
-    assert not [one for one in own_statements([said]) if re.search("castle|castillo|rentas|oro|broker|bróker", one)]
+    assert not [
+        statement
+        for statement in own_statements([said])
+        if re.search("castle|castillo|rentas|oro|broker|bróker", statement)
+    ]
     by_rules = with_lesson(Remembered(), FinishedTurn("t", START, (said,), frozenset()))
     assert not [one for one in current(by_rules) if re.search("castle|castillo|rentas|oro|broker|bróker", one)]
 
@@ -209,7 +213,7 @@ def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
     ],
 )  # fmt: skip
 def test_what_the_user_says_behind_a_colon_of_their_own_is_theirs(said: str) -> None:
-    assert any("I own a castle" in one for one in own_statements([said]))
+    assert any("I own a castle" in statement for statement in own_statements([said]))
 
 
 def test_two_hundred_attempts_of_an_obedient_model_to_plant_what_others_said_come_to_nothing() -> None:
@@ -277,7 +281,7 @@ def test_turns_that_are_judged_in_another_order_and_again_come_to_the_same() -> 
             state = judged(state, f"t{number}", day(100 + number), [text], proposals).state
         past = {(one.value, one.since, one.until, one.by) for one in state.memory.superseded}
         ends.append((current(state), past))
-    assert all(one == ends[0] for one in ends)
+    assert all(end == ends[0] for end in ends)
 
 
 _FACTS = ["I live in Lima", "my broker is Kappa", "I have a dog named Rex", "I bought 10 AAPL at 150"]

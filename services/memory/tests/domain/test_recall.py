@@ -115,7 +115,7 @@ def test_any_text_can_be_searched_and_cut(text: str, question: str, most: int) -
     found([*talk("a", text), *talk("b", question)], question)
     assert len(excerpt(text, question, most)) <= max(most, 0)
     assert all(word == word.lower() for word in words(text))
-    assert all(one.stems for one in query_terms(question))
+    assert all(term.stems for term in query_terms(question))
     stems(text)
 
 

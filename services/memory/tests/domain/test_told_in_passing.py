@@ -47,7 +47,7 @@ def proposed(old: str, said: str, quote: str) -> tuple[Remembered, tuple[str, ..
 def test_a_change_in_a_long_sentence_ends_what_it_names(first: str, then: str, gone: str) -> None:
     memory = after([first, then]).memory
     assert any(gone in past.value for past in memory.superseded)
-    assert not any(gone in one and one in first for one in current_facts(memory))
+    assert not any(gone in fact and fact in first for fact in current_facts(memory))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_a_model_understands_is_taken_where_something_has_happened(old: str
 def test_a_model_that_is_wrong_about_one_fact_takes_it_away_no_more_than_the_rules(old: str, said: str) -> None:
     state, refused = proposed(old, said, said)
     assert refused
-    assert any(one in old for one in current_facts(state.memory))
+    assert any(fact in old for fact in current_facts(state.memory))
 
 
 def test_a_change_that_says_what_comes_is_remembered_with_it() -> None:
@@ -128,7 +128,7 @@ def test_a_change_that_says_what_comes_is_remembered_with_it() -> None:
     ],
 )
 def test_what_comes_instead_is_remembered_with_what_it_takes_the_place_of(first: str, then: str, last: str) -> None:
-    assert [one in then and first.split()[1] in one for one in current_facts(after([first, then]).memory)] == [True]
+    assert [fact in then and first.split()[1] in fact for fact in current_facts(after([first, then]).memory)] == [True]
     assert current_facts(after([first, then, last]).memory) == [last]
 
 

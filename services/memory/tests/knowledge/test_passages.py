@@ -90,4 +90,4 @@ def test_of_several_sections_in_one_passage_each_says_its_heading() -> None:
     (cut,) = passages(blocks)
     assert cut.text == "## Friend\n\n20 EUR\n\n## Member\n\n150 EUR"
     assert [cut.text[section.start :][:9] for section in cut.sections] == ["## Friend", "## Member"]
-    assert [one.text for one in passages(blocks[:1])] == ["20 EUR"]
+    assert [passage.text for passage in passages(blocks[:1])] == ["20 EUR"]

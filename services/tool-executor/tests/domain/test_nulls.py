@@ -56,7 +56,7 @@ def test_callers_are_shown_that_each_optional_argument_may_be_null():
     nothing = dict.fromkeys(shown["properties"]) | {"name": "x"}
     assert not compiled.problems(nothing)
     assert not compiled.problems(nothing | {"where": {"city": "Lima", "street": None}})
-    assert [one.field for one in compiled.problems({"name": None})] == ["name"]
+    assert [problem.field for problem in compiled.problems({"name": None})] == ["name"]
     assert shown["properties"]["size"] == {"type": ["integer", "null"], "default": 5}
     assert shown["properties"]["side"] == {"enum": ["long", "short", None]}
     assert NESTED["properties"]["size"] == {"type": "integer", "default": 5}  # the declaration itself is as it was

@@ -9,7 +9,7 @@ from agent.domain.analysis.stretches import when_in
 
 
 def asked(query: str, *tickers: str) -> list[tuple[str, dict[str, Any]]]:
-    return [(one.tool, one.arguments) for one in read_question(query, tickers or ("IBM",)).calls]
+    return [(call.tool, call.arguments) for call in read_question(query, tickers or ("IBM",)).calls]
 
 
 @pytest.mark.parametrize(

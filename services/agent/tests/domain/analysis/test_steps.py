@@ -190,7 +190,7 @@ def test_tickers_that_the_question_does_not_name_are_the_models_or_the_proxies_o
     assert any("inferred" in one for one in report["limitations"])
     proxies = Bench(default_tickers=("IBM",)).run(query)
     assert proxies["tickers"] == ["IBM"]
-    assert any("proxies" in one for one in proxies["limitations"])
+    assert any("proxies" in proxy for proxy in proxies["limitations"])
     asks = Bench().run(query)
     assert (asks["tickers"], asks["findings"], asks["tools_used"]) == ([], [], [])
     assert "Which ticker?" in asks["summary"]

@@ -57,7 +57,7 @@ def performance() -> Facts:
 
 def in_2008() -> Facts:
     returns = {"IBM": -0.2215, "AAPL": -0.5691}
-    figures = [{"ticker": one, "figure": "return", "value": value, **ALL_2008} for one, value in returns.items()]
+    figures = [{"ticker": item, "figure": "return", "value": value, **ALL_2008} for item, value in returns.items()]
     falls = [{"ticker": "AAPL", "peak": "2007-12-31", "trough": "2008-11-20", "recovered": None, "depth": -0.5936}]
     return facts_of_results([("get_performance", {"figures": figures, "drawdowns": falls})])
 

@@ -34,7 +34,7 @@ OFFERED: dict[str, dict[str, Any]] = {"search_memory": {}}
 def test_each_part_is_read_by_itself(text: str, wishes: list[tuple[str, str]], rest: str) -> None:
     found = memory_requests(text)
     assert found is not None
-    assert [(one.kind, one.about) for one in found.wishes] == wishes
+    assert [(wishe.kind, wishe.about) for wishe in found.wishes] == wishes
     assert found.rest == rest
 
 

@@ -85,4 +85,4 @@ async def test_each_field_says_what_is_wrong_in_the_language_of_whoever_decides(
 
 def test_the_tool_itself_says_what_may_be_changed() -> None:
     properties = OrderArguments.model_json_schema()["properties"]
-    assert [name for name, one in properties.items() if one.get("x-editable")] == ["quantity", "limit_price"]
+    assert [name for name, item in properties.items() if item.get("x-editable")] == ["quantity", "limit_price"]

@@ -42,7 +42,9 @@ async def test_an_order_goes_from_a_question_to_a_fill(store: MongoAccounts) -> 
         "currency": "USD", "paper": True, "source": "scripted", "as_of": "2024-01-03T21:00:00Z",
     }  # fmt: skip
     trades = (await desk.call("get_trade_history"))["trades"]
-    assert [(one["order_id"], one["price"], one["realized"]) for one in trades] == [(made["action_id"], 103, None)]
+    assert [(trade["order_id"], trade["price"], trade["realized"]) for trade in trades] == [
+        (made["action_id"], 103, None)
+    ]
     (fact,) = desk.published.of("order.filled.v1")
     assert (fact["price"], fact["amount"], fact["state"], fact["source"]) == ("103", "1030.00", "filled", "scripted")
     (decided,) = desk.published.of("action.decided.v1")
@@ -105,7 +107,7 @@ async def test_how_actions_stand_is_told_to_their_own_user_alone() -> None:
 
     async def told(user: str) -> list[tuple[str, str]]:
         asked = ActionsRequest(company_id="demo", user_id=user, action_ids=[order, late, "nobodys"])
-        return [(one.id, one.state.value) for one in (await desk.actions.states(asked)).actions]
+        return [(action.id, action.state.value) for action in (await desk.actions.states(asked)).actions]
 
     assert await told("ann") == [(order, "rejected"), (late, "pending")]
     assert await told("bob") == []
