@@ -70,3 +70,18 @@ def test_three_sections_are_shown_if_any_might_answer_and_the_likeliest_even_if_
     assert "three days" in told
     told = answered("is there a roof over our heads?", found, "en")
     assert all(one in told for one in ("no notice", "three days", "gym of our own"))
+
+
+def test_a_follow_up_that_names_another_section_with_a_price_is_answered_by_it_however_near_the_first_one_is() -> None:
+    bronze = "The Bronze pass costs 20 € a month.\n\nIt opens the pool and the gym."
+    silver = "The Silver pass costs 40 € a month.\n\nIt has everything in Bronze, and the sauna."
+    passes = [
+        passage("Passes", bronze, heading=["Bronze"], near=[0.5]),
+        passage("Passes", silver, heading=["Silver"], near=[0.6]),
+    ]
+    before = [
+        {"role": "user", "content": "what does the silver pass cost?"},
+        {"role": "assistant", "content": "The Silver pass costs 40 € a month. [2]"},
+    ]
+    assert answered("and bronze?", passes, "en", *before) == "The Bronze pass costs 20 € a month. [1]"
+    assert is_unknown(answered("and gold?", passes, "en", *before))

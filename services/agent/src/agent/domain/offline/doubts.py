@@ -147,9 +147,17 @@ def quotes_with_certainty(
         and any(gives_count(candidates.passages[i], keys_of(count_question["what"])) for i in positions)
     ):
         return with_paragraphs(chosen, query, required, candidates), True
-    asks_price = any(keys & shapes.PRICE for keys in [*required, *inherited_keys(question, antecedent)])
+    needed = [*required, *inherited_keys(question, antecedent)]
     if (
-        asks_price
+        antecedent
+        and named_section is None
+        and not (uncovered or is_other_case)
+        and all(_answers_exactly(section, query, needed, candidates) for section in chosen_sections)
+    ):
+        # "And Pro?" after the price of Premium: a section of that name that shows a price.
+        return with_paragraphs(chosen, query, required, candidates), True
+    if (
+        any(keys & shapes.PRICE for keys in needed)
         and named_section is None
         and not (uncovered or is_other_case)
         and all(is_row_named(query, candidates.passages[i]) for i in positions)
