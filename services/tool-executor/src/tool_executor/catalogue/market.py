@@ -76,8 +76,8 @@ def _per_ticker(entry: Schema) -> Schema:
 
 def with_indicators_once(arguments: Arguments) -> Arguments:
     """Normalizes the symbol, and lists each indicator once, in the catalogue's order."""
-    asked = [name for name in Indicator if name in arguments["indicators"]]
-    return {**with_normal_symbol(arguments), "indicators": asked}
+    indicators = [name for name in Indicator if name in arguments["indicators"]]
+    return {**with_normal_symbol(arguments), "indicators": indicators}
 
 
 def tools() -> list[DeclaredTool]:

@@ -1,4 +1,4 @@
-"""For tests of companies' own tools: an executor, a company and the server of its own."""
+"""Helpers for tests of companies' own tools: an executor, a company, and the company's server."""
 
 import asyncio
 import contextlib
@@ -100,12 +100,12 @@ async def hang(request: web.BaseRequest) -> web.StreamResponse:
 
 
 async def drip(request: web.BaseRequest) -> web.StreamResponse:
-    answer = web.StreamResponse(headers={"Content-Type": "application/json"})
-    await answer.prepare(request)
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
     with contextlib.suppress(ConnectionError):
         while True:
-            await answer.write(b" " * 4096)
-    return answer
+            await response.write(b" " * 4096)
+    return response
 
 
 async def break_off(request: web.BaseRequest) -> web.StreamResponse:
@@ -133,5 +133,5 @@ def plain(body: bytes, kind: str, **headers: str) -> Callable[[web.BaseRequest],
 
 def mcp_server(url: str, tools: list[str], **more: Any) -> McpServer:
     schema = {"type": "object", "properties": {"who": {"type": "string"}}}
-    chosen = [{"name": name, "description": name, "inputSchema": schema, "sideEffects": False} for name in tools]
-    return McpServer.model_validate({"name": "crm", "url": url, "tools": chosen, **more}, context={"door": True})
+    selected = [{"name": name, "description": name, "inputSchema": schema, "sideEffects": False} for name in tools]
+    return McpServer.model_validate({"name": "crm", "url": url, "tools": selected, **more}, context={"door": True})

@@ -97,8 +97,8 @@ class Finder:
         return self._misspellings.nearest(words)
 
     def _similar_to(self, words: tuple[str, ...]) -> list[Concept]:
-        """Returns concepts with a name that shares words or most letters with the text, the most similar, then shortest,
-        first."""
+        """Returns concepts with a name that shares words or most letters with the text, in order of similarity, then
+        of length."""
         matches = process.extract(
             " ".join(stems_of(words)),
             self._phrases,
