@@ -1,9 +1,9 @@
 """An explicit-state model checker that explores every interleaving of the turn decisions.
 
 It checks the service's own decisions (agent.domain.turn.machine) and models only the world around them: a log with a
-fence, a journal cell with compare-and-set, redeliveries, agents that die, wrong leases (a delivery comes again while its
-driver lives, or a probe reports the contrary of the truth), lost acknowledgements and replies, stale reads, publishes
-that arrive late, a clock that jumps, and an executor that runs each call id once.
+fence, a journal cell with compare-and-set, redeliveries, agents that die, wrong leases (a delivery comes again while
+its driver lives, or a probe reports the contrary of the truth), lost acknowledgements and replies, stale reads,
+publishes that arrive late, a clock that jumps, and an executor that runs each call id once.
 
 It reports a violation if an answer is sent twice, overrides a human, answers a settled message or repeats a tool's
 effect, or if a message can be lost: a visitor waits in a state from which nothing happens any more, or from which no
