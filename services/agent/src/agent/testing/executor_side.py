@@ -67,9 +67,9 @@ class Executor:
             self.running.discard(request.call_id)
 
     async def _run(self, request: ToolCallRequested) -> ToolResult:
-        known = self.done.get(request.call_id)
-        if known is not None:
-            return known
+        recorded = self.done.get(request.call_id)
+        if recorded is not None:
+            return recorded
         if request.tool not in self.tools:
             error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=f"no tool {request.tool}")
             return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))

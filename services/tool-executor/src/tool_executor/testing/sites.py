@@ -118,8 +118,8 @@ class SiteMemory:
     async def _progressed(self, message: Msg) -> None:
         progress = CloudEvent[RunProgressed].model_validate_json(message.data).data
         self.steps.setdefault(progress.run_id, []).append(progress.step)
-        known = self.runs.get(progress.run_id)
-        if known is not None and known.step >= progress.step:
+        previous = self.runs.get(progress.run_id)
+        if previous is not None and previous.step >= progress.step:
             return
         self.runs[progress.run_id] = progress
         if progress.state == "finished":
