@@ -37,7 +37,7 @@ def declared(origin: str, name: str = "order_status", **more: Any) -> HttpTool:
     return HttpTool.model_validate(fields | more, context={"door": True})
 
 
-def answering(body: Any, **more: Any) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
+def json_page(body: Any, **more: Any) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
     async def page(request: web.BaseRequest) -> web.StreamResponse:
         del request
         return web.json_response(body, **more)
@@ -121,14 +121,6 @@ async def redirect(request: web.BaseRequest) -> web.StreamResponse:
 
 def nested(depth: int) -> bytes:
     return b"[" * depth + b"]" * depth
-
-
-def plain(body: bytes, kind: str, **headers: str) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
-    async def page(request: web.BaseRequest) -> web.StreamResponse:
-        del request
-        return web.Response(body=body, headers={"Content-Type": kind, **headers})
-
-    return page
 
 
 def mcp_server(url: str, tools: list[str], **more: Any) -> McpServer:
