@@ -19,17 +19,17 @@ from tool_executor.testing.harness import Someone
 from tool_executor.testing.own import (
     SCHEMA,
     SEAL,
-    answering,
     break_off,
     company,
     declared,
     drip,
     hang,
+    json_page,
     mcp_server,
     nested,
-    plain,
     redirect,
 )
+from tool_executor.testing.sites import answering
 
 
 async def test_an_http_tool_is_called_under_the_catalogues_rules(nats_client: Client, valkey_server: ValkeyServer):
@@ -53,7 +53,7 @@ async def test_an_http_tool_is_called_under_the_catalogues_rules(nats_client: Cl
         )
 
     async with company(nats_client, valkey_server, own) as acme:
-        acme.site.pages["/orders/A 1"] = answering({"state": "sent"})
+        acme.site.pages["/orders/A 1"] = json_page({"state": "sent"})
         bodies: list[Any] = []
 
         async def take(request: web.BaseRequest) -> web.StreamResponse:
@@ -100,7 +100,7 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(nats_client: Cl
         return OwnTools(http=[declared(origin, "cancel_order", **more)])
 
     async with company(nats_client, valkey_server, own) as acme:
-        acme.site.pages["/orders/A"] = answering("cancelled")
+        acme.site.pages["/orders/A"] = json_page("cancelled")
         acme.site.pages["/orders/hang"] = hang
         facts = await nats_client.subscribe("action.decided.v1.acme.ana")  # pyright: ignore[reportUnknownMemberType]
 
@@ -175,18 +175,18 @@ async def test_a_hostile_or_slow_server_costs_a_clear_error_and_nothing_else(
         pages = {
             "hang": (hang, ToolCode.TIMEOUT, None),
             "drip": (drip, ToolCode.EXECUTION_ERROR, "too_large"),
-            "large": (plain(b"x" * 40_000, "text/plain"), ToolCode.EXECUTION_ERROR, "too_large"),
+            "large": (answering(b"x" * 40_000, "text/plain"), ToolCode.EXECUTION_ERROR, "too_large"),
             "bomb": (
-                plain(b"x", "text/plain", **{"Content-Encoding": "gzip"}),
+                answering(b"x", "text/plain", encoding="gzip"),
                 ToolCode.EXECUTION_ERROR,
                 "bad_encoding",
             ),
-            "deep": (plain(nested(200), "application/json"), ToolCode.EXECUTION_ERROR, "bad_result"),
-            "broken": (plain(b"{", "application/json"), ToolCode.EXECUTION_ERROR, "bad_result"),
-            "image": (plain(b"x", "image/png"), ToolCode.EXECUTION_ERROR, "not_text"),
+            "deep": (answering(nested(200), "application/json"), ToolCode.EXECUTION_ERROR, "bad_result"),
+            "broken": (answering(b"{", "application/json"), ToolCode.EXECUTION_ERROR, "bad_result"),
+            "image": (answering(b"x", "image/png"), ToolCode.EXECUTION_ERROR, "not_text"),
             "moved": (redirect, ToolCode.EXECUTION_ERROR, "redirect_refused"),
             "broken_off": (break_off, ToolCode.EXECUTION_ERROR, "unreachable"),
-            "angry": (answering("no", status=500), ToolCode.EXECUTION_ERROR, "bad_status"),
+            "angry": (json_page("no", status=500), ToolCode.EXECUTION_ERROR, "bad_status"),
         }
         for name, (page, _, _) in pages.items():
             acme.site.pages[f"/orders/{name}"] = page
@@ -211,7 +211,7 @@ async def test_off_one_machine_no_tool_reaches_it(nats_client: Client, valkey_se
         return OwnTools(http=[declared(origin)], mcp=[mcp_server(f"{origin}/mcp", ["find"])])
 
     async with company(nats_client, valkey_server, own, loopback=False) as acme:
-        acme.site.pages["/orders/A"] = answering({})
+        acme.site.pages["/orders/A"] = json_page({})
         assert await acme.code("order_status", {"order": "A"}) == (ToolCode.EXECUTION_ERROR, "address_refused")
         assert await acme.code("crm_find", {}) == (ToolCode.EXECUTION_ERROR, "address_refused")
         assert acme.site.asked == []
@@ -224,7 +224,7 @@ async def test_one_companys_slow_server_leaves_places_for_others(nats_client: Cl
     async with company(nats_client, valkey_server, own) as acme:
         acme.memory.own["other"] = acme.memory.own["acme"]
         acme.site.pages["/orders/hang"] = hang
-        acme.site.pages["/orders/A"] = answering({"ok": 1})
+        acme.site.pages["/orders/A"] = json_page({"ok": 1})
         for number in range(60):
             await acme.asker.send(
                 "order_status", {"order": "hang"}, Someone(sub=f"u{number}", company="acme"), category="own"

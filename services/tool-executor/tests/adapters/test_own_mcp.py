@@ -21,9 +21,9 @@ from tool_executor.testing.own import (
     drip,
     hang,
     mcp_server,
-    plain,
     redirect,
 )
+from tool_executor.testing.sites import answering
 
 
 @contextlib.asynccontextmanager
@@ -110,10 +110,10 @@ async def test_a_server_that_speaks_no_mcp_hangs_or_floods_is_an_error_in_time(
 
     async with company(nats_client, valkey_server, own) as acme:
         acme.site.pages.update(
-            {"/page": plain(b"<p>hello</p>", "text/html"), "/hang": hang, "/drip": drip, "/moved": redirect}
+            {"/page": answering(b"<p>hello</p>", "text/html"), "/hang": hang, "/drip": drip, "/moved": redirect}
         )
         bomb = gzip.compress(b" " * 20_000_000)
-        acme.site.pages["/bomb"] = plain(bomb, "application/json", **{"Content-Encoding": "gzip"})
+        acme.site.pages["/bomb"] = answering(bomb, "application/json", encoding="gzip")
         assert await acme.code("bomb_find", {}) == (ToolCode.EXECUTION_ERROR, "bad_encoding")
         found = await asyncio.gather(*(acme.code(f"{name}_find", {}) for name in ("page", "hang", "drip", "moved")))
         assert [code for code, _ in found] == [

@@ -1,9 +1,10 @@
-"""A model server that says what a script says: for development, tests and benchmarks.
+"""A model server that replies from a script, for development, tests and benchmarks.
 
-Speaks the OpenAI chat API over real HTTP, streamed, and fails in every way that real ones do: see script.ScriptedReply.
-``python -m agent.scripted_model --port 0`` prints its base URL; a running one is told what to say over HTTP:
+It serves the OpenAI and Anthropic chat APIs over HTTP, streamed, and can fail as real servers do: see
+script.ScriptedReply. ``python -m agent.scripted_model --port 0`` prints its base URL; while it runs, the script is
+changed and the requests are read over HTTP:
 
     PUT    /script      [{"match": "price", "replies": [{"toolCalls": […]}, {"text": "…"}]}]
-    GET    /requests    what was asked so far
-    DELETE /requests    forget it
+    GET    /requests    the requests so far
+    DELETE /requests    clear the list of requests
 """

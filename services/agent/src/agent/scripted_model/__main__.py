@@ -14,7 +14,7 @@ from agent.scripted_model.server import ScriptedModel
 
 
 async def serve(arguments: argparse.Namespace) -> None:
-    """Listens until SIGTERM or SIGINT; the first line on stdout is the base URL."""
+    """Serves until SIGTERM or SIGINT; prints the base URL as the first line on stdout."""
     default = ScriptedReply(
         tokens=arguments.tokens, first_token_ms=arguments.first_token_ms, token_ms=arguments.token_ms
     )
@@ -26,14 +26,14 @@ async def serve(arguments: argparse.Namespace) -> None:
     sys.stdout.write(f"{server.base_url}\n")
     sys.stdout.flush()
     stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(signal_number, stop.set)
     await stop.wait()
     await server.stop()
 
 
 def main() -> None:
-    """Reads the arguments."""
+    """Parses the command line and serves."""
     parser = argparse.ArgumentParser(
         prog="python -m agent.scripted_model", description="An OpenAI-compatible stand-in."
     )

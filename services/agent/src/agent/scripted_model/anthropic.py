@@ -1,4 +1,4 @@
-"""The same script in the words of Anthropic's messages API, streamed.
+"""Serves the script in the format of Anthropic's messages API, streamed.
 
 https://docs.anthropic.com/en/api/messages-streaming
 """
@@ -12,23 +12,25 @@ from aiohttp import web
 
 from agent.scripted_model.script import ScriptedReply
 
-_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
+_ERROR_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
 
 
 def error(reply: ScriptedReply) -> web.Response:
-    """The error object of a status other than 200."""
-    kind = reply.error_code or _TYPES.get(reply.status, "api_error" if reply.status >= 500 else "invalid_request_error")
+    """Returns the error response for a status other than 200."""
+    error_type = reply.error_code or _ERROR_TYPES.get(
+        reply.status, "api_error" if reply.status >= 500 else "invalid_request_error"
+    )
     headers = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
-    body = {"type": "error", "error": {"type": kind, "message": "scripted failure"}}
+    body = {"type": "error", "error": {"type": error_type, "message": "scripted failure"}}
     return web.json_response(body, status=reply.status, headers=headers)
 
 
-async def stream(request: web.Request, reply: ScriptedReply, seen: dict[str, Any]) -> web.StreamResponse:
-    """The reply's events; see script.ScriptedReply for what may go wrong."""
-    seen["apiKey"], seen["version"] = request.headers.get("x-api-key"), request.headers.get("anthropic-version")
+async def stream(request: web.Request, reply: ScriptedReply, record: dict[str, Any]) -> web.StreamResponse:
+    """Streams the reply's events, or its failure (see script.ScriptedReply). `record`: the recorded request."""
+    record["apiKey"], record["version"] = request.headers.get("x-api-key"), request.headers.get("anthropic-version")
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
     await response.prepare(request)
-    model = str(seen.get("model", "scripted"))
+    model = str(record.get("model", "scripted"))
     usage = {"input_tokens": reply.prompt_tokens, "output_tokens": 1}
     message: dict[str, Any] = {
         "id": "scripted",
@@ -43,7 +45,7 @@ async def stream(request: web.Request, reply: ScriptedReply, seen: dict[str, Any
         await asyncio.Event().wait()
     if reply.first_token_ms:
         await asyncio.sleep(reply.first_token_ms / 1000)
-    seen["firstAt"] = time.monotonic()
+    record["firstAt"] = time.monotonic()
     if reply.raw is not None:
         await response.write(reply.raw.encode())
         return response
@@ -74,26 +76,26 @@ async def stream(request: web.Request, reply: ScriptedReply, seen: dict[str, Any
             delta = {"type": "input_json_delta", "partial_json": part}
             await response.write(_event("content_block_delta", index=index, delta=delta))
         await response.write(_event("content_block_stop", index=index))
-    end = {"stop_reason": "tool_use" if reply.tool_calls else "end_turn"}
-    ends = _event("message_delta", delta=end, usage={"output_tokens": len(pieces)}) + _event("message_stop")
-    await response.write(ends)
+    message_delta = {"stop_reason": "tool_use" if reply.tool_calls else "end_turn"}
+    last_events = _event("message_delta", delta=message_delta, usage={"output_tokens": len(pieces)})
+    await response.write(last_events + _event("message_stop"))
     await response.write_eof()
     return response
 
 
 def break_off(request: web.Request) -> None:
-    """Ends the connection in the middle."""
+    """Aborts the connection in the middle of the response."""
     if request.transport is not None:
         request.transport.abort()
 
 
 def text_of(content: Any) -> str:
-    """The text of a message's content: a text, or blocks."""
+    """Returns the text of a message's content, which is a string or a list of blocks."""
     if isinstance(content, str):
         return content
     blocks = cast("list[dict[str, Any]]", content) if isinstance(content, list) else []
     return "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
 
 
-def _event(kind: str, **data: Any) -> bytes:
-    return f"event: {kind}\n".encode() + b"data: " + orjson.dumps({"type": kind, **data}) + b"\n\n"
+def _event(event_type: str, **data: Any) -> bytes:
+    return f"event: {event_type}\n".encode() + b"data: " + orjson.dumps({"type": event_type, **data}) + b"\n\n"

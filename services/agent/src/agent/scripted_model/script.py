@@ -1,5 +1,4 @@
-"""The script of the scripted model: rules that are tried in order, each with replies that are given one after the
-other."""
+"""The script of the scripted model: rules that are tried in order, each with replies that are used in order."""
 
 from typing import Any
 
@@ -7,23 +6,23 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 
-class _Json(BaseModel):
+class _ScriptModel(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
 
-class ScriptedCall(_Json):
-    """A tool call; `arguments` as a text is sent as it is, malformed or not."""
+class ScriptedCall(_ScriptModel):
+    """A tool call. `arguments` given as a string are sent unchanged, even if they are malformed."""
 
     name: str
     arguments: dict[str, Any] | str = Field(default_factory=dict[str, Any])
 
 
-class ScriptedReply(_Json):
-    """One reply. Times in milliseconds.
+class ScriptedReply(_ScriptModel):
+    """One reply. Times are in milliseconds.
 
-    `status` other than 200 answers with an error object (`errorCode`, `retryAfter` seconds). `hang` sends nothing
-    after the headers; `cutAfter` breaks the connection after so many tokens; `garbled` sends a line that is no JSON
-    after the text. `raw`: the body of the stream as it is, instead of all that.
+    A `status` other than 200 returns an error object (`errorCode`, `retryAfter` in seconds). `hang` sends nothing after
+    the headers; `cutAfter` aborts the connection after that many tokens; `garbled` sends a line of broken JSON after
+    the text. `raw` is sent as the body of the stream instead of all that.
     """
 
     text: str | None = None
@@ -41,7 +40,7 @@ class ScriptedReply(_Json):
     prompt_tokens: int = 0
 
     def pieces(self) -> list[str]:
-        """The text in tokens: words with the space before them."""
+        """Returns the text split into tokens: words, each with the space before it."""
         if self.text is None:
             return [f"{' ' if index else ''}word{index}" for index in range(self.tokens)]
         pieces: list[str] = []
@@ -50,8 +49,8 @@ class ScriptedReply(_Json):
         return pieces
 
 
-class Rule(_Json):
-    """Replies for prompts whose last user message holds `match` (None: any). `again`: starts over at the end."""
+class Rule(_ScriptModel):
+    """Replies to prompts whose last user message contains `match` (None: any). `again`: repeats them from the start."""
 
     match: str | None = None
     replies: list[ScriptedReply] = Field(min_length=1)
@@ -59,14 +58,14 @@ class Rule(_Json):
 
 
 class Script:
-    """The rules and how far each has got; what no rule answers gets the default reply."""
+    """The rules, each with the index of its next reply. A prompt that matches no rule gets the default reply."""
 
     def __init__(self, rules: list[Rule] | None = None, default: ScriptedReply | None = None) -> None:
         self.default = default or ScriptedReply(text="A scripted answer.")
         self._rules = [(rule, [0]) for rule in rules or []]
 
     def next_reply(self, question: str) -> ScriptedReply:
-        """The reply to a prompt whose last user message is `question`."""
+        """Returns the reply to a prompt whose last user message is `question`, and advances the matching rule."""
         for rule, position in self._rules:
             if rule.match is not None and rule.match not in question:
                 continue

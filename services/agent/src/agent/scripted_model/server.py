@@ -14,15 +14,15 @@ from agent.scripted_model import anthropic
 from agent.scripted_model.script import Rule, Script, ScriptedReply
 
 _RULES = TypeAdapter(list[Rule])
-Refuse = Callable[[ScriptedReply], web.Response]
-Speak = Callable[[web.Request, ScriptedReply, dict[str, Any]], Awaitable[web.StreamResponse]]
-MAX_KEPT = 10_000
-"""Requests that are remembered."""
+ErrorResponder = Callable[[ScriptedReply], web.Response]
+StreamResponder = Callable[[web.Request, ScriptedReply, dict[str, Any]], Awaitable[web.StreamResponse]]
+MAX_RECORDED_REQUESTS = 10_000
+"""The most requests that are recorded; older ones are dropped."""
 
 
 class ScriptedModel:
-    """One server. `asked` holds each request's body, newest last, with `cancelled`, `at` (s, monotonic) and
-    `firstAt`, when its first token went out."""
+    """One server. `asked` holds the bodies of the requests, newest last, each with `cancelled` (the caller hung up),
+    `at` and `firstAt`: the times of the request and of its first token, in monotonic seconds."""
 
     def __init__(self, script: Script | None = None) -> None:
         self.script = script or Script()
@@ -36,65 +36,67 @@ class ScriptedModel:
         self.script = Script(list(rules), default)
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listens; `base_url` then ends in /v1."""
+        """Starts to listen and sets `base_url`, which ends in /v1."""
         app = web.Application(client_max_size=16 * 1024 * 1024)
         app.add_routes(
             [
-                web.post("/v1/chat/completions", self._complete),
+                web.post("/v1/chat/completions", self._complete_chat),
                 web.post("/v1/messages", self._messages),
                 web.get("/v1/models", self._models),
                 web.put("/script", self._put_script),
                 web.get("/requests", self._get_requests),
-                web.delete("/requests", self._forget),
+                web.delete("/requests", self._clear_requests),
             ]
         )
         self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, host, port)
         await site.start()
-        actual: int = self._runner.addresses[0][1]
-        self.base_url = f"http://{host}:{actual}/v1"
+        actual_port: int = self._runner.addresses[0][1]
+        self.base_url = f"http://{host}:{actual_port}/v1"
 
     async def stop(self) -> None:
-        """Closes every connection."""
+        """Stops listening and closes every connection."""
         if self._runner is not None:
             await self._runner.cleanup()
 
     @property
     def environment(self) -> dict[str, str]:
-        """Returns the settings with which a stack calls this model."""
+        """Returns the environment variables with which a stack calls this model."""
         return {"NEXUS_LLM_BASE_URL": self.base_url, "NEXUS_LLM_API_KEY": "not-a-key", "NEXUS_LLM_MODEL": "scripted"}
 
-    async def _complete(self, request: web.Request) -> web.StreamResponse:
-        return await self._respond(request, _error, _stream)
+    async def _complete_chat(self, request: web.Request) -> web.StreamResponse:
+        return await self._respond(request, _openai_error, _openai_stream)
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:
         return await self._respond(request, anthropic.error, anthropic.stream)
 
-    async def _respond(self, request: web.Request, error: Refuse, stream: Speak) -> web.StreamResponse:
+    async def _respond(
+        self, request: web.Request, error: ErrorResponder, stream: StreamResponder
+    ) -> web.StreamResponse:
         body: dict[str, Any] = orjson.loads(await request.read())
-        seen = {**body, "at": time.monotonic(), "cancelled": False}
-        self.asked.append(seen)
-        del self.asked[:-MAX_KEPT]
-        self._tell()
-        reply = self.script.next_reply(_question(body))
+        record = {**body, "at": time.monotonic(), "cancelled": False}
+        self.asked.append(record)
+        del self.asked[:-MAX_RECORDED_REQUESTS]
+        self._notify_change()
+        reply = self.script.next_reply(_last_user_text(body))
         try:
             if reply.status != 200:
                 return error(reply)
-            return await stream(request, reply, seen)
+            return await stream(request, reply, record)
         except asyncio.CancelledError:
-            self._gone(seen)
+            self._mark_cancelled(record)
             raise
         except ConnectionResetError:
-            self._gone(seen)
+            self._mark_cancelled(record)
             return web.Response()
 
-    def _gone(self, seen: dict[str, Any]) -> None:
-        """The caller has hung up."""
-        seen["cancelled"] = True
-        self._tell()
+    def _mark_cancelled(self, record: dict[str, Any]) -> None:
+        """Notes that the caller has hung up."""
+        record["cancelled"] = True
+        self._notify_change()
 
-    def _tell(self) -> None:
+    def _notify_change(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -113,7 +115,7 @@ class ScriptedModel:
         del request
         return web.Response(body=orjson.dumps(self.asked), content_type="application/json")
 
-    async def _forget(self, request: web.Request) -> web.Response:
+    async def _clear_requests(self, request: web.Request) -> web.Response:
         del request
         self.asked.clear()
         return web.Response(status=204)
@@ -121,7 +123,7 @@ class ScriptedModel:
 
 @asynccontextmanager
 async def scripted_model(*rules: Rule, default: ScriptedReply | None = None) -> AsyncGenerator[ScriptedModel]:
-    """A running server for the length of the block."""
+    """Runs a server for the length of the block."""
     server = ScriptedModel(Script(list(rules), default))
     await server.start()
     try:
@@ -130,21 +132,21 @@ async def scripted_model(*rules: Rule, default: ScriptedReply | None = None) -> 
         await server.stop()
 
 
-def _question(body: dict[str, Any]) -> str:
-    users = [message for message in body.get("messages", []) if message.get("role") == "user"]
-    # Anthropic's come as blocks, tool results among them: a result is no question.
-    texts = [text for message in users if (text := anthropic.text_of(message.get("content", "")))]
+def _last_user_text(body: dict[str, Any]) -> str:
+    user_messages = [message for message in body.get("messages", []) if message.get("role") == "user"]
+    # Anthropic's messages consist of blocks; those with tool results alone have no text.
+    texts = [text for message in user_messages if (text := anthropic.text_of(message.get("content", "")))]
     return texts[-1] if texts else ""
 
 
-def _error(reply: ScriptedReply) -> web.Response:
+def _openai_error(reply: ScriptedReply) -> web.Response:
     error = {"message": "scripted failure", "type": "scripted", "code": reply.error_code}
     headers = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
     return web.json_response({"error": error}, status=reply.status, headers=headers)
 
 
-async def _stream(request: web.Request, reply: ScriptedReply, seen: dict[str, Any]) -> web.StreamResponse:
-    model = str(seen.get("model", "scripted"))
+async def _openai_stream(request: web.Request, reply: ScriptedReply, record: dict[str, Any]) -> web.StreamResponse:
+    model = str(record.get("model", "scripted"))
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
     await response.prepare(request)
     if reply.hang:
@@ -152,41 +154,41 @@ async def _stream(request: web.Request, reply: ScriptedReply, seen: dict[str, An
     if reply.first_token_ms:
         await asyncio.sleep(reply.first_token_ms / 1000)
     pieces = reply.pieces()
-    seen["firstAt"] = time.monotonic()
+    record["firstAt"] = time.monotonic()
     if reply.raw is not None:
         await response.write(reply.raw.encode())
         if reply.cut_after is not None:
             anthropic.break_off(request)
         return response
-    whole = bytearray()
+    buffer = bytearray()
     for index, piece in enumerate(pieces):
         if reply.cut_after is not None and index >= reply.cut_after:
-            await response.write(bytes(whole))
+            await response.write(bytes(buffer))
             anthropic.break_off(request)
             return response
-        whole += _chunk(model, {"content": piece})
+        buffer += _chunk(model, {"content": piece})
         if reply.token_ms:
-            await response.write(bytes(whole))
-            whole.clear()
+            await response.write(bytes(buffer))
+            buffer.clear()
             await asyncio.sleep(reply.token_ms / 1000)
     if reply.cut_after is not None and reply.cut_after >= len(pieces):
-        await response.write(bytes(whole))
+        await response.write(bytes(buffer))
         anthropic.break_off(request)
         return response
     if reply.garbled:
-        whole += b'data: {"choices": [{"delta": {"cont\n\n'
+        buffer += b'data: {"choices": [{"delta": {"cont\n\n'
     for index, call in enumerate(reply.tool_calls):
         arguments = call.arguments if isinstance(call.arguments, str) else orjson.dumps(call.arguments).decode()
         head = {"index": index, "id": f"call_{index}", "type": "function"}
-        whole += _chunk(model, {"tool_calls": [{**head, "function": {"name": call.name, "arguments": ""}}]})
+        buffer += _chunk(model, {"tool_calls": [{**head, "function": {"name": call.name, "arguments": ""}}]})
         # In two parts, as real servers do.
         for part in (arguments[: len(arguments) // 2], arguments[len(arguments) // 2 :]):
-            whole += _chunk(model, {"tool_calls": [{"index": index, "function": {"arguments": part}}]})
-    whole += _chunk(model, {}, finish="tool_calls" if reply.tool_calls else "stop")
+            buffer += _chunk(model, {"tool_calls": [{"index": index, "function": {"arguments": part}}]})
+    buffer += _chunk(model, {}, finish="tool_calls" if reply.tool_calls else "stop")
     usage = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": len(pieces)}
-    whole += b"data: " + orjson.dumps({"id": "scripted", "model": model, "choices": [], "usage": usage}) + b"\n\n"
-    whole += b"data: [DONE]\n\n"
-    await response.write(bytes(whole))
+    buffer += b"data: " + orjson.dumps({"id": "scripted", "model": model, "choices": [], "usage": usage}) + b"\n\n"
+    buffer += b"data: [DONE]\n\n"
+    await response.write(bytes(buffer))
     await response.write_eof()
     return response
 

@@ -1,4 +1,4 @@
-"""The company that tests are about."""
+"""The company of the agent's tests."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ COMPANY = "demo"
 
 
 def demo_config(**changes: Any) -> CompanyConfig:
-    """Answers at once, and the one visitor of a thousand conversations may spend for them, unless told otherwise."""
+    """Returns settings that answer without delay, with a visitor budget large enough for a thousand conversations."""
     fields: dict[str, Any] = {
         "company_id": COMPANY,
         "ai_auto_response_enabled": True,

@@ -1,4 +1,4 @@
-"""For tests: a caller of completions over the bus."""
+"""A caller of completions over the bus, for tests."""
 
 import asyncio
 import uuid
@@ -18,7 +18,7 @@ WEATHER = CompletionTool(name="get_weather", description="Weather", parameters={
 
 @dataclass
 class Got:
-    """What came of a completion."""
+    """The texts and the end of a completion."""
 
     texts: list[str] = field(default_factory=list[str])
     end: CompletionEnd | None = None

@@ -1,4 +1,4 @@
-"""What memory and the market-adapter answer about a customer, on the agent's stage."""
+"""Stands in for memory and the market-adapter on the agent's stage, for one customer."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,8 +26,9 @@ from runtime.errors import RpcError
 
 @dataclass
 class CopilotSide:
-    """`context`: what is put into every context beside user and conversation; `away`: nothing answers; `meanwhile`:
-    what somebody else makes of the memory right after it has been read, once each."""
+    """One customer's data. `context`: the rest of every context, besides user and conversation; `away`: every method
+    fails as unavailable; `meanwhile`: each read of the memory replaces it afterwards with the next of these, as if
+    somebody else had changed it."""
 
     memory: LongTermMemory = field(default_factory=LongTermMemory)
     actions: dict[str, Action] = field(default_factory=dict[str, Action])
@@ -40,18 +41,18 @@ class CopilotSide:
     meanwhile: list[LongTermMemory] = field(default_factory=list[LongTermMemory])
 
     async def serve(self, server: RpcServer) -> None:
-        """The methods that the agent asks."""
-        await server.serve(CONTEXT, self._full)
-        await server.serve(SUMMARY_SAVE, self._save)
-        await server.serve(memory_rpc.MEMORY_GET, self._get)
-        await server.serve(memory_rpc.MEMORY_MEANT, self._meant)
-        await server.serve(memory_rpc.MEMORY_PATCH, self._patch)
-        await server.serve(memory_rpc.MEMORY_DELETE, self._delete)
-        await server.serve(market_rpc.ACTION_DECIDE, self._decide)
-        await server.serve(market_rpc.ACTIONS_PENDING, self._pending)
+        """Serves the methods that the agent calls."""
+        await server.serve(CONTEXT, self._get_context)
+        await server.serve(SUMMARY_SAVE, self._save_summary)
+        await server.serve(memory_rpc.MEMORY_GET, self._get_memory)
+        await server.serve(memory_rpc.MEMORY_MEANT, self._find_meant_facts)
+        await server.serve(memory_rpc.MEMORY_PATCH, self._patch_memory)
+        await server.serve(memory_rpc.MEMORY_DELETE, self._delete_memory)
+        await server.serve(market_rpc.ACTION_DECIDE, self._decide_action)
+        await server.serve(market_rpc.ACTIONS_PENDING, self._pending_actions)
 
     def order(self, action_id: str, symbol: str = "AAPL", summary: str | None = None, **details: Any) -> dict[str, Any]:
-        """A pending order, and what create_paper_order answers when it makes it."""
+        """Adds a pending order and returns the result of the create_paper_order call that made it."""
         fields = {"symbol": symbol, "side": "buy", "orderType": "market", "quantity": "5", "status": "pending"}
         fields["conversationId"] = "c1"
         summary = summary or f"Buy 5 {symbol} at market (paper)"
@@ -72,8 +73,8 @@ class CopilotSide:
             "expires_at": "2030-01-01T00:00:00Z",
         }
 
-    async def _full(self, request: ContextRequest) -> FullContext:
-        self._present()
+    async def _get_context(self, request: ContextRequest) -> FullContext:
+        self._require_available()
         self.asked.append(request)
         summary = self.summaries[-1] if self.summaries else None
         covered = summary.up_to_seq if summary else 0
@@ -84,8 +85,8 @@ class CopilotSide:
         user = ContextUser(id=request.user_id, plan=request.plan, preferences=self.memory.preferences)
         return self.context.model_copy(update={"user": user, "conversation": conversation})
 
-    async def _save(self, request: SummarySaveRequest) -> SummarySaved:
-        self._present()
+    async def _save_summary(self, request: SummarySaveRequest) -> SummarySaved:
+        self._require_available()
         version = self.summaries[-1].version if self.summaries else None
         if request.over != version:
             return SummarySaved(saved=False, summary=self.summaries[-1] if self.summaries else None)
@@ -99,57 +100,57 @@ class CopilotSide:
         self.summaries.append(summary)
         return SummarySaved(saved=True, summary=summary)
 
-    async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
+    async def _get_memory(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
         del request
-        self._present()
+        self._require_available()
         reply = memory_rpc.MemoryReply(memory=self.memory, version=self._version())
         if self.meanwhile:
             self.memory = self.meanwhile.pop(0)
         return reply
 
-    async def _meant(self, request: memory_rpc.MeantRequest) -> memory_rpc.MeantReply:
-        """The facts whose words are all in what is said, or whose id it is."""
-        self._present()
-        said = f" {request.about.lower()} "
-        kept = {"userNotes": self.memory.user_notes, "preferences": self.memory.preferences}
-        gone = [
-            one
-            for held in kept.values()
-            for one in held
-            if f" {one.lower()} " in said or memory_rpc.fact_id(one) == request.about
+    async def _find_meant_facts(self, request: memory_rpc.MeantRequest) -> memory_rpc.MeantReply:
+        """Finds the facts whose text the request contains, or whose id it is."""
+        self._require_available()
+        about = f" {request.about.lower()} "
+        facts_by_field = {"userNotes": self.memory.user_notes, "preferences": self.memory.preferences}
+        meant = [
+            fact
+            for facts in facts_by_field.values()
+            for fact in facts
+            if f" {fact.lower()} " in about or memory_rpc.fact_id(fact) == request.about
         ]
-        patch = {name: [one for one in held if one not in gone] for name, held in kept.items()}
-        reply = memory_rpc.MeantReply(version=self._version(), patch=patch if gone else {}, texts=gone)
+        patch = {name: [fact for fact in facts if fact not in meant] for name, facts in facts_by_field.items()}
+        reply = memory_rpc.MeantReply(version=self._version(), patch=patch if meant else {}, texts=meant)
         if self.meanwhile:
             self.memory = self.meanwhile.pop(0)
         return reply
 
-    async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
-        self._present()
+    async def _patch_memory(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
+        self._require_available()
         if request.over not in (None, self._version()):
             raise RpcError("PRECONDITION_FAILED", "changed meanwhile")
         wire = {**self.memory.to_wire(), **request.patch}
         corrects = request.corrects or {}
         for name in ("userNotes", "preferences"):
-            wire[name] = [corrects.get(one, one) for one in wire.get(name) or ()]
-        kept = {name: value for name, value in wire.items() if value is not None}
-        self.memory = LongTermMemory.model_validate(kept)
+            wire[name] = [corrects.get(fact, fact) for fact in wire.get(name) or ()]
+        fields = {name: value for name, value in wire.items() if value is not None}
+        self.memory = LongTermMemory.model_validate(fields)
         return memory_rpc.MemoryReply(memory=self.memory)
 
-    async def _delete(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
+    async def _delete_memory(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
         del request
-        self._present()
+        self._require_available()
         self.memory = LongTermMemory()
         return memory_rpc.MemoryDeleteReply(deleted=True)
 
-    async def _pending(self, request: memory_rpc.UserRef) -> market_rpc.PendingActionsReply:
+    async def _pending_actions(self, request: memory_rpc.UserRef) -> market_rpc.PendingActionsReply:
         del request
-        self._present()
-        waiting = [action for action in self.actions.values() if action.state is ActionState.PENDING]
-        return market_rpc.PendingActionsReply(actions=waiting)
+        self._require_available()
+        pending = [action for action in self.actions.values() if action.state is ActionState.PENDING]
+        return market_rpc.PendingActionsReply(actions=pending)
 
-    async def _decide(self, request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:
-        self._present()
+    async def _decide_action(self, request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:
+        self._require_available()
         action = self.actions.get(request.action_id)
         if action is None:
             raise RpcError("NOT_FOUND", "no such action")
@@ -157,8 +158,8 @@ class CopilotSide:
             raise RpcError("CONFLICT", "not what was shown")
         if action.state is ActionState.PENDING:
             self.decided.append((request.action_id, request.decision))
-            yes = request.decision == "confirm"
-            state, status = (ActionState.CONFIRMED, "open") if yes else (ActionState.REJECTED, "rejected")
+            is_confirmed = request.decision == "confirm"
+            state, status = (ActionState.CONFIRMED, "open") if is_confirmed else (ActionState.REJECTED, "rejected")
             action = action.model_copy(update={"state": state, "details": {**action.details, "status": status}})
             self.actions[request.action_id] = action
         return market_rpc.ActionReply(action=action)
@@ -166,6 +167,6 @@ class CopilotSide:
     def _version(self) -> str:
         return derive_id(self.memory.to_json().decode())
 
-    def _present(self) -> None:
+    def _require_available(self) -> None:
         if self.away:
             raise RpcError("UNAVAILABLE", "away", retryable=True)

@@ -1,5 +1,5 @@
-"""Agents that die or stand still in the middle of a step: as after kill -9, nothing is sent any more and nothing given
-back; as after SIGSTOP, everything goes on much later."""
+"""Agents that die or freeze in the middle of a step. As after kill -9, they send nothing more and return no delivery;
+as after SIGSTOP, they continue much later."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -13,14 +13,14 @@ from contracts.conversation import Snapshot
 
 
 class Killed(BaseException):
-    """The process is gone. Not an Exception, so that nothing handles it."""
+    """The process was killed. It is not an Exception, so that no handler catches it."""
 
 
 @dataclass
 class Death:
-    """Dies at the `at`-th step (from 0), before or after it is done; `dead` is set then.
+    """Dies at step `at` (from 0), before or after the step is done, and then sets `dead`.
 
-    Steps are what leaves the process or comes back: looks, saves, appends, tool calls.
+    Steps are the agent's exchanges with the outside: reads of the conversation, saves, appends, tool calls.
     """
 
     at: int
@@ -29,25 +29,25 @@ class Death:
     dead: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def step(self, name: str, work: Callable[[], Any]) -> Any:
-        """Does one step, or dies."""
+        """Performs one step, or dies."""
         if self.dead.is_set():
             await self.happen()
         self.steps.append(name)
-        mine = len(self.steps) - 1 == self.at
-        if mine and not self.after:
+        is_target = len(self.steps) - 1 == self.at
+        if is_target and not self.after:
             await self.happen()
         result = await work()
-        if mine and self.after:
+        if is_target and self.after:
             await self.happen()
         return result
 
     async def happen(self) -> None:
-        """Now."""
+        """Dies now."""
         self.dead.set()
         raise Killed
 
     def around(self, ports: Ports) -> Ports:
-        """The ports, with death behind them."""
+        """Returns the ports, wrapped so that their calls count as steps."""
         return replace(
             ports,
             chat=_Chat(self, ports),
@@ -59,12 +59,12 @@ class Death:
 
 @dataclass
 class Standstill(Death):
-    """Stands still at the step until `thawed` is set; `dead` says that it does."""
+    """Freezes at the step until `thawed` is set; `dead` is set when it freezes."""
 
     thawed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def happen(self) -> None:
-        """Goes on when it is thawed."""
+        """Freezes now, and returns when `thawed` is set."""
         self.dead.set()
         await self.thawed.wait()
 

@@ -1,4 +1,4 @@
-"""A provider's API over real HTTP that answers, or refuses, as a test says."""
+"""A model provider's API over HTTP whose answers and refusals a test decides."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -8,23 +8,23 @@ import orjson
 from aiohttp import web
 
 Refusal = tuple[int, dict[str, Any]]
-"""A status and a body."""
+"""An HTTP status and a JSON body."""
 Answer = Refusal | bytes
-"""Bytes: a stream of events."""
+"""A refusal, or the bytes of an event stream."""
 
 
 def openai_error(message: str, param: str | None = None, code: str | None = None, status: int = 400) -> Refusal:
-    """A refusal in OpenAI's form."""
+    """Returns a refusal in OpenAI's format."""
     return status, {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
 
 
 def streamed(*events: Mapping[str, Any]) -> bytes:
-    """These server-sent events."""
+    """Returns the bytes of these server-sent events."""
     return b"".join(b"data: " + orjson.dumps(event) + b"\n\n" for event in events)
 
 
 class Endpoint:
-    """An API that answers as `answer` says. `asked`: the requests that came, `paths`: where to."""
+    """An API that responds with `answer(body)`. `asked`: the bodies of the requests; `paths`: their paths."""
 
     def __init__(self, answer: Callable[[dict[str, Any]], Answer]) -> None:
         self._answer = answer
@@ -45,7 +45,7 @@ class Endpoint:
 
 @asynccontextmanager
 async def serving(answer: Callable[[dict[str, Any]], Answer]) -> AsyncGenerator[Endpoint]:
-    """The endpoint, on a port of its own."""
+    """Serves the endpoint on a free port."""
     endpoint, app = Endpoint(answer), web.Application()
     app.router.add_post("/{path:.*}", endpoint.handle)
     runner = web.AppRunner(app)

@@ -1,4 +1,4 @@
-"""For tests: stands in for the executor, and counts what its tools do."""
+"""Stands in for the executor in tests, and records the effects of its tools."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -14,22 +14,22 @@ Handle = Callable[[ToolCallRequested], Awaitable[ToolResult]]
 
 @dataclass
 class Executor:
-    """Runs each call id once, as the real one does, and counts the effects."""
+    """Runs each call id once, as the real executor does, and records the effects."""
 
     tools: dict[str, Handle] = field(default_factory=dict[str, Handle])
     effects: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     requests: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
     repeats: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
-    """Requests that came while their call was running."""
+    """Requests that arrived while their call was running."""
     changing: set[str] = field(default_factory=set[str])
-    """Tools that are offered as ones with effects."""
+    """Names of the tools that the catalogue marks as having side effects."""
     made: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """Tools that ran, with their arguments."""
+    """Tools that ran, each with its arguments as JSON."""
     running: set[str] = field(default_factory=set[str])
     done: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])
 
     def offer(self, name: str, data: dict[str, Any]) -> None:
-        """A tool that always answers the same."""
+        """Adds a tool that always returns the same data."""
 
         async def answer(request: ToolCallRequested) -> ToolResult:
             del request
@@ -38,7 +38,7 @@ class Executor:
         self.tools[name] = answer
 
     def catalogue(self) -> list[CatalogueTool]:
-        """What it offers."""
+        """Returns the catalogue entries of its tools."""
         return [
             CatalogueTool(
                 id=f"test.{name}",
@@ -54,7 +54,7 @@ class Executor:
         ]
 
     async def run(self, request: ToolCallRequested) -> ToolResult | None:
-        """The recorded result, or the tool's; None: the call is running, and is to come again."""
+        """Returns the recorded result or runs the tool. None if the call is running: the request must be repeated."""
         if request not in self.requests:
             self.requests.append(request)
         if request.call_id in self.running:
@@ -67,18 +67,18 @@ class Executor:
             self.running.discard(request.call_id)
 
     async def _run(self, request: ToolCallRequested) -> ToolResult:
-        known = self.done.get(request.call_id)
-        if known is not None:
-            return known
+        recorded = self.done.get(request.call_id)
+        if recorded is not None:
+            return recorded
         if request.tool not in self.tools:
-            unknown = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=f"no tool {request.tool}")
-            return ToolResult(success=False, error=unknown, metadata=ToolMetadata(execution_time=0.0))
+            error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=f"no tool {request.tool}")
+            return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))
         self.effects.append((request.call_id, json.dumps(request.arguments, sort_keys=True)))
         self.made.append((request.tool, json.dumps(request.arguments, sort_keys=True)))
         result = await self.tools[request.tool](request)
-        open_ = result.error is not None and (
+        is_unsettled = result.error is not None and (
             result.error.code == ToolCode.UNAVAILABLE or result.error.reason == OUTCOME_UNKNOWN
         )
-        if not open_:
+        if not is_unsettled:
             self.done[request.call_id] = result
         return result

@@ -1,5 +1,5 @@
-"""Tool outputs for tests of analyses: what market_snapshot and fundamentals_events gave for IBM and MSFT on the sample
-data's last day, and schemas that they fit."""
+"""Tool outputs for tests of analyses: the results of market_snapshot and fundamentals_events for IBM and MSFT on the
+last day of the sample data, and a schema that they satisfy."""
 
 import copy
 from collections.abc import Iterable
@@ -62,7 +62,7 @@ OUTPUT_SCHEMA: dict[str, Any] = {
 
 
 async def serve_tool_details(client: Client) -> RpcServer:
-    """Plays the executor's part of rpc.tools.details.v1 for the tools of analyses; the caller drains it."""
+    """Serves rpc.tools.details.v1 in place of the executor, for the tools of analyses; the caller drains the server."""
 
     async def details(request: ToolDetailsRequest) -> ToolDetailsReply:
         tools = [
@@ -90,13 +90,13 @@ async def serve_tool_details(client: Client) -> RpcServer:
 
 
 def output(tool: str, tickers: Iterable[str]) -> dict[str, Any]:
-    """What the tool gives for these tickers; those that are not IBM or MSFT fail, as with the real provider."""
+    """Returns the tool's result for these tickers; others than IBM and MSFT fail, as with the real provider."""
     table = _SNAPSHOTS if tool == "market_snapshot" else _EVENTS
-    asked = list(tickers)
-    failed = [
-        {"error": f"{one} is not in the sample data", "ticker": one, "reason": "not_in_sample"}
-        for one in asked
-        if one not in table
+    requested = list(tickers)
+    errors = [
+        {"error": f"{ticker} is not in the sample data", "ticker": ticker, "reason": "not_in_sample"}
+        for ticker in requested
+        if ticker not in table
     ]
-    found = {one: copy.deepcopy(table[one]) for one in asked if one in table}
-    return {"tickers": found, "errors": failed, "source": "sample", "as_of": AS_OF}
+    entries = {ticker: copy.deepcopy(table[ticker]) for ticker in requested if ticker in table}
+    return {"tickers": entries, "errors": errors, "source": "sample", "as_of": AS_OF}

@@ -1,8 +1,8 @@
-"""For tests: a text sink that records a running answer."""
+"""A text sink for tests that records a running answer."""
 
 
 class RecordingSink:
-    """A sink that keeps the pieces that count, and how often it was begun again."""
+    """Records the pieces since the last restart, and the number of restarts."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
@@ -10,14 +10,14 @@ class RecordingSink:
 
     @property
     def said(self) -> str:
-        """All of it."""
+        """The text so far."""
         return "".join(self.pieces)
 
     def text(self, piece: str) -> None:
-        """A piece more."""
+        """Adds a piece."""
         self.pieces.append(piece)
 
     def restart(self) -> None:
-        """What was said is void."""
+        """Discards the text so far."""
         self.pieces.clear()
         self.restarts += 1

@@ -1,15 +1,15 @@
-"""An explicit-state model checker that walks every interleaving of the turn decisions.
+"""An explicit-state model checker that explores every interleaving of the turn decisions.
 
-The decisions checked are the service's own (agent.domain.turn.machine); modelled here is only the world around them: a
-log with a fence, a journal cell with compare-and-set, deliveries that come again, agents that die, leases that lie (a
-delivery comes again while its driver lives, a probe says the contrary), acknowledgements and answers that get lost,
-reads that are stale, publishes that arrive late, a clock that jumps, and an executor that runs a call id once.
+It checks the service's own decisions (agent.domain.turn.machine) and models only the world around them: a log with a
+fence, a journal cell with compare-and-set, redeliveries, agents that die, wrong leases (a delivery comes again while
+its driver lives, or a probe reports the contrary of the truth), lost acknowledgements and replies, stale reads,
+publishes that arrive late, a clock that jumps, and an executor that runs each call id once.
 
-A violation is found when an answer is doubled, speaks over a human, answers a message that is settled, repeats a tool's
-effect, or when a message can be lost: a state in which nothing will happen any more, or nothing good ever can, while a
-visitor waits.
+It reports a violation if an answer is sent twice, overrides a human, answers a settled message or repeats a tool's
+effect, or if a message can be lost: a visitor waits in a state from which nothing happens any more, or from which no
+answer can be reached.
 
-Rules that are left out on purpose (class Rules) show that the checker sees what it should.
+Tests leave out a rule on purpose (class Rules) to show that the checker finds the resulting fault.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -37,40 +37,41 @@ from contracts.events.chat import OwnerKind
 
 
 class Rules:
-    """What stands between the machine and the world. Nothing, here; a subclass leaves one rule out."""
+    """Hooks between the machine and the world, which change nothing here; a subclass leaves out one rule."""
 
     taken = "out"
-    """What becomes of a delivery when an agent takes it."""
+    """The state of a delivery after an agent has taken it."""
     nakked = "waiting"
-    """What becomes of a delivery that is handed back."""
+    """The state of a delivery after it has been handed back (NAK)."""
 
     def event(self, event: effects.Event, handling: DeliveryState, world: World) -> effects.Event:
-        """The event that the machine gets; a subclass may change it."""
+        """Returns the event that the machine gets; a subclass may change it."""
         del handling, world
         return event
 
     def effect(
         self, effect: effects.Effect, cause: effects.Event | None, handling: DeliveryState, world: World
     ) -> effects.Effect:
-        """The effect that is performed; a subclass may change it."""
+        """Returns the effect that is performed; a subclass may change it."""
         del cause, handling, world
         return effect
 
     def view(self, facts: tuple[Fact, ...]) -> Snapshot:
-        """The view made of a snapshot; a subclass may change it."""
+        """Returns the snapshot of these facts; a subclass may change it."""
         return judged(facts)
 
     def trimmed(self, world: World) -> int:
-        """How far memory trims the log: all of it when every message is settled, the AI is the owner, and everybody who
-        reads the log has acknowledged all; else nothing."""
+        """Returns how many facts are trimmed after memory trims the log: all if every message is settled, the AI is
+        the owner and every delivery is acknowledged, else as many as before."""
         view = snapshot_of(world.held)
-        pending = any(state != "gone" for _, _, state in world.deliveries)
-        return world.trimmed if view.unanswered or view.owner is not OwnerKind.AI or pending else len(world.log)
+        is_pending = any(state != "gone" for _, _, state in world.deliveries)
+        return world.trimmed if view.unanswered or view.owner is not OwnerKind.AI or is_pending else len(world.log)
 
 
 @dataclass
 class Finding:
-    """What the walk found. `violation` None: nothing wrong in any of `states` states."""
+    """The result of an exploration of `states` states. `violation` is None if all of them are right, else `path` holds
+    the steps that lead to it."""
 
     states: int
     violation: str | None = None
@@ -78,14 +79,14 @@ class Finding:
 
 
 class Violation(Exception):  # noqa: N818 - it is a finding, not a fault of the program
-    """A broken promise."""
+    """A promise to visitors or operators that a step breaks."""
 
 
 def explore(scenario: Scenario, rules: Rules | None = None, *, limit: int = 2_000_000) -> Finding:
-    """Walks all reachable states, breadth first, and stops at the first violation, with the shortest way to it.
+    """Explores all reachable states, breadth first, and stops at the first violation; its path is the shortest one.
 
     Raises:
-        RuntimeError: more than `limit` states.
+        RuntimeError: if there are more than `limit` states.
     """
     rules = rules or Rules()
     start = World(
@@ -94,12 +95,12 @@ def explore(scenario: Scenario, rules: Rules | None = None, *, limit: int = 2_00
         faults=scenario.faults,
         enabled=scenario.policy.enabled,
     )
-    number: dict[World, int] = {start: 0}
+    index_of: dict[World, int] = {start: 0}
     worlds = [start]
     came_from: list[tuple[int, str]] = [(-1, "start")]
     predecessors: list[list[int]] = [[]]
-    good: list[int] = []
-    at = 0
+    good_ends: list[int] = []
+    current = 0
 
     def path(index: int, last: str | None = None) -> list[str]:
         steps = [last] if last else []
@@ -108,44 +109,45 @@ def explore(scenario: Scenario, rules: Rules | None = None, *, limit: int = 2_00
             steps.append(step)
         return steps[::-1]
 
-    while at < len(worlds):
-        world = worlds[at]
-        moved = False
+    while current < len(worlds):
+        world = worlds[current]
+        has_moves = False
         try:
             for step, following in _moves(world, scenario, rules):
-                moved = True
-                found = number.get(following)
-                if found is None:
-                    found = number[following] = len(worlds)
-                    if found > limit:
+                has_moves = True
+                next_index = index_of.get(following)
+                if next_index is None:
+                    next_index = index_of[following] = len(worlds)
+                    if next_index > limit:
                         raise RuntimeError(f"{scenario.name}: more than {limit} states")
                     worlds.append(following)
-                    came_from.append((at, step))
+                    came_from.append((current, step))
                     predecessors.append([])
-                predecessors[found].append(at)
+                predecessors[next_index].append(current)
         except Violation as violation:
-            return Finding(len(worlds), str(violation), path(at))
-        if not moved:
-            if _waits(world, scenario):
-                return Finding(len(worlds), "lost: nothing will happen any more and a visitor waits", path(at))
-            good.append(at)
-        at += 1
-    return _can_all_end(worlds, predecessors, good, path)
+            return Finding(len(worlds), str(violation), path(current))
+        if not has_moves:
+            if _has_waiting_visitor(world, scenario):
+                return Finding(len(worlds), "lost: nothing will happen any more and a visitor waits", path(current))
+            good_ends.append(current)
+        current += 1
+    return _check_all_can_end(worlds, predecessors, good_ends, path)
 
 
-def _can_all_end(
-    worlds: list[World], predecessors: list[list[int]], good: list[int], path: Callable[[int], list[str]]
+def _check_all_can_end(
+    worlds: list[World], predecessors: list[list[int]], good_ends: list[int], path: Callable[[int], list[str]]
 ) -> Finding:
-    reaches = bytearray(len(worlds))
-    for index in good:
-        reaches[index] = 1
-    stack = list(good)
+    """Looks for a state from which no good end can be reached."""
+    can_end = bytearray(len(worlds))
+    for index in good_ends:
+        can_end[index] = 1
+    stack = list(good_ends)
     while stack:
         for before in predecessors[stack.pop()]:
-            if not reaches[before]:
-                reaches[before] = 1
+            if not can_end[before]:
+                can_end[before] = 1
                 stack.append(before)
-    stuck = reaches.find(0)
+    stuck = can_end.find(0)
     if stuck < 0:
         return Finding(len(worlds))
     return Finding(len(worlds), "lost: from here no run ever ends with the visitor answered", path(stuck))
@@ -155,7 +157,7 @@ def _policy(world: World, scenario: Scenario) -> AnswerPolicy:
     return scenario.policy if world.enabled else replace(scenario.policy, enabled=False)
 
 
-def _waits(world: World, scenario: Scenario) -> bool:
+def _has_waiting_visitor(world: World, scenario: Scenario) -> bool:
     view = snapshot_of(world.log)
     return view.unanswered and _policy(world, scenario).answers(view.owner)
 
@@ -164,30 +166,33 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
     for actor, acts in enumerate(scenario.actors):
         position = world.acts[actor]
         if position < len(acts):
-            done = (*world.acts[:actor], position + 1, *world.acts[actor + 1 :])
-            yield acts[position].value, _act(world._replace(acts=done), acts[position], rules)
+            next_acts = (*world.acts[:actor], position + 1, *world.acts[actor + 1 :])
+            yield acts[position].value, _act(world._replace(acts=next_acts), acts[position], rules)
     for index, late in enumerate(world.late):
-        rest = world._replace(late=world.late[:index] + world.late[index + 1 :])
-        yield "late publish arrives", _stored(rest, late, scenario)[0]
+        without_late = world._replace(late=world.late[:index] + world.late[index + 1 :])
+        yield "late publish arrives", _append_late(without_late, late, scenario)[0]
     idle = next((agent for agent, job in enumerate(world.jobs) if job is None), None)
     for index, (seq, visitor, state) in enumerate(world.deliveries):
-        again = state == "out" and world.faults.redelivery > 0
-        if idle is None or (state != "waiting" and not again):
+        is_redelivery = state == "out" and world.faults.redelivery > 0
+        if idle is None or (state != "waiting" and not is_redelivery):
             continue
         handling, effect = begin(effects.Trigger(seq, visitor), COMPANY, CONVERSATION, time_limit=TIME_LIMIT)
-        started = _deliver(world, index, rules.taken)
-        if again:
+        started = _with_delivery_state(world, index, rules.taken)
+        if is_redelivery:
             started = started._replace(faults=world.faults._replace(redelivery=world.faults.redelivery - 1))
         effect = rules.effect(effect, None, handling, world)
-        # Idle agents are alike: it is enough that one of them takes the delivery.
-        yield f"agent {idle} takes {seq}", _work(started, idle, job_of(index, handling, effect))
+        # Idle agents are interchangeable, so only the first of them takes the delivery.
+        yield f"agent {idle} takes {seq}", _with_job(started, idle, job_of(index, handling, effect))
     for agent, job in enumerate(world.jobs):
         if job is None:
             continue
         yield from _perform(world, agent, job, scenario, rules)
         if world.faults.crash > 0:
-            died = _work(_deliver(world, job.delivery, "waiting"), agent, None)
-            yield f"agent {agent} dies", died._replace(faults=world.faults._replace(crash=world.faults.crash - 1))
+            after_death = _with_job(_with_delivery_state(world, job.delivery, "waiting"), agent, None)
+            yield (
+                f"agent {agent} dies",
+                after_death._replace(faults=world.faults._replace(crash=world.faults.crash - 1)),
+            )
 
 
 def _act(world: World, act: Act, rules: Rules) -> World:
@@ -221,40 +226,46 @@ def _act(world: World, act: Act, rules: Rules) -> World:
     return world
 
 
-def _deliver(world: World, index: int, state: str) -> World:
-    seq, visitor, old = world.deliveries[index]
-    if old == "gone":
+def _with_delivery_state(world: World, index: int, state: str) -> World:
+    seq, visitor, old_state = world.deliveries[index]
+    if old_state == "gone":
         return world
-    changed = (seq, visitor, state)
-    return world._replace(deliveries=(*world.deliveries[:index], changed, *world.deliveries[index + 1 :]))
+    delivery = (seq, visitor, state)
+    return world._replace(deliveries=(*world.deliveries[:index], delivery, *world.deliveries[index + 1 :]))
 
 
-def _work(world: World, agent: int, job: Job | None) -> World:
+def _with_job(world: World, agent: int, job: Job | None) -> World:
     return world._replace(jobs=(*world.jobs[:agent], job, *world.jobs[agent + 1 :]))
 
 
-def _spent(world: World, fault: str) -> World:
-    left = getattr(world.faults, fault) - 1
-    return world._replace(faults=world.faults._replace(**{fault: left}))
+def _with_fault_used(world: World, fault: str) -> World:
+    remaining = getattr(world.faults, fault) - 1
+    return world._replace(faults=world.faults._replace(**{fault: remaining}))
 
 
 def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rules) -> Iterator[tuple[str, World]]:
     effect = job.effect
     match effect:
         case effects.Ack():
-            yield f"agent {agent} acks ({effect.why})", _work(_deliver(world, job.delivery, "gone"), agent, None)
+            yield (
+                f"agent {agent} acks ({effect.why})",
+                _with_job(_with_delivery_state(world, job.delivery, "gone"), agent, None),
+            )
             if world.faults.lost_ack > 0:
-                lost = _work(_deliver(world, job.delivery, "waiting"), agent, None)
-                yield f"agent {agent}'s ack is lost", _spent(lost, "lost_ack")
+                after_loss = _with_job(_with_delivery_state(world, job.delivery, "waiting"), agent, None)
+                yield f"agent {agent}'s ack is lost", _with_fault_used(after_loss, "lost_ack")
         case effects.Retry():
-            yield f"agent {agent} naks ({effect.why})", _work(_deliver(world, job.delivery, rules.nakked), agent, None)
+            yield (
+                f"agent {agent} naks ({effect.why})",
+                _with_job(_with_delivery_state(world, job.delivery, rules.nakked), agent, None),
+            )
         case _:
             for name, event, after in _outcomes(world, agent, job, scenario, rules):
-                told = rules.event(event, job.handling, after)
+                machine_event = rules.event(event, job.handling, after)
                 policy = _policy(after, scenario)
-                handling, following = advance(job.handling, told, policy, after.now)
+                handling, following = advance(job.handling, machine_event, policy, after.now)
                 following = rules.effect(following, event, handling, after)
-                yield f"agent {agent}: {name}", _work(after, agent, job_of(job.delivery, handling, following))
+                yield f"agent {agent}: {name}", _with_job(after, agent, job_of(job.delivery, handling, following))
 
 
 def _outcomes(
@@ -265,66 +276,70 @@ def _outcomes(
         case effects.ReadConversation():
             yield "looks", effects.ConversationRead(rules.view(world.held), *world.cell), world
             if world.faults.stale > 0:
-                for n in range(len(world.log)):
+                for length in range(len(world.log)):
                     yield (
-                        f"sees a stale log ({n})",
-                        effects.ConversationRead(rules.view(world.log[:n]), *world.cell),
-                        _spent(world, "stale"),
+                        f"sees a stale log ({length})",
+                        effects.ConversationRead(rules.view(world.log[:length]), *world.cell),
+                        _with_fault_used(world, "stale"),
                     )
                 if world.older_cell != world.cell:
                     stale = effects.ConversationRead(rules.view(world.held), *world.older_cell)
-                    yield "sees a stale journal", stale, _spent(world, "stale")
+                    yield "sees a stale journal", stale, _with_fault_used(world, "stale")
         case effects.Probe():
-            others = (other for at, other in enumerate(world.jobs) if at != agent and other is not None)
-            driven = any(other.handling.phase is Phase.DRIVING for other in others)
-            yield "probes", effects.DriverProbed(driven), world
+            others = (other for index, other in enumerate(world.jobs) if index != agent and other is not None)
+            is_driven = any(other.handling.phase is Phase.DRIVING for other in others)
+            yield "probes", effects.DriverProbed(is_driven), world
             if world.faults.probe > 0:
-                # A driver that stood still says nothing; a dead one may have said so a moment before.
-                yield "is told the contrary by its probe", effects.DriverProbed(not driven), _spent(world, "probe")
+                # A frozen driver does not reply; a dead one may have replied a moment before its death.
+                yield (
+                    "is told the contrary by its probe",
+                    effects.DriverProbed(not is_driven),
+                    _with_fault_used(world, "probe"),
+                )
         case effects.Save():
             if effect.revision in (world.cell[1], -1):
                 revision = world.cell[1] + 1
                 after = world._replace(cell=(effect.journal, revision), older_cell=world.cell)
                 yield "saves", effects.Saved(revision), after
                 if world.faults.lost_puback > 0:
-                    yield "saves, unacknowledged", effects.SaveRefused(), _spent(after, "lost_puback")
+                    yield "saves, unacknowledged", effects.SaveRefused(), _with_fault_used(after, "lost_puback")
             else:
                 yield "is refused the journal", effects.SaveRefused(), world
         case effects.CallModel():
-            yield from _replies(world, agent, effect, scenario)
+            yield from _model_replies(world, agent, effect, scenario)
         case effects.RunCalls():
-            yield "runs the tools", *_run(world, effect.journal)
+            yield "runs the tools", *_run_calls(world, effect.journal)
         case effects.Append():
-            late = Late(_fact_of(effect.journal, len(world.log) + 1, world.now), effect.fence)
-            after, stored = _stored(world, late, scenario)
+            late = Late(_answer_fact(effect.journal, len(world.log) + 1, world.now), effect.fence)
+            after, is_stored = _append_late(world, late, scenario)
             yield (
-                "appends" if stored else "is refused",
-                effects.Stored(len(after.log)) if stored else effects.AppendRefused(len(after.log)),
+                "appends" if is_stored else "is refused",
+                effects.Stored(len(after.log)) if is_stored else effects.AppendRefused(len(after.log)),
                 after,
             )
             if world.faults.lost_puback > 0:
-                yield "appends, unacknowledged", effects.AppendUnknown(), _spent(after, "lost_puback")
-                under_way = world._replace(late=(*world.late, late))
-                yield "appends, late", effects.AppendUnknown(), _spent(under_way, "lost_puback")
+                yield "appends, unacknowledged", effects.AppendUnknown(), _with_fault_used(after, "lost_puback")
+                pending = world._replace(late=(*world.late, late))
+                yield "appends, late", effects.AppendUnknown(), _with_fault_used(pending, "lost_puback")
         case effects.ReportFailure():
             yield "reports", effects.Reported(), world
         case effects.Ack() | effects.Retry():
             return
 
 
-def _fact_of(journal: Journal, seq: int, now: float) -> Fact:
+def _answer_fact(journal: Journal, seq: int, now: float) -> Fact:
     kind = ChatKind.SYSTEM if journal.failure is not None else ChatKind.ASSISTANT
     return Fact(kind, seq, now, basis=journal.basis)
 
 
-def _replies(
+def _model_replies(
     world: World, agent: int, effect: effects.CallModel, scenario: Scenario
 ) -> Iterator[tuple[str, effects.Event, World]]:
     signature = f"agent {agent} attempt {effect.journal.attempts}"
-    # A model that sees the order in its turn's calls, or a turn that ended before (memory tells, whatever the log still
-    # holds), does not ask for it again.
-    ended_before = snapshot_of(world.log[: effect.view.seq]).basis > 0
-    if scenario.tools and not effect.journal.calls and not ended_before:
+    # The model does not ask for the order again if it sees it among the calls of this turn or of an earlier one, which
+    # memory supplies even if the log is trimmed.
+    has_earlier_turn = snapshot_of(world.log[: effect.view.seq]).basis > 0
+    if scenario.tools and not effect.journal.calls and not has_earlier_turn:
         yield (
             "model asks for a tool",
             effects.ModelReplied(ModelAnswer(calls=(RequestedCall("order", signature),))),
@@ -333,7 +348,7 @@ def _replies(
     else:
         yield "model answers", effects.ModelReplied(ModelAnswer(text="answer")), world
     if world.faults.model > 0:
-        yield "model fails", effects.AskFailed("LLM_UNAVAILABLE", "down"), _spent(world, "model")
+        yield "model fails", effects.AskFailed("LLM_UNAVAILABLE", "down"), _with_fault_used(world, "model")
     policy = _policy(world, scenario)
     if not policy.enabled:
         yield "is switched off", effects.Interrupted(StopReason.DISABLED), world
@@ -344,21 +359,21 @@ def _replies(
             return
 
 
-def _run(world: World, journal: Journal) -> tuple[effects.Event, World]:
-    known = dict(world.effects)
+def _run_calls(world: World, journal: Journal) -> tuple[effects.Event, World]:
+    effects_by_id = dict(world.effects)
     for call in journal.unsettled:
-        if known.setdefault(call.call_id, call.arguments) != call.arguments:
+        if effects_by_id.setdefault(call.call_id, call.arguments) != call.arguments:
             raise Violation("an effect's id used for two different calls: two agents drive one turn")
-    if len(known) > 1:
+    if len(effects_by_id) > 1:
         raise Violation("effect twice: the same order made again")
     results: Mapping[str, str] = {call.call_id: "done" for call in journal.unsettled}
-    return effects.ToolsFinished(results), world._replace(effects=tuple(sorted(known.items())))
+    return effects.ToolsFinished(results), world._replace(effects=tuple(sorted(effects_by_id.items())))
 
 
-def _stored(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:
-    """What the stream does. -1: no fence is asked for.
+def _append_late(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:
+    """Appends a publish as the stream does; returns whether it was stored. A fence of -1 means none.
 
-    Message ids are left out, as if their window were always over: the fence alone has to do.
+    Message ids are not modelled, as if their window were always over, so the fence alone must suffice.
     """
     if late.fence not in (world.last, -1):
         return world, False

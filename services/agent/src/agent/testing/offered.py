@@ -1,5 +1,5 @@
-"""The tools' schemas, as far as the rules read them: names, what is required, and which words may stand; and the
-steps that replace an order."""
+"""The parts of the tools' schemas that the offline rules read: argument names, required ones, and enums; and helpers
+that return the calls of a step."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from typing import Any
 from agent.domain.offline.steps import Result, UseTools, next_step
 from agent.domain.offline.wishes import Wish
 
-_ARGUMENTS = """
+_TOOLS = """
 get_price symbol
 get_ohlcv symbol timeframe [limit] [start] [end]
 get_indicators symbol indicators [timeframe] [length] [end]
@@ -45,7 +45,7 @@ _INDICATORS = ["RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX"]
 
 
 def _schema(arguments: Sequence[str]) -> dict[str, Any]:
-    """A tool's input schema, with the names in brackets left optional."""
+    """Returns a tool's input schema; names in brackets are optional."""
     names = [name.strip("[]") for name in arguments]
     properties: dict[str, Any] = {name: {} for name in names}
     if "indicators" in properties:
@@ -53,17 +53,18 @@ def _schema(arguments: Sequence[str]) -> dict[str, Any]:
     return {"properties": properties, "required": [name for name in arguments if not name.startswith("[")]}
 
 
-SCHEMAS = {row.split()[0]: _schema(row.split()[1:]) for row in _ARGUMENTS.strip().splitlines()}
-"""Everything that the premium plan has."""
+SCHEMAS = {row.split()[0]: _schema(row.split()[1:]) for row in _TOOLS.strip().splitlines()}
+"""Schemas of all tools of the premium plan, by name."""
 
 
 def replaced(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
-    """The calls that end what is replaced, and then make it anew."""
-    ended: tuple[Any, ...] = calls_of(wish, looked)
-    return (*ended, *calls_of(wish, [*looked, *((tool, of, {}) for tool, of in ended)]))
+    """Returns the calls that cancel the replaced order or alert, followed by those that create the new one."""
+    cancellations: tuple[Any, ...] = calls_of(wish, looked)
+    results = [*looked, *((tool, arguments, {}) for tool, arguments in cancellations)]
+    return (*cancellations, *calls_of(wish, results))
 
 
 def calls_of(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
-    """The calls of the next step; none if something is said instead."""
+    """Returns the calls of the next step; empty if the step is a text instead."""
     step = next_step(wish, looked, "en")
     return step.calls if isinstance(step, UseTools) else ()

@@ -1,4 +1,4 @@
-"""Passages of a made site, and what the assistant without a model answers from them."""
+"""Passages of an invented site, and the answers that the offline assistant makes from them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ READ = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def passage(title: str, text: str, language: Language = "en", **changes: Any) -> Passage:
-    """One of a page of that title; `changes`: other fields of the Passage."""
+    """Returns a passage of a page with that title; `changes` override fields of the Passage."""
     fields: dict[str, Any] = {
         "id": title.replace(" ", "-"),
         "document_id": "d",
@@ -32,11 +32,12 @@ def passage(title: str, text: str, language: Language = "en", **changes: Any) ->
 def answered(
     question: str, found: Sequence[Passage], language: Language, *before: dict[str, Any], documents: int = 200
 ) -> str:
-    """The answer to a question for which these were found among so many documents; `before`: the messages until then.
-    Raises TypeError: a tool is asked for instead."""
-    known = KnowledgeFound(passages=list(found), documents=documents)
+    """Returns the offline answer to a question, given the passages found in `documents` documents.
+
+    `before`: the earlier messages. Raises TypeError if the assistant calls a tool instead."""
+    knowledge = KnowledgeFound(passages=list(found), documents=documents)
     messages = [*before, {"role": "user", "content": question}]
-    response = respond(messages, ("fetch_page",), language, introduced=True, knowledge=known)
+    response = respond(messages, ("fetch_page",), language, introduced=True, knowledge=knowledge)
     if not isinstance(response, SayText):
         raise TypeError(f"no answer but {response}")
     return response.text

@@ -1,4 +1,4 @@
-"""An agent as a process of its own, made to be killed or frozen; it needs a bus and a model's server."""
+"""An agent in a process of its own, which tests kill or freeze; it needs a bus and a model server."""
 
 import http.client
 import sys
@@ -9,7 +9,7 @@ from runtime.testing.service import ServiceProcess
 
 
 class AgentProcess(ServiceProcess):
-    """`python -m agent` of this clone, or of the one whose `python` is given. Its `model` tells it from its like."""
+    """Runs `python -m agent` with this interpreter or with `python`, of another clone. Its `model` identifies it."""
 
     start_deadline = 120.0
 
@@ -39,7 +39,7 @@ class AgentProcess(ServiceProcess):
         return self._settings
 
     def metrics(self) -> str:
-        """What it counts, as Prometheus reads it."""
+        """Returns its metrics in the Prometheus text format."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=10)
         try:
             connection.request("GET", "/metrics")

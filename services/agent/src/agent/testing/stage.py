@@ -1,4 +1,4 @@
-"""A stage for the agent's tests: a real bus, a real agent, and small stand-ins for the services it asks."""
+"""A stage for the agent's tests: a real bus, a real agent, and small stand-ins for the services that it calls."""
 
 import asyncio
 import uuid
@@ -64,12 +64,12 @@ from runtime.workers.outcomes import Ack, Outcome, Retry
 from runtime.workers.pull_worker import Delivery, PullWorker
 
 LATER = 2**40
-"""When the principals of the stage expire."""
+"""When the stage's principals expire, in seconds since 1970: never."""
 _ROLES = {ChatKind.VISITOR: Role.VISITOR, ChatKind.ASSISTANT: Role.ASSISTANT, ChatKind.OPERATOR: Role.OPERATOR}
 
 
 def verify(principal: str) -> Principal:
-    """Stands in for the signature check alone: "role/plan/user"."""
+    """Reads an unsigned principal, "role/plan/user"; replaces only the signature check."""
     parts = principal.split("/")
     if len(parts) != 3:
         raise InvalidTokenError("not a principal")
@@ -77,13 +77,13 @@ def verify(principal: str) -> Principal:
 
 
 class Stage:
-    """Everything around the agent. Facts are written as the gateway writes them."""
+    """Everything around the agent. Writes facts as the gateway does."""
 
     def __init__(self, client: Client, config: CompanyConfig, *, memory: bool = True) -> None:
-        """`memory`: it plays memory too."""
+        """`memory`: whether the stage serves memory's methods too."""
         self.nats = client
         self.config = config
-        self._plays_memory = memory
+        self._serves_memory = memory
         self.version = 1
         self.executor = Executor()
         self.publisher = Publisher(client)
@@ -96,38 +96,38 @@ class Stage:
         self.copilot = CopilotSide()
         self.knowledge: KnowledgeFound | None = KnowledgeFound()
         self.memory_runs = asyncio.Event()
-        """Not set: memory stands still in the middle of a search, or of a reservation with one."""
+        """While this is not set, memory hangs in the middle of a search or of a reservation."""
         self.memory_runs.set()
         self.searched: list[KnowledgeSearch] = []
         self.searches_with_tokens = True
-        """An older memory does not."""
+        """Whether a reservation also searches; older versions of memory do not."""
         self.reserves_further = False
-        """Nor does one whose company's budget is half used."""
+        """Whether memory grants further reservations; it does not once half of the company's budget is used."""
         self._heard: dict[tuple[str, str], asyncio.Event] = {}
         self._server = RpcServer(client)
-        # It has no leases of its own: a loop that stands still in a test must not make it run a call twice.
+        # Not the executor's short leases: an event loop that a test blocks must not make the worker run a call twice.
         self._worker = PullWorker(
-            client, "TOOLS", "tool-executor", [channels.TOOL_REQUESTS], self._call, slots=32, ack_wait=30.0
+            client, "TOOLS", "tool-executor", [channels.TOOL_REQUESTS], self._run_call, slots=32, ack_wait=30.0
         )
 
     async def start(self) -> None:
-        """Streams, memory's and the executor's methods, a listener to live events."""
+        """Creates the streams, serves memory's and the executor's methods, and subscribes to live events."""
         await ensure_streams(self.nats)
-        if self._plays_memory:
-            await self._server.serve(COMPANY_GET, self._company)
-            await self._server.serve(HISTORY, self._history)
-            await self._server.serve(BUDGET_RESERVE, self._reserve)
-            await self._server.serve(BUDGET_SETTLE, self._settle)
-        await self._server.serve(SEARCH, self._search)
+        if self._serves_memory:
+            await self._server.serve(COMPANY_GET, self._get_company)
+            await self._server.serve(HISTORY, self._get_history)
+            await self._server.serve(BUDGET_RESERVE, self._reserve_budget)
+            await self._server.serve(BUDGET_SETTLE, self._settle_budget)
+        await self._server.serve(SEARCH, self._search_knowledge)
         await self._server.serve(CATALOGUE, self._catalogue)
         await self.copilot.serve(self._server)
-        await subscribe(self.nats, "live.turn.>", self._live)
+        await subscribe(self.nats, "live.turn.>", self._record_live_event)
         await subscribe(self.nats, "usage.recorded.v1.>", self._settle_by_fact)
         await self._worker.start()
         await self.nats.flush()
 
     async def stop(self) -> None:
-        """Ends the stand-ins."""
+        """Stops the stand-ins."""
         await self._worker.drain(1.0)
         await self._server.drain(1.0)
 
@@ -143,7 +143,7 @@ class Stage:
         wishes: Wishes | None = None,
         files: list[FileRef] | None = None,
     ) -> int:
-        """A visitor writes; the sequence."""
+        """Appends a visitor's message and returns its sequence."""
         message = VisitorMessage(
             message_id=uuid7(),
             client_message_id=uuid7(),
@@ -157,17 +157,17 @@ class Stage:
         return await self._append(conversation, ChatKind.VISITOR, message, fenced=False)
 
     async def take(self, conversation: str) -> int:
-        """A human agent takes the conversation, fenced and retried as the rules demand."""
+        """A human agent takes the conversation: a fenced append, retried until it succeeds."""
         owner = OwnerChanged(owner=Owner(kind=OwnerKind.HUMAN, operator_id="op-1"), by="op-1")
         return await self._append(conversation, ChatKind.OWNER, owner, fenced=True)
 
     async def release(self, conversation: str) -> int:
-        """The conversation goes back to the AI."""
+        """Hands the conversation back to the AI."""
         owner = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="op-1")
         return await self._append(conversation, ChatKind.OWNER, owner, fenced=True)
 
     async def operator(self, conversation: str, text: str) -> int:
-        """A human agent writes."""
+        """Appends a human agent's message."""
         message = OperatorMessage(message_id=uuid7(), text=text, operator_id="op-1")
         return await self._append(conversation, ChatKind.OPERATOR, message, fenced=False)
 
@@ -177,7 +177,7 @@ class Stage:
         return await self._append(conversation, ChatKind.CANCEL, fact, fenced=True)
 
     async def configure(self, **changes: Any) -> None:
-        """The company's settings change, for everybody."""
+        """Changes the company's settings and publishes the change."""
         self.config = self.config.model_copy(update=changes)
         self.version += 1
         event = CloudEvent(
@@ -193,54 +193,54 @@ class Stage:
         subject = channels.chat(COMPANY, conversation, kind)
         msg_id = channels.chat_msg_id(COMPANY, conversation, kind, uuid7())
         while True:
-            newest = await self.log.snapshot(COMPANY, conversation) if fenced else None
-            fence = fence_at(COMPANY, conversation, newest.seq) if newest else None
+            snapshot = await self.log.snapshot(COMPANY, conversation) if fenced else None
+            fence = fence_at(COMPANY, conversation, snapshot.seq) if snapshot else None
             try:
                 return (await self.publisher.append(subject, event, stream="CHAT", msg_id=msg_id, fence=fence)).seq
             except FenceRefusedError:
                 continue
 
-    # ------------------------------------------------------------ what came of it
+    # ------------------------------------------------------------ results
 
     async def facts(self, conversation: str) -> list[tuple[ChatKind, int, dict[str, Any]]]:
-        """The conversation's log: kind, sequence, data."""
+        """Returns the conversation's log: kind, sequence and data of each fact."""
         bounds = await self.log.bounds()
         stored = await self.log.read(COMPANY, conversation, 0, bounds.last_seq)
-        return [_opened(fact) for fact in stored if facts_of([fact])]
+        return [_parse_fact(fact) for fact in stored if facts_of([fact])]
 
     async def answers(self, conversation: str) -> list[dict[str, Any]]:
-        """The assistant's and the system's messages."""
+        """Returns the assistant's and the system's messages."""
         kinds = (ChatKind.ASSISTANT, ChatKind.SYSTEM)
         return [data for kind, _, data in await self.facts(conversation) if kind in kinds]
 
     async def answered(self, conversation: str, count: int = 1, deadline: float = 20.0) -> list[dict[str, Any]]:
-        """Waits for so many answers."""
+        """Waits for at least `count` answers and returns them."""
 
         async def enough() -> list[dict[str, Any]] | None:
-            found = await self.answers(conversation)
-            return found if len(found) >= count else None
+            answers = await self.answers(conversation)
+            return answers if len(answers) >= count else None
 
         return cast("list[dict[str, Any]]", await eventually(enough, deadline))
 
     async def idle(self, deadline: float = 20.0) -> None:
         """Waits until every turn's trigger is acknowledged."""
 
-        async def nothing_left() -> bool:
+        async def is_drained() -> bool:
             info = orjson.loads((await self.nats.request("$JS.API.CONSUMER.INFO.CHAT.agent", b"")).data)
             return info["num_pending"] == 0 and info["num_ack_pending"] == 0
 
-        await eventually(nothing_left, deadline)
+        await eventually(is_drained, deadline)
 
     def told(self, kind: str) -> list[dict[str, Any]]:
-        """The data of the live events of a kind, e.g. message.delta."""
+        """Returns the data of the live events of a kind, e.g. message.delta."""
         return [data for subject, data in self.live if subject.endswith(f".{kind}.v1")]
 
     def heard(self, conversation: str, kind: str) -> asyncio.Event:
-        """Set by the conversation's first live event of the kind, e.g. message.delta."""
+        """Returns an event that the conversation's first live event of the kind sets, e.g. message.delta."""
         return self._heard.setdefault((conversation, kind), asyncio.Event())
 
     async def usage(self, count: int, deadline: float = 20.0) -> list[dict[str, Any]]:
-        """Waits for so many usage.recorded facts; their data."""
+        """Waits for at least `count` usage.recorded facts and returns their data."""
         reader = DirectReader(self.nats, "FACTS")
 
         async def enough() -> list[dict[str, Any]] | None:
@@ -251,12 +251,12 @@ class Stage:
 
     # ------------------------------------------------------------ stand-ins
 
-    async def _company(self, request: CompanyRequest) -> CompanyReply:
+    async def _get_company(self, request: CompanyRequest) -> CompanyReply:
         if request.company_id != COMPANY:
             return CompanyReply()
         return CompanyReply(settings=CompanySettings(config=self.config, version=self.version))
 
-    async def _history(self, request: HistoryRequest) -> HistoryReply:
+    async def _get_history(self, request: HistoryRequest) -> HistoryReply:
         if self.memory_fails:
             raise RpcError("UNAVAILABLE", "no database", retryable=True)
         facts = await self.log.read(request.company_id, request.conversation_id, 0, request.up_to_seq)
@@ -271,19 +271,19 @@ class Stage:
             )
             for stored in facts
             if facts_of([stored])
-            for kind, seq, data in [_opened(stored)]
+            for kind, seq, data in [_parse_fact(stored)]
             if kind in _ROLES
         ]
         return HistoryReply(messages=messages[-request.limit :], up_to_seq=request.up_to_seq)
 
-    async def _search(self, request: KnowledgeSearch) -> KnowledgeFound:
+    async def _search_knowledge(self, request: KnowledgeSearch) -> KnowledgeFound:
         self.searched.append(request)
         await self.memory_runs.wait()
         if self.knowledge is None:
             raise RpcError("UNAVAILABLE", "no knowledge")
         return self.knowledge
 
-    async def _reserve(self, request: BudgetReserveRequest) -> BudgetReserveReply:
+    async def _reserve_budget(self, request: BudgetReserveRequest) -> BudgetReserveReply:
         self.reserved.append(request)
         spent = self.budgets.reserve(
             request.company_id,
@@ -295,29 +295,31 @@ class Stage:
             0,
         )
         await self.memory_runs.wait()
-        found = None
+        knowledge = None
         if request.knowledge is not None and self.searches_with_tokens:
             self.searched.append(KnowledgeSearch(company_id=request.company_id, **dict(request.knowledge)))
-            found = self.knowledge
+            knowledge = self.knowledge
         further = (spent is None and self.reserves_further and request.further is not None) or None
-        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1, knowledge=found, further=further)
+        return BudgetReserveReply(
+            granted=spent is None, spent=spent, reserved_at=1, knowledge=knowledge, further=further
+        )
 
-    async def _settle(self, request: BudgetSettleRequest) -> BudgetSettled:
+    async def _settle_budget(self, request: BudgetSettleRequest) -> BudgetSettled:
         self.settled.append(request)
         return BudgetSettled(settled=True)
 
     async def _settle_by_fact(self, message: Msg) -> None:
         event = CloudEvent[UsageRecorded].model_validate_json(message.data)
         first, usage = event.data.reservation, event.data.usage
-        for held in (*([first] if first is not None else []), *(event.data.further or ())):
+        for reservation in (*([first] if first is not None else []), *(event.data.further or ())):
             settlement = BudgetSettleRequest(
                 company_id=event.data.company_id,
-                reservation_id=held.id,
-                reserved=held.tokens,
-                used=usage.prompt_tokens + usage.completion_tokens if held is first else 0,
-                reserved_at=held.at,
-                payer=held.payer,
-                tier=held.tier,
+                reservation_id=reservation.id,
+                reserved=reservation.tokens,
+                used=usage.prompt_tokens + usage.completion_tokens if reservation is first else 0,
+                reserved_at=reservation.at,
+                payer=reservation.payer,
+                tier=reservation.tier,
             )
             self.settled.append(settlement)
 
@@ -325,7 +327,7 @@ class Stage:
         del request
         return CatalogueReply(tools=self.executor.catalogue())
 
-    async def _call(self, delivery: Delivery) -> Outcome:
+    async def _run_call(self, delivery: Delivery) -> Outcome:
         request = CloudEvent[ToolCallRequested].model_validate_json(delivery.data).data
         result = await self.executor.run(request)
         if result is None:
@@ -338,13 +340,13 @@ class Stage:
             await self.nats.publish(request.reply_to, event.to_json())
         return Ack()
 
-    async def _live(self, message: Msg) -> None:
+    async def _record_live_event(self, message: Msg) -> None:
         self.live.append((message.subject, orjson.loads(message.data)["data"]))
         conversation, kind = message.subject.split(".", 4)[3:]
         self.heard(conversation, kind.removesuffix(".v1")).set()
 
 
-def _opened(fact: StoredFact) -> tuple[ChatKind, int, dict[str, Any]]:
+def _parse_fact(fact: StoredFact) -> tuple[ChatKind, int, dict[str, Any]]:
     address = channels.parse_chat(fact.subject)
     if address is None:
         raise AssertionError(f"not a chat subject: {fact.subject}")
@@ -353,14 +355,14 @@ def _opened(fact: StoredFact) -> tuple[ChatKind, int, dict[str, Any]]:
 
 @asynccontextmanager
 async def stage(url: str, config: CompanyConfig | None = None) -> AsyncGenerator[Stage]:
-    """A stage on a running nats-server."""
+    """Sets up a stage on a running nats-server."""
     client = await connect(NatsSettings(url=url), name="stage")
-    setting = Stage(client, config or demo_config())
-    await setting.start()
+    agent_stage = Stage(client, config or demo_config())
+    await agent_stage.start()
     try:
-        yield setting
+        yield agent_stage
     finally:
-        await setting.stop()
+        await agent_stage.stop()
         await client.close()
 
 
@@ -374,15 +376,17 @@ async def agent(
     seal: Seal | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Agent]:
-    """An agent in this process, with a connection of its own. No model URL: the offline assistant."""
+    """Runs an agent in this process, with a connection of its own; without a model URL, the offline assistant."""
     client = await connect(NatsSettings(url=url), name=f"agent-{uuid.uuid4().hex[:4]}")
-    # Keys that a developer has in the environment must not make tests call anybody.
-    chosen = models or ModelSettings(base_url=model_url, model="scripted" if model_url else None, provider_keys={})
-    connections = AgentConnections(client, verify, chosen, seal or Seal(SealSettings()), loopback=True)
-    running = Agent(connections, AgentSettings(**settings), wrap)
-    await running.start()
+    # Without provider_keys, keys in a developer's environment would make tests call real providers.
+    model_settings = models or ModelSettings(
+        base_url=model_url, model="scripted" if model_url else None, provider_keys={}
+    )
+    connections = AgentConnections(client, verify, model_settings, seal or Seal(SealSettings()), loopback=True)
+    running_agent = Agent(connections, AgentSettings(**settings), wrap)
+    await running_agent.start()
     try:
-        yield running
+        yield running_agent
     finally:
-        await running.drain(2.0)
+        await running_agent.drain(2.0)
         await client.close()

@@ -1,4 +1,4 @@
-"""The small worlds that the checker walks through: people, faults, agents at work, and everything there is."""
+"""The small worlds that the checker explores: people's acts, faults, jobs of agents, and the state of everything."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,7 +18,7 @@ ANSWERING = AnswerPolicy(enabled=True)
 
 
 class Act(StrEnum):
-    """What people and time do; each actor's acts happen in order, between everything else."""
+    """What people, memory and the clock do. Each actor's acts happen in order, interleaved with everything else."""
 
     VISITOR = "visitor"
     TAKE = "take"
@@ -31,13 +31,13 @@ class Act(StrEnum):
     WAIT = "wait"
     """Ten seconds pass."""
     TRIM = "trim"
-    """Memory takes the conversation out of the log, if the rules let it."""
+    """Memory trims the conversation from the log, if the rules allow it."""
     BACK = "back"
     """The clock jumps back by ten seconds."""
 
 
 class Faults(NamedTuple):
-    """How often each thing may go wrong in one run."""
+    """How often each fault may happen in one run."""
 
     crash: int = 0
     lost_ack: int = 0
@@ -53,7 +53,7 @@ NONE = Faults()
 
 @dataclass(frozen=True)
 class Scenario:
-    """One small world. `tools`: the model asks for one tool with an effect before it answers."""
+    """One small world to explore. `tools`: the model calls one tool with an effect before it answers."""
 
     name: str
     actors: tuple[tuple[Act, ...], ...]
@@ -65,8 +65,11 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """An agent at work on a delivery: its machine, and the effect that it is about to perform. Made by `job_of` alone:
-    equal ones are one, so that none is ever looked into to compare worlds, of which there are hundreds of thousands."""
+    """An agent's work on a delivery: the machine's state and the effect that it performs next.
+
+    Only `job_of` creates jobs. It returns the same object for equal jobs, so that comparing worlds, of which there are
+    hundreds of thousands, compares identities.
+    """
 
     delivery: int
     handling: DeliveryState
@@ -75,20 +78,20 @@ class Job:
 
 @cache
 def job_of(delivery: int, handling: DeliveryState, effect: Effect) -> Job:
-    """The job of these."""
+    """Returns the only job with these values."""
     return Job(delivery, handling, effect)
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A publish under way whose sender has given up waiting."""
+    """A publish that has not arrived yet, whose sender no longer waits for it."""
 
     fact: Fact
     fence: int
 
 
 class World(NamedTuple):
-    """Everything that there is. `deliveries`: sequence → waiting, out or gone, by the newest word."""
+    """The state of everything. `deliveries`: sequence, whether it is a visitor's message, and waiting, out or gone."""
 
     log: tuple[Fact, ...] = ()
     cell: tuple[Journal | None, int] = (None, 0)
@@ -102,21 +105,21 @@ class World(NamedTuple):
     now: float = 0.0
     enabled: bool = True
     trimmed: int = 0
-    """Up to here the log is gone. `log` keeps what was there, for the judge alone."""
+    """The number of facts trimmed from the log. `log` still contains them, for the checks alone."""
 
     @property
     def held(self) -> tuple[Fact, ...]:
-        """What the stream still holds."""
+        """The facts that the stream still stores."""
         return self.log[self.trimmed :]
 
     @property
     def last(self) -> int:
-        """The sequence that a fence is compared with: 0 when nothing is held."""
+        """The sequence that a fence is compared with: 0 if the stream is empty."""
         return len(self.log) if self.held else 0
 
 
 def judged(facts: tuple[Fact, ...]) -> Snapshot:
-    """The view of a log, with the first visitor message after the basis."""
+    """Returns the snapshot of a log, with the first visitor message after the basis."""
     view = snapshot_of(facts)
-    first = next((f for f in facts if f.kind is ChatKind.VISITOR and f.seq > view.basis), None)
+    first = next((fact for fact in facts if fact.kind is ChatKind.VISITOR and fact.seq > view.basis), None)
     return replace(view, first_unanswered_at=first.at, first_unanswered=first.seq) if first else view

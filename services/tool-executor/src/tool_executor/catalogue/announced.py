@@ -138,12 +138,12 @@ class Offers:
     def _of(self, company: str) -> Iterator[_Offer]:
         now = self._clock()
         for scope in (NOBODY, company):
-            for (where, _), offer in self._offers.items():
-                if where == scope and offer.expires_at > now:
+            for (owner, _), offer in self._offers.items():
+                if owner == scope and offer.expires_at > now:
                     yield offer
 
     def _check_free(self, tool: DeclaredTool, key: tuple[str, str], offer: _Offer) -> None:
-        others = [other for (where, service), other in self._offers.items() if where == key[0] and service != key[1]]
+        others = [other for (owner, service), other in self._offers.items() if owner == key[0] and service != key[1]]
         announced = (entry for other in [offer, *others] for entry in other.entries.values())
         if any(tool.name == entry.tool.name or tool.id == entry.tool.id for entry in [*self._catalogue, *announced]):
             raise CatalogueError(

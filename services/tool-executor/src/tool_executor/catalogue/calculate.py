@@ -1,4 +1,4 @@
-"""Calculators for the risk of a trade. Pure arithmetic; nothing is looked up."""
+"""Calculators for the risk of a trade: pure arithmetic on the arguments."""
 
 from decimal import Decimal
 
@@ -29,13 +29,13 @@ async def calculate_position_size(arguments: Arguments, context: CallContext) ->
             side=arguments.get("side"),
         )
     except SizingError as error:
-        raise _refused(error) from error
+        raise _refusal(error) from error
     return {
         "side": position.side,
-        "quantity": _number(position.quantity),
-        "risk_amount": _number(position.risk_amount),
-        "risk_at_stop": _number(position.risk_at_stop),
-        "position_value": _number(position.position_value),
+        "quantity": _json_number(position.quantity),
+        "risk_amount": _json_number(position.risk_amount),
+        "risk_at_stop": _json_number(position.risk_at_stop),
+        "position_value": _json_number(position.position_value),
         "capped_by_cash": position.capped_by_cash,
     }
 
@@ -50,13 +50,13 @@ async def calculate_risk_reward(arguments: Arguments, context: CallContext) -> D
             target=decimal_of(arguments["take_profit_price"]),
         )
     except SizingError as error:
-        raise _refused(error) from error
+        raise _refusal(error) from error
     return {
         "side": trade.side,
-        "risk": _number(trade.risk),
-        "reward": _number(trade.reward),
-        "ratio": _number(trade.ratio),
-        "break_even_win_rate": _number(trade.break_even_win_rate),
+        "risk": _json_number(trade.risk),
+        "reward": _json_number(trade.reward),
+        "ratio": _json_number(trade.ratio),
+        "break_even_win_rate": _json_number(trade.break_even_win_rate),
     }
 
 
@@ -121,10 +121,10 @@ def tools() -> list[DeclaredTool]:
     ]
 
 
-def _refused(error: SizingError) -> ToolRefusedError:
+def _refusal(error: SizingError) -> ToolRefusedError:
     return ToolRefusedError(ArgumentProblem(error.field, error.text))
 
 
-def _number(value: Decimal) -> int | float:
-    """JSON knows no decimals: a whole number stays whole, the rest is the nearest binary fraction."""
+def _json_number(value: Decimal) -> int | float:
+    """Converts a decimal for JSON, which has none: to an integer if it is whole, else to the nearest float."""
     return int(value) if value == value.to_integral_value() else float(value)

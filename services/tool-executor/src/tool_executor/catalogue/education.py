@@ -12,7 +12,7 @@ from tool_executor.texts import TEXTS
 
 @cache
 def glossary() -> Glossary:
-    """The glossary of the process: immutable, and read from its files once."""
+    """Returns the glossary of the process, which is read from its files once and is immutable."""
     return Glossary.load()
 
 
@@ -20,17 +20,17 @@ async def explain_concept(arguments: Arguments, context: CallContext) -> Data:
     """Explains a concept in the caller's language."""
     try:
         return {**glossary().explain(arguments["concept"], arguments["level"], context.caller.language)}
-    except UnknownConceptError as unknown:
-        raise ToolFailedError("unknown_concept", unknown.message) from unknown
+    except UnknownConceptError as error:
+        raise ToolFailedError("unknown_concept", error.message) from error
 
 
 def with_plain_spacing(arguments: Arguments) -> Arguments:
-    """The concept in one spelling; what else it may be called is the glossary's affair."""
+    """Normalizes case and spaces of the concept, for the cache; the glossary resolves synonyms and misspellings."""
     return {**arguments, "concept": " ".join(arguments["concept"].casefold().split())}
 
 
 def tools() -> list[DeclaredTool]:
-    """The category's tools. Reads the glossary, so that a mistake in it stops the service instead of a call."""
+    """Returns the category's tools. Loads the glossary, so that a mistake in it fails at the start, not in a call."""
     glossary()
     return [
         DeclaredTool(

@@ -54,7 +54,7 @@ _EVENTS = sourced({**_FUNDAMENTALS, "next_earnings_date": _DATE, "next_dividend_
 
 
 def days_in_order(arguments: Arguments) -> Sequence[ArgumentProblem]:
-    """A first day after the last one. ISO days compare as texts."""
+    """Returns a problem if the first day is after the last one; ISO dates compare as texts."""
     start, end = arguments.get("start"), arguments.get("end")
     return [ArgumentProblem("start", TEXTS["arguments.start_after_end"])] if start and end and start > end else []
 
@@ -67,7 +67,7 @@ market_tool = partial(
     handler=OverTheBus(),
     validator=days_in_order,
 )
-"""A tool of the category: the market-adapter answers it, the same for everybody who reads the same language."""
+"""Declares a tool of this category: the market-adapter serves it, with one result for all users of a language."""
 
 
 def _per_ticker(entry: Schema) -> Schema:
@@ -75,13 +75,13 @@ def _per_ticker(entry: Schema) -> Schema:
 
 
 def with_indicators_once(arguments: Arguments) -> Arguments:
-    """One spelling: the symbol's own, and each indicator once, in the catalogue's order."""
-    asked = [name for name in Indicator if name in arguments["indicators"]]
-    return {**with_normal_symbol(arguments), "indicators": asked}
+    """Normalizes the symbol, and lists each indicator once, in the catalogue's order."""
+    indicators = [name for name in Indicator if name in arguments["indicators"]]
+    return {**with_normal_symbol(arguments), "indicators": indicators}
 
 
 def tools() -> list[DeclaredTool]:
-    """The category's tools about symbols and bars; watchlists, which change, are in watchlist.py."""
+    """Returns the tools about symbols and bars; those for watchlists are in watchlist.py."""
     return [
         market_tool(
             id="market.get_price",

@@ -1,4 +1,4 @@
-"""Tools for earlier conversations and for what is remembered about the caller. Memory serves them."""
+"""Tools for earlier conversations and for the facts remembered about the caller. Memory serves them."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tool_executor.texts import TEXTS
 def tools() -> list[DeclaredTool]:
     fact = data_schema({"id": TEXT, "fact": TEXT})
     undo = data_schema({"tool": TEXT, "arguments": {"type": "object"}})
-    changing: dict[str, Any] = {
+    change_fields: dict[str, Any] = {
         "category": Category.MEMORY,
         "per_minute": 30,
         "time_limit": 6.0,
@@ -44,7 +44,7 @@ def tools() -> list[DeclaredTool]:
             description=TEXTS["tools.remember.description"],
             label=TEXTS["tools.remember.label"],
             input_schema=input_schema(FactArguments),
-            **changing,
+            **change_fields,
             examples=({"fact": "I am vegan"},),
         ),
         DeclaredTool(
@@ -54,7 +54,7 @@ def tools() -> list[DeclaredTool]:
             label=TEXTS["tools.forget.label"],
             destructive=True,
             input_schema=input_schema(ForgetArguments),
-            **changing,
+            **change_fields,
             examples=({"what": "vegan"},),
         ),
         DeclaredTool(
@@ -63,7 +63,7 @@ def tools() -> list[DeclaredTool]:
             description=TEXTS["tools.update_memory.description"],
             label=TEXTS["tools.update_memory.label"],
             input_schema=input_schema(UpdateArguments),
-            **changing,
+            **change_fields,
             examples=({"id": "f0123456789", "fact": "I live in Lima"},),
         ),
     ]

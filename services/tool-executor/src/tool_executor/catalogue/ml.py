@@ -32,7 +32,7 @@ ml_tool = partial(
 
 
 def tools() -> list[DeclaredTool]:
-    """The category's tools. A prediction that is not kept yet is made on the spot, which takes a second or so."""
+    """Returns the category's tools. A prediction that is not stored yet is computed during the call: about 1 s."""
     return [
         ml_tool(
             id="ml.get_prediction",

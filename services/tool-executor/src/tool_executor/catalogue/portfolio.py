@@ -1,5 +1,5 @@
-"""The caller's paper portfolio. The market-adapter serves both tools. A filled or ended order drops the cached
-results."""
+"""The caller's paper portfolio. The market-adapter serves both tools. When an order is filled or ends, their
+cached results are dropped."""
 
 from functools import partial
 

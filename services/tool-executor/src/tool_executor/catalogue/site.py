@@ -17,16 +17,16 @@ from tool_executor.texts import TEXTS
 
 
 def site_is_open(company: CompanyTools) -> bool:
-    """Whether the company lets its site be read: the switch is on, and it says which site."""
+    """Whether the company allows its site to be read: fetch_page is enabled and allowed domains are set."""
     return company.fetch_page_enabled and bool(company.allowed_domains)
 
 
 def path_problems(arguments: Arguments) -> list[ArgumentProblem]:
-    """Whether the path is one at all; whether the company allows it is another question."""
+    """Returns a problem if the path is malformed; whether the company allows it is checked later."""
     try:
         canonical_path(arguments["path"])
-    except AddressRefusedError as refused:
-        return [ArgumentProblem("path", refused.text)]
+    except AddressRefusedError as error:
+        return [ArgumentProblem("path", error.text)]
     return []
 
 
@@ -47,8 +47,8 @@ def tools(read_page: ReadPage) -> list[DeclaredTool]:
             ]
         return data
 
-    about = "Path on the company's site, beginning with /, e.g. /pricing"
-    path = {**TEXT, "maxLength": 2048, "description": about}
+    description = "Path on the company's site, beginning with /, e.g. /pricing"
+    path = {**TEXT, "maxLength": 2048, "description": description}
     return [
         DeclaredTool(
             id="site.fetch_page",

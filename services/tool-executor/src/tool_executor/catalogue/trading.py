@@ -1,5 +1,5 @@
-"""Paper orders. The market-adapter serves them and uses the call id as the order's own, so an interrupted call can
-be looked up by repeating it. Nothing is placed before the user confirms in the chat."""
+"""Paper orders. The market-adapter serves them and uses the call id as the order id, so the outcome of an interrupted
+call is found by repeating the call. No order is placed before the user confirms it in the chat."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,14 +18,14 @@ from tool_executor.texts import TEXTS
 
 
 def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
-    """Prices that are missing, or that the order would ignore."""
+    """Returns a problem for each price that is missing or that the order type would ignore."""
     kind = OrderType(arguments["order_type"])
     problems: list[ArgumentProblem] = []
     for name in ("limit_price", "stop_price"):
-        needed, given = name in PRICES_OF[kind], name in arguments
-        if needed and not given:
+        is_needed, is_given = name in PRICES_OF[kind], name in arguments
+        if is_needed and not is_given:
             problems.append(ArgumentProblem(name, TEXTS["order.price_needed"].format(kind=kind)))
-        elif given and not needed:
+        elif is_given and not is_needed:
             text = TEXTS["order.price_not_taken"].format(kind=kind)
             problems.append(ArgumentProblem(name, text))
     return problems

@@ -12,7 +12,7 @@ watchlist_tool = partial(DeclaredTool, category=Category.MARKET, handler=OverThe
 
 
 def tools() -> list[DeclaredTool]:
-    """Looking, adding, removing; each gives the list as it is then."""
+    """Returns the tools that read the list, add to it and remove from it; each returns the resulting list."""
     symbols = sourced({"symbols": list_of(TEXT)})
     return [
         watchlist_tool(

@@ -23,199 +23,200 @@ from tool_executor.extraction.markup import (
     read,
     tags,
 )
-from tool_executor.extraction.page_head import LONGEST_HEADING, PageHead
+from tool_executor.extraction.page_head import MAX_HEADING_CHARS, PageHead
 from tool_executor.extraction.tables import Table
 
 _UNSEEN_ROLES = tags("navigation search dialog alertdialog menu menubar")
 _BLOCKS = BLOCKS | {"option"}
 _HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 7, "button": 7, "dt": 8}
-"""A question that is unfolded, or defined, heads its answer."""
-_UNFOLDS = ("aria-controls", "aria-expanded")
-"""Attributes of a button that shows and hides a text."""
-_UNFOLDED = _HEADINGS["button"]
-_BOLD = tags("b strong")
-_RAISED = tags("sub sup")
-_ENDS = {"details": 7, "dl": 8}
-"""The elements that end such a heading."""
-_APART = tags("article section aside")
-"""The text below a heading in such a part ends with the part; the page's own heading goes on."""
-_FRAME = tags("header footer")
+"""Levels of headings. A summary, a button or a defined term is the heading of its answer."""
+_DISCLOSURE_ATTRIBUTES = ("aria-controls", "aria-expanded")
+"""Attributes of a button that shows and hides text."""
+_BUTTON_LEVEL = _HEADINGS["button"]
+_BOLD_TAGS = tags("b strong")
+_RAISED_TAGS = tags("sub sup")
+_HEADING_SCOPES = {"details": 7, "dl": 8}
+"""Elements that end headings, each with the lowest level that it ends."""
+_SECTION_TAGS = tags("article section aside")
+"""Elements that end the headings inside them, except the page's own (level 1)."""
+_FRAME_TAGS = tags("header footer")
 _FRAME_ROLES = tags("banner contentinfo")
-"""The roles of elements that frame the page's own words, unless they belong to a part of the page."""
+"""Roles of the page's header and footer, unless they are inside a section of the page."""
 _PERMALINK = re.compile(r"(?<!\s)\s*+[¶#🔗]\s*+$")
 
 
 def extract_html(html: str) -> Extracted:
-    """The text of a page, and what its metadata tell readers like this one."""
+    """Returns the text of a page and what its metadata say to crawlers."""
     reader = _Reader()
     read(html, reader)
     return reader.result()
 
 
 class _Reader:
-    """The parser's target: lxml calls its methods in the order of the markup, each start with its end."""
+    """The parser's target: lxml calls its methods in the order of the markup, an end for each start."""
 
     def __init__(self) -> None:
         self.page = Extracted(title="", language=None, blocks=[])
-        self._about = PageHead(self.page)
+        self._page_head = PageHead(self.page)
         self._text: list[str] = []
         self._headings: list[tuple[int, str]] = []
         self._heading: list[str] | None = None
         self._anchor: str | None = None
         self._heading_id: str | None = None
-        self._bare = False
-        """Whether there is no text yet below the last heading."""
-        self._parts: list[list[tuple[int, str]]] = []
+        self._is_heading_empty = False
+        """Whether the last heading has no text below it yet."""
+        self._outer_headings: list[list[tuple[int, str]]] = []
         self._items: list[tuple[str, int]] = []
-        """The texts of the items, each with the number of links that make up all of it."""
-        self._lists = 0
+        """The texts of list items, each with the number of links if it consists of links alone, else 0."""
+        self._list_depth = 0
         self._tables: list[Table] = []
-        self._code = 0
-        self._unseen = 0
-        self._open = 0
-        """Elements that are open and seen."""
-        self._button: list[str] | None = None
+        self._code_depth = 0
+        self._unseen_depth = 0
+        self._open_elements = 0
+        """The number of visible elements that are open."""
+        self._button_text: list[str] | None = None
         self._button_unfolds = False
-        self._controlled: set[str] = set()
-        """What a button shows when it is pressed: that it is folded now hides it from nobody."""
+        self._controlled_ids: set[str] = set()
+        """Ids of elements that a button shows when pressed; they are read although they are hidden now."""
         self._is_tab = False
-        self._tabs: list[str] = []
-        """The texts of tabs whose panels have not begun yet."""
-        self._bold = 0
-        self._beside_bold = False
-        """Whether something is not bold since the last block began."""
-        self._behind_tag = False
-        self._unfolded_in: int | None = None
-        """How many elements were open around the heading that a button is, until something is said below it."""
-        self._linking = 0
-        self._links = 0
-        """Links since the last block began that say something."""
-        self._beside_links = False
-        """Whether something else was said since then."""
-        self._entries: list[int] = []
-        """For each block outside the main text, the number of links that make up all of it; 0 if it says more."""
-        self._framed_in: int | None = None
-        self._main_in: int | None = None
-        """How many elements were open when the page's header or footer, or its main, began."""
+        self._tab_texts: list[str] = []
+        """The labels of tabs whose panels have not started yet."""
+        self._bold_depth = 0
+        self._has_plain_text = False
+        """Whether the current block has text that is not bold."""
+        self._is_after_tag = False
+        self._button_heading_depth: int | None = None
+        """The number of elements that were open around the last heading made from a button, tab or label, if any."""
+        self._link_depth = 0
+        self._link_count = 0
+        """The number of links in the current block."""
+        self._has_unlinked_text = False
+        """Whether the current block has text outside its links."""
+        self._menu_entries: list[int] = []
+        """For each block, the number of links if it consists of links alone and is outside the main part, else 0."""
+        self._frame_depth: int | None = None
+        self._main_depth: int | None = None
+        """The number of elements that were open at the start of the page's header or footer, and of its main part."""
         self._has_main = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in {"a", "link", "area"}:
-            self._about.link(attributes)
-        # A link within the page, before anything is said, leads past the menu.
-        begun = bool(self.page.blocks or self._headings or self._heading is not None)
-        skips = tag == "a" and not begun and attributes.get("href", "").startswith("#")
-        hidden = is_hidden(attributes) and not self._is_unfolded(tag, attributes)
+            self._page_head.add_link(attributes)
+        # A link within the page before any text skips the menu.
+        has_text = bool(self.page.blocks or self._headings or self._heading is not None)
+        is_skip_link = tag == "a" and not has_text and attributes.get("href", "").startswith("#")
+        is_invisible = is_hidden(attributes) and not self._is_shown_by_button(tag, attributes)
         if tag == "script":
-            self._about.start_script(attributes)
-        if self._unseen or skips or hidden or tag in UNSEEN or attributes.get("role") in _UNSEEN_ROLES:
-            self._unseen += 1
+            self._page_head.start_script(attributes)
+        role = attributes.get("role")
+        if self._unseen_depth or is_skip_link or is_invisible or tag in UNSEEN or role in _UNSEEN_ROLES:
+            self._unseen_depth += 1
             return
-        self._open += 1
-        if self._button is not None:
+        self._open_elements += 1
+        if self._button_text is not None:
             return
-        self._about.start(tag, attributes)
+        self._page_head.start(tag, attributes)
         if tag in _BLOCKS:
             self._flush()
-        self._frame(tag, attributes)
+        self._note_frame(tag, attributes)
         if tag == "a":
-            self._linking, self._links = self._linking + 1, self._links + 1
-        self._bold += tag in _BOLD
-        self._behind_tag = tag not in _RAISED
-        role = attributes.get("role")
+            self._link_depth, self._link_count = self._link_depth + 1, self._link_count + 1
+        self._bold_depth += tag in _BOLD_TAGS
+        self._is_after_tag = tag not in _RAISED_TAGS
         if role == "tablist":
-            self._tabs.clear()
-        elif role == "tabpanel" and self._tabs:
-            self._head(self._tabs.pop(0))
+            self._tab_texts.clear()
+        elif role == "tabpanel" and self._tab_texts:
+            self._start_section(self._tab_texts.pop(0))
         if tag == "button":
-            self._controlled.update(attributes.get("aria-controls", "").split())
+            self._controlled_ids.update(attributes.get("aria-controls", "").split())
             self._is_tab = role == "tab"
             if self._heading is None:
-                self._button, self._button_unfolds = [], any(name in attributes for name in _UNFOLDS)
+                self._button_text, self._button_unfolds = [], any(name in attributes for name in _DISCLOSURE_ATTRIBUTES)
         elif tag in _HEADINGS:
             self._emit_list()
             self._heading, self._heading_id = [], attributes.get("id") or self._heading_id
-            self._is_layout()
+            self._mark_layout_table()
         elif tag == "footer":
-            self._end_bare(0)
+            self._end_empty_heading(0)
             self._headings = []
-        elif tag in _APART or (tag == "a" and self._heading is not None):
-            # What holds the whole page is no place on it.
+        elif tag in _SECTION_TAGS or (tag == "a" and self._heading is not None):
+            # The id of an element around the whole page says nothing about the place on it.
             self._heading_id = attributes.get("id") or attributes.get("name") or self._heading_id
         elif tag == "table":
             self._emit_list()
-            self._is_layout()
+            self._mark_layout_table()
             self._tables.append(Table())
         elif tag in {"ul", "ol"}:
-            self._lists += 1
+            self._list_depth += 1
         elif tag == "pre":
-            self._code += 1
+            self._code_depth += 1
         elif tag == "br":
             self._text.append("\n")
-        if tag in _APART:
-            self._parts.append(list(self._headings))
+        if tag in _SECTION_TAGS:
+            self._outer_headings.append(list(self._headings))
         if self._tables:
             self._tables[-1].start(tag, attributes)
 
     def end(self, tag: str) -> None:
-        if self._unseen:
-            self._unseen -= 1
+        if self._unseen_depth:
+            self._unseen_depth -= 1
             if tag == "script":
-                self._about.end_script()
+                self._page_head.end_script()
             return
-        self._open -= 1
-        if self._button is not None and tag != "button":
+        self._open_elements -= 1
+        if self._button_text is not None and tag != "button":
             return
-        if tag == "a" and self._linking:
-            self._linking -= 1
-        self._bold -= tag in _BOLD and self._bold > 0
-        self._behind_tag = tag not in _RAISED
-        self._about.end(tag)
+        if tag == "a" and self._link_depth:
+            self._link_depth -= 1
+        self._bold_depth -= tag in _BOLD_TAGS and self._bold_depth > 0
+        self._is_after_tag = tag not in _RAISED_TAGS
+        self._page_head.end(tag)
         if tag == "button":
             self._end_button()
         elif tag in _HEADINGS:
             self._end_heading(_HEADINGS[tag])
         elif tag in {"td", "th"} and self._tables:
-            self._end_cell()
+            self._flush()
+            self._tables[-1].end_cell()
         elif tag in _BLOCKS:
             self._flush()
-        if tag in _APART and self._parts:
-            self._end_bare(0)
-            before = self._parts.pop()
-            self._headings = [heading for heading in self._headings if heading in before or heading[0] == 1]
-        if tag in _ENDS:
-            self._end_bare(_ENDS[tag])
-            self._headings = [(level, text) for level, text in self._headings if level < _ENDS[tag]]
-        elif tag in {"ul", "ol"} and self._lists:
-            self._lists -= 1
-            if not self._lists:
+        if tag in _SECTION_TAGS and self._outer_headings:
+            self._end_empty_heading(0)
+            outer = self._outer_headings.pop()
+            self._headings = [heading for heading in self._headings if heading in outer or heading[0] == 1]
+        if tag in _HEADING_SCOPES:
+            self._end_empty_heading(_HEADING_SCOPES[tag])
+            self._headings = [(level, text) for level, text in self._headings if level < _HEADING_SCOPES[tag]]
+        elif tag in {"ul", "ol"} and self._list_depth:
+            self._list_depth -= 1
+            if not self._list_depth:
                 self._emit_list()
-        elif tag == "pre" and self._code:
-            self._code -= 1
+        elif tag == "pre" and self._code_depth:
+            self._code_depth -= 1
         elif tag == "table" and self._tables:
             self._end_table()
-        self._end_unfolded()
-        if self._framed_in is not None and self._open < self._framed_in:
-            self._framed_in = None
-        if self._main_in is not None and self._open < self._main_in:
-            self._main_in = None
+        self._end_button_heading()
+        if self._frame_depth is not None and self._open_elements < self._frame_depth:
+            self._frame_depth = None
+        if self._main_depth is not None and self._open_elements < self._main_depth:
+            self._main_depth = None
 
     def data(self, text: str) -> None:
-        if self._unseen:
-            self._about.script(text)
+        if self._unseen_depth:
+            self._page_head.add_script_text(text)
             return
-        if self._button is not None:
-            self._button.append(text)
+        if self._button_text is not None:
+            self._button_text.append(text)
             return
-        if not self._about.takes(text):
-            # Blanks of the markup are blanks; only those of code are kept.
-            said = text if self._code else re.sub(r"\s+", " ", text)
-            before = self._text[-1][-1:] if self._text and self._behind_tag and not self._code else ""
-            self._text += [" ", said] if are_separate_words(before, said) else [said]
-            self._behind_tag = False
-            tells = any(map(str.isalnum, text))
-            self._beside_links |= not self._linking and tells
-            self._beside_bold |= not self._bold and tells
+        if not self._page_head.take_head_text(text):
+            # Whitespace of the markup collapses to one space; only that of code is kept.
+            piece = text if self._code_depth else re.sub(r"\s+", " ", text)
+            before = self._text[-1][-1:] if self._text and self._is_after_tag and not self._code_depth else ""
+            self._text += [" ", piece] if are_separate_words(before, piece) else [piece]
+            self._is_after_tag = False
+            has_words = any(map(str.isalnum, text))
+            self._has_unlinked_text |= not self._link_depth and has_words
+            self._has_plain_text |= not self._bold_depth and has_words
 
     def comment(self, text: str) -> None:
         """Skips a comment, which is not on the page."""
@@ -225,54 +226,55 @@ class _Reader:
             self._end_table()
         self._flush()
         self._emit_list()
-        self._end_bare(2)
+        self._end_empty_heading(2)
 
     def result(self) -> Extracted:
         page = self.page
         self._drop_menus()
-        # In the page's order: of a set any could be the first, and the same page would have another title and hash.
-        firsts = list(dict.fromkeys(block.headings[0] for block in page.blocks if block.headings))
-        title = self._about.title or next(iter(firsts), "")
+        # In the order of the page: a set has no order, and the same page would get different titles and hashes.
+        top_headings = list(dict.fromkeys(block.headings[0] for block in page.blocks if block.headings))
+        title = self._page_head.title or next(iter(top_headings), "")
         page.title = title[:MAX_TITLE_CHARS]
-        # A page's only top heading is its title again, nearly always.
-        if len(firsts) == 1 and firsts[0].casefold() in title.casefold():
+        # The only top heading of a page nearly always repeats its title.
+        if len(top_headings) == 1 and top_headings[0].casefold() in title.casefold():
             for block in page.blocks:
-                if block.headings[:1] == firsts:
+                if block.headings[:1] == top_headings:
                     block.headings.pop(0)
-        page.blocks += self._about.unsaid_answers()
+        page.blocks += self._page_head.missing_answers()
         page.blocks = list(bounded_blocks(page.blocks))
-        words = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in page.blocks[:200])
-        page.language = language_of(words, self._about.language)
+        text = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in page.blocks[:200])
+        page.language = language_of(text, self._page_head.language)
         return page
 
     # ------------------------------------------------------------ menus
 
-    def _frame(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Notes where the page's header, its footer or its main begins."""
-        if self._main_in is not None:
+    def _note_frame(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Notes the start of the page's header, footer or main part."""
+        if self._main_depth is not None:
             return
-        if tag == "main" or attributes.get("role") == "main":
-            self._main_in, self._has_main = self._open, True
-        elif self._framed_in is None and not self._parts and (tag in _FRAME or attributes.get("role") in _FRAME_ROLES):
-            self._framed_in = self._open
+        role = attributes.get("role")
+        if tag == "main" or role == "main":
+            self._main_depth, self._has_main = self._open_elements, True
+        elif self._frame_depth is None and not self._outer_headings and (tag in _FRAME_TAGS or role in _FRAME_ROLES):
+            self._frame_depth = self._open_elements
 
-    def _entries_of(self, text: str) -> int:
-        """Returns how many links make up the whole text, as in a menu, and starts counting again."""
-        links, beside = self._links, self._beside_links
-        self._links, self._beside_links = self._linking, False
-        menu = not beside and is_menu(text, links)
-        return links if menu and self._main_in is None and not self._parts else 0
+    def _take_menu_entries(self, text: str) -> int:
+        """Returns the number of links if the text consists of links alone, as in a menu, else 0; restarts the count."""
+        links, has_unlinked_text = self._link_count, self._has_unlinked_text
+        self._link_count, self._has_unlinked_text = self._link_depth, False
+        looks_like_menu = not has_unlinked_text and is_menu(text, links)
+        return links if looks_like_menu and self._main_depth is None and not self._outer_headings else 0
 
     def _drop_menus(self) -> None:
-        """Drops links that stand alone before the page's first words, and those after its main part."""
-        blocks, entries = self.page.blocks, self._entries
+        """Drops blocks of links alone before the first other text, and those after the main part."""
+        blocks, entries = self.page.blocks, self._menu_entries
         first = 0
         while first < len(blocks) and entries[first] and not blocks[first].headings:
             first += 1
         end = len(blocks)
         while self._has_main and end > first + 1 and entries[end - 1]:
             if blocks[end - 1].headings != blocks[end - 2].headings:
-                break  # they are what their own heading tells
+                break  # links below a heading of their own are content
             end -= 1
         if sum(entries[end:]) >= MENU:
             del blocks[end:]
@@ -280,51 +282,52 @@ class _Reader:
             del blocks[:first]
 
     def _flush(self) -> None:
-        """Ends the block that was collected: a paragraph, an item, or a part of a cell."""
+        """Ends the current block: a paragraph, a list item, or a part of a cell."""
         text = "".join(self._text)
         self._text.clear()
-        entries = self._entries_of(one_line(text))
-        bold, self._beside_bold = not self._beside_bold, False
+        entries = self._take_menu_entries(one_line(text))
+        is_bold, self._has_plain_text = not self._has_plain_text, False
         if self._heading is not None:
             self._heading.append(text)
             return
-        text = text.strip("\n").rstrip() if self._code else full_lines(text)
+        text = text.strip("\n").rstrip() if self._code_depth else full_lines(text)
         if not text.strip():
             return
-        if entries and self._framed_in is not None:
+        if entries and self._frame_depth is not None:
             if self._headings and self._headings[-1][0] > 1:
-                self._bare = False  # what heads a menu says no more than it
+                self._is_heading_empty = False  # the heading of a menu is dropped with the menu
             return
         if self._tables and self._tables[-1].add(text):
             return
-        if self._code:
+        if self._code_depth:
             self._emit(Block(kind="code", text=text))
-        elif self._lists:
+        elif self._list_depth:
             self._items.append((text.replace("\n", " "), entries))
-        elif not (self._tables or entries or self._is_in_answer()) and is_label(text, bold=bold):
-            self._head(text)
+        elif not (self._tables or entries or self._is_in_definition()) and is_label(text, bold=is_bold):
+            self._start_section(text)
         else:
             self._emit(Block(text=text), entries)
 
-    def _is_in_answer(self) -> bool:
-        """Whether what is open is below a term that is defined: a question there is part of the definition."""
-        return bool(self._headings) and self._headings[-1][0] > _UNFOLDED
+    def _is_in_definition(self) -> bool:
+        """Whether the text is below a defined term: a question there is part of the definition."""
+        return bool(self._headings) and self._headings[-1][0] > _BUTTON_LEVEL
 
-    def _is_unfolded(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        """Whether hidden text appears when the button above it, or its tab, is pressed."""
-        if attributes.get("id") in self._controlled or attributes.get("role") == "tabpanel":
+    def _is_shown_by_button(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Whether a hidden element appears when the button above it, or its tab, is pressed."""
+        if attributes.get("id") in self._controlled_ids or attributes.get("role") == "tabpanel":
             return True
-        return tag in _BLOCKS and self._bare and [level for level, _ in self._headings[-1:]] == [_UNFOLDED]
+        last_level = [level for level, _ in self._headings[-1:]]
+        return tag in _BLOCKS and self._is_heading_empty and last_level == [_BUTTON_LEVEL]
 
     def _emit(self, block: Block, entries: int = 0) -> None:
         headings = [text for _, text in self._headings]
         self.page.blocks.append(block.model_copy(update={"headings": headings, "anchor": self._anchor}))
-        self._entries.append(entries)
-        self._bare = False
+        self._menu_entries.append(entries)
+        self._is_heading_empty = False
 
-    def _end_bare(self, level: int) -> None:
-        """A heading with nothing below it, such as a card's, becomes text itself."""
-        if self._bare and self._headings and self._headings[-1][0] >= level:
+    def _end_empty_heading(self, level: int) -> None:
+        """Turns the last heading into text if there is nothing below it, such as the heading of a card."""
+        if self._is_heading_empty and self._headings and self._headings[-1][0] >= level:
             _, text = self._headings.pop()
             self._emit(Block(text=text))
 
@@ -338,47 +341,43 @@ class _Reader:
         self._flush()
         if self._heading is None:
             return
-        text = _PERMALINK.sub("", one_line(" ".join(self._heading)))[:LONGEST_HEADING]
+        text = _PERMALINK.sub("", one_line(" ".join(self._heading)))[:MAX_HEADING_CHARS]
         self._heading = None
         if text:
-            self._end_bare(level)
-            self._headings = [(above, words) for above, words in self._headings if above < level]
+            self._end_empty_heading(level)
+            self._headings = [(other, heading) for other, heading in self._headings if other < level]
             self._headings.append((level, text))
-            self._bare = True
+            self._is_heading_empty = True
             self._anchor, self._heading_id = self._heading_id or self._anchor, None
 
     def _end_button(self) -> None:
-        """A button that unfolds a text, or asks a question, heads what follows; what others say is no text."""
-        if self._button is None:
+        """Makes a button that unfolds text or asks a question a heading; labels of other buttons are dropped."""
+        if self._button_text is None:
             return
-        text, self._button = one_line("".join(self._button)), None
+        text, self._button_text = one_line("".join(self._button_text)), None
         if self._is_tab:
-            self._tabs.append(text)
+            self._tab_texts.append(text)
         elif self._button_unfolds or text.endswith("?"):
             self._flush()
-            self._is_layout()
-            self._head(text)
+            self._mark_layout_table()
+            self._start_section(text)
 
-    def _head(self, text: str) -> None:
-        """Starts a section under this heading; it ends with the element that contains the heading."""
+    def _start_section(self, text: str) -> None:
+        """Starts a section with this heading; it ends with the element that contains the heading."""
         self._emit_list()
         self._heading = [text]
-        self._end_heading(_UNFOLDED)
-        self._unfolded_in = self._open
+        self._end_heading(_BUTTON_LEVEL)
+        self._button_heading_depth = self._open_elements
 
-    def _end_unfolded(self) -> None:
-        """Such a heading ends with what holds it and the text below it."""
-        if self._unfolded_in is None or self._open >= self._unfolded_in:
+    def _end_button_heading(self) -> None:
+        """Ends such a heading at the end of the element that contains it and the text below it."""
+        if self._button_heading_depth is None or self._open_elements >= self._button_heading_depth:
             return
-        if self._bare:
-            self._unfolded_in = self._open
+        if self._is_heading_empty:
+            self._button_heading_depth = self._open_elements
         else:
-            self._headings = [(level, text) for level, text in self._headings if level < _UNFOLDED]
-            self._unfolded_in = None
-
-    def _end_cell(self) -> None:
-        self._flush()
-        self._tables[-1].end_cell()
+            self._headings = [(level, text) for level, text in self._headings if level < _BUTTON_LEVEL]
+            self._button_heading_depth = None
 
     def _end_table(self) -> None:
         self._flush()
@@ -387,14 +386,14 @@ class _Reader:
         for block in blocks:
             self._emit(block)
         if not blocks:
-            self._given_up(table)
+            self._emit_layout_table(table)
 
-    def _is_layout(self) -> None:
-        """The table that is open; those around it were found out when it began."""
-        if self._tables and not self._tables[-1].given_up:
-            self._given_up(self._tables[-1])
+    def _mark_layout_table(self) -> None:
+        """Marks the innermost open table as layout; the tables around it were marked when it started."""
+        if self._tables and not self._tables[-1].is_layout:
+            self._emit_layout_table(self._tables[-1])
 
-    def _given_up(self, table: Table) -> None:
-        """The table holds headings, tables or one column: it served the layout. Its content becomes plain text."""
+    def _emit_layout_table(self, table: Table) -> None:
+        """Emits the content of a table that contains headings, tables or one column as plain text: it is layout."""
         for text in table.give_up():
             self._emit(Block(text=text))

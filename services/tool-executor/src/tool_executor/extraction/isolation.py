@@ -1,7 +1,7 @@
 """Reads documents in a separate process with limited time and memory.
 
 A malicious file can make libraries for PDF and DOCX hang, use all memory or crash. Whoever sends such a file gets a
-clear error, and nothing else is affected. Small HTML pages do not need this: their reader takes linear time.
+clear error, and nothing else is affected. Small HTML pages do not need this, because their reader takes linear time.
 """
 
 import asyncio
@@ -15,35 +15,39 @@ from tool_executor.extraction.document import Extracted, UnreadableError
 from tool_executor.extraction.formats import HTML_TYPES, extract, type_of
 from tool_executor.texts import TEXTS
 
-_AT_ONCE = 64 * 1024
-"""Bytes of HTML that are read on the event loop (some milliseconds)."""
-_IN_A_THREAD = 1024 * 1024
-_SECONDS = 60.0
-"""Seconds for a document that is read in a process of its own; then the process is killed."""
-_MEMORY = 1024 * 1024 * 1024
-_PROCESSES = 2
-"""The most such processes at once; further documents wait."""
+_MAX_INLINE_BYTES = 64 * 1024
+"""The most bytes of HTML that are read on the event loop, which takes some milliseconds."""
+_MAX_THREAD_BYTES = 1024 * 1024
+"""The most bytes of HTML that are read in a thread."""
+_TIMEOUT_SECONDS = 60.0
+"""Seconds after which a process that reads a document is killed."""
+_MEMORY_BYTES = 1024 * 1024 * 1024
+_MAX_PROCESSES = 2
+"""The most processes at the same time; further documents wait."""
 
 
 class Extraction:
-    """One for the process."""
+    """Reads documents, at most _MAX_PROCESSES at the same time in processes; a service has one of these."""
 
-    def __init__(self, *, seconds: float = _SECONDS, memory: int = _MEMORY) -> None:
+    def __init__(self, *, seconds: float = _TIMEOUT_SECONDS, memory: int = _MEMORY_BYTES) -> None:
         self._seconds = seconds
         self._memory = memory
-        self._places = asyncio.Semaphore(_PROCESSES)
+        self._process_slots = asyncio.Semaphore(_MAX_PROCESSES)
 
     async def extract(self, body: bytes, declared: str = "", charset: str | None = None, name: str = "") -> Extracted:
-        """A document's words. Raises UnreadableError, with reason too_slow or crashed besides those of
-        formats.extract."""
-        if type_of(body, declared, name) in HTML_TYPES and len(body) <= _IN_A_THREAD:
-            if len(body) <= _AT_ONCE:
+        """Returns the content of a document.
+
+        Raises:
+            UnreadableError: with reason too_slow, crashed, or one of those of formats.extract.
+        """
+        if type_of(body, declared, name) in HTML_TYPES and len(body) <= _MAX_THREAD_BYTES:
+            if len(body) <= _MAX_INLINE_BYTES:
                 return extract(body, declared, charset, name)
             return await asyncio.to_thread(extract, body, declared, charset, name)
-        async with self._places:
-            return await self._apart(body, declared, charset, name)
+        async with self._process_slots:
+            return await self._extract_in_process(body, declared, charset, name)
 
-    async def _apart(self, body: bytes, declared: str, charset: str | None, name: str) -> Extracted:
+    async def _extract_in_process(self, body: bytes, declared: str, charset: str | None, name: str) -> Extracted:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -52,12 +56,12 @@ class Extraction:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
         )
-        head = json.dumps(
+        options = json.dumps(
             {"declared": declared, "charset": charset, "name": name, "memory": self._memory, "seconds": self._seconds}
         )
         try:
             async with asyncio.timeout(self._seconds):
-                answer, _ = await process.communicate(head.encode() + b"\n" + body)
+                answer, _ = await process.communicate(options.encode() + b"\n" + body)
         except TimeoutError:
             raise UnreadableError("too_slow", TEXTS["document.too_slow"].format(seconds=self._seconds)) from None
         finally:
@@ -65,13 +69,13 @@ class Extraction:
                 process.kill()
                 await process.wait()
         try:
-            return _read(json.loads(answer))
+            return _parse_answer(json.loads(answer))
         except ValueError:
             raise UnreadableError("crashed", TEXTS["document.crashed"]) from None
 
 
-def _read(answer: dict[str, Any]) -> Extracted:
+def _parse_answer(answer: dict[str, Any]) -> Extracted:
     if "reason" in answer:
         raise UnreadableError(str(answer["reason"]), Text(**answer["text"]))
-    fields: dict[str, object] = {**answer, "blocks": [Block.model_validate(one) for one in answer["blocks"]]}  # pyright: ignore
+    fields: dict[str, object] = {**answer, "blocks": [Block.model_validate(block) for block in answer["blocks"]]}  # pyright: ignore
     return Extracted(**fields)  # pyright: ignore

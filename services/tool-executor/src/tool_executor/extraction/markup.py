@@ -1,5 +1,4 @@
-"""The common part of both readers of HTML: page_text.py, which keeps lines for a model, and html.py, which keeps
-blocks.
+"""What both readers of HTML share: page_text.py, which returns lines for a model, and html.py, which returns blocks.
 
 The parser is lxml's event parser (libxml2). No tree is built, on purpose: pages are hostile input, and tree builders
 that follow HTML5 exactly take quadratic time in its nesting (100,000 nested <div> took a minute in Lexbor; here 400,000
@@ -13,11 +12,11 @@ from typing import Any, Protocol, cast
 
 import lxml.etree as _etree  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
-_PIECE = 64 * 1024
+_CHUNK_CHARS = 64 * 1024
 
 
 class MarkupTarget(Protocol):
-    """lxml calls these in the order of the markup, each start with its end."""
+    """Receives the parser's events in the order of the markup, an end for each start."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
 
@@ -44,55 +43,55 @@ BLOCKS = tags(
 )
 
 IN_HEAD = tags("html head base basefont bgsound link meta title noscript noframes style script template")
-"""The elements that leave the head open. All else ends it, as HTML has it, though no tag says so; the parser does not
-for elements that are younger than it, such as main."""
+"""Elements that may be inside the head. As HTML demands, any other element ends the head even without an end tag; the
+parser does not do this for elements that are newer than it, such as main."""
 
 MENU = 3
-"""Links without other words that are a menu, where nothing frames them."""
-_LONGEST_ENTRY = 40
-"""Characters of a menu's entry; a longer link says something."""
-_TELLING = re.compile(r"[\d@]")
-"""A telephone number, an address or a time: people want to know it, though it is a link."""
+"""From so many links without other text on, a block outside the header and footer is a menu."""
+_MAX_ENTRY_CHARS = 40
+"""The most characters of a menu entry; a longer link is content."""
+_CONTACT_DETAIL = re.compile(r"[\d@]")
+"""Part of a telephone number, an address or a time, which people look for although it is a link."""
 
-_LONGEST_LABEL = 120
+_MAX_LABEL_CHARS = 120
 _RUN_TOGETHER = re.compile(r"[a-zß-ÿ][A-ZÀ-Þ\d€£$]|[\d)%€£$][A-ZÀ-Þ]")
 _TAG = re.compile(r"<[^<>]{0,500}>")
 
 
 def is_label(text: str, *, bold: bool) -> bool:
-    """Whether a paragraph heads what follows though no tag says so: one question, or a few words that are all bold."""
-    if "\n" in text or len(text) > _LONGEST_LABEL:
+    """Whether a paragraph is a heading without the tag of one: a single question, or a few words that are all bold."""
+    if "\n" in text or len(text) > _MAX_LABEL_CHARS:
         return False
-    asks = text.endswith("?") and not re.search(r"[.!?] ", text)
-    return asks or (bold and (text[-1].isalpha() or text[-1] == ":"))
+    is_question = text.endswith("?") and not re.search(r"[.!?] ", text)
+    return is_question or (bold and (text[-1].isalpha() or text[-1] == ":"))
 
 
 def are_separate_words(before: str, after: str) -> bool:
-    """Whether two letters that only a tag parts are of two words: "Wheel" and "£12", shown in two columns."""
+    """Whether texts with only a tag between them are separate words, such as "Wheel" and "£12" in two columns."""
     return _RUN_TOGETHER.fullmatch(before + after[:1]) is not None
 
 
 def without_tags(text: str) -> str:
-    """A text that may have markup in it, without that."""
+    """Returns a text without the markup that may be in it, entities decoded."""
     return unescape(_TAG.sub(" ", text))
 
 
 def is_menu(text: str, links: int) -> bool:
-    """Whether a text that is all links could be entries of a menu."""
-    return len(text) <= links * _LONGEST_ENTRY and not _TELLING.search(text)
+    """Whether a text that consists of links alone could be the entries of a menu."""
+    return len(text) <= links * _MAX_ENTRY_CHARS and not _CONTACT_DETAIL.search(text)
 
 
 def read(html: str, target: MarkupTarget) -> None:
-    """Passes the events of the markup to the target, in time linear in its size."""
+    """Parses the markup and passes its events to the target, in time linear in its size."""
     parser: Any = cast("Any", _etree).HTMLParser(target=target, encoding="utf-8")
-    for start in range(0, len(html), _PIECE):
-        parser.feed(html[start : start + _PIECE].encode("utf-8", "replace"))
+    for start in range(0, len(html), _CHUNK_CHARS):
+        parser.feed(html[start : start + _CHUNK_CHARS].encode("utf-8", "replace"))
     if html:
         parser.close()
 
 
 def is_hidden(attributes: Mapping[str, str]) -> bool:
-    """Whether an element's own attributes hide it from people."""
+    """Whether the attributes of an element hide it from people."""
     if not attributes:
         return False
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
@@ -102,10 +101,10 @@ def is_hidden(attributes: Mapping[str, str]) -> bool:
 
 
 def one_line(text: str) -> str:
-    """A text with single spaces."""
+    """Returns the text on one line, with single spaces."""
     return " ".join(text.split())
 
 
 def full_lines(text: str) -> str:
-    """The lines of a text that hold something, each with single spaces."""
+    """Returns the lines that are not blank, each with single spaces."""
     return "\n".join(line for line in (one_line(line) for line in text.split("\n")) if line)

@@ -1,4 +1,4 @@
-"""The page's data about itself, beside its text: title, language, robots, links, and questions in JSON-LD."""
+"""Reads a page's metadata: title, language, robots, links, and questions in JSON-LD."""
 
 import re
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ from tool_executor.extraction.document import Extracted
 from tool_executor.extraction.markup import IN_HEAD, one_line
 from tool_executor.extraction.structured import questions_in
 
-LONGEST_HEADING = 300
+MAX_HEADING_CHARS = 300
 _REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"\s]+)", re.IGNORECASE)
-_OUR_NAMES = {"robots", "nexussitereader"}
+_ROBOTS_META_NAMES = {"robots", "nexussitereader"}
 
 
 class PageHead:
-    """The metadata of one page, while it is read."""
+    """Collects the metadata of one page while it is parsed."""
 
     def __init__(self, page: Extracted) -> None:
         self._page = page
@@ -24,16 +24,16 @@ class PageHead:
         self._in_title = False
         self._title: list[str] = []
         self._og_title = ""
-        self._json: list[str] | None = None
-        """The text of the JSON-LD element that is open."""
-        self._asked: list[tuple[str, str]] = []
+        self._json_ld: list[str] | None = None
+        """The text of the open JSON-LD script, None if none is open."""
+        self._questions: list[tuple[str, str]] = []
 
     @property
     def title(self) -> str:
         return one_line("".join(self._title)) or self._og_title
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Takes what an element that is seen says of the page."""
+        """Notes what a visible element says about the page."""
         if tag == "html":
             self.language = attributes.get("lang") or attributes.get("xml:lang")
         elif tag == "head":
@@ -47,30 +47,30 @@ class PageHead:
         elif tag == "meta":
             name = (attributes.get("name") or attributes.get("property") or "").lower()
             content = attributes.get("content", "")
-            if name in _OUR_NAMES:
-                said = set(re.split(r"[\s,]+", content.lower()))
-                self._page.noindex |= bool(said & {"noindex", "none"})
-                self._page.nofollow |= bool(said & {"nofollow", "none"})
+            if name in _ROBOTS_META_NAMES:
+                directives = set(re.split(r"[\s,]+", content.lower()))
+                self._page.noindex |= bool(directives & {"noindex", "none"})
+                self._page.nofollow |= bool(directives & {"nofollow", "none"})
             elif name == "og:title":
                 self._og_title = one_line(content)
-            elif attributes.get("http-equiv", "").lower() == "refresh" and (to := _REFRESH.match(content)):
-                self._page.add_link(to[1])
+            elif attributes.get("http-equiv", "").lower() == "refresh" and (refresh := _REFRESH.match(content)):
+                self._page.add_link(refresh[1])
 
     def end(self, tag: str) -> None:
-        """Ends the title, or the head."""
+        """Notes the end of the title or of the head."""
         if tag == "title":
             self._in_title = False
         elif tag == "head":
             self.is_open = False
 
-    def takes(self, text: str) -> bool:
-        """Whether a text is of the head: the title, which is kept, or nothing that is seen."""
+    def take_head_text(self, text: str) -> bool:
+        """Whether a text belongs to the head, which people do not see; the text of the title is kept."""
         if self._in_title:
             self._title.append(text)
         return self._in_title or self.is_open
 
-    def link(self, attributes: Mapping[str, str]) -> None:
-        """Takes an address that the page leads to, or its own."""
+    def add_link(self, attributes: Mapping[str, str]) -> None:
+        """Notes an address that the page links to, or its canonical address."""
         address = attributes.get("href", "").strip()
         relations = attributes.get("rel", "").lower().split()
         if not address or "nofollow" in relations:
@@ -81,27 +81,27 @@ class PageHead:
             self._page.add_link(address)
 
     def start_script(self, attributes: Mapping[str, str]) -> None:
-        """Reads on where a script is JSON-LD."""
+        """Starts collecting the text of a script if it is JSON-LD."""
         if attributes.get("type", "").lower() == "application/ld+json":
-            self._json = []
+            self._json_ld = []
 
-    def script(self, text: str) -> None:
-        """Takes a part of a script."""
-        if self._json is not None:
-            self._json.append(text)
+    def add_script_text(self, text: str) -> None:
+        """Adds a piece of a script's text."""
+        if self._json_ld is not None:
+            self._json_ld.append(text)
 
     def end_script(self) -> None:
-        """Keeps the questions of the JSON-LD that ends."""
-        if self._json is not None:
-            self._asked += questions_in("".join(self._json))
-            self._json = None
+        """Parses the JSON-LD that ends here and keeps its questions."""
+        if self._json_ld is not None:
+            self._questions += questions_in("".join(self._json_ld))
+            self._json_ld = None
 
-    def unsaid_answers(self) -> list[Block]:
-        """The answers of the JSON-LD of which the page's text has neither the question nor the answer."""
+    def missing_answers(self) -> list[Block]:
+        """Returns the answers in JSON-LD whose question and answer are both missing from the page's text."""
         blocks = self._page.blocks
-        said = {words.casefold() for block in blocks for words in (*block.headings, one_line(block.text))}
+        texts = {text.casefold() for block in blocks for text in (*block.headings, one_line(block.text))}
         return [
-            Block(text=answer, headings=[question[:LONGEST_HEADING]])
-            for question, answer in self._asked
-            if not {question.casefold(), answer.casefold()} & said
+            Block(text=answer, headings=[question[:MAX_HEADING_CHARS]])
+            for question, answer in self._questions
+            if not {question.casefold(), answer.casefold()} & texts
         ]

@@ -1,4 +1,4 @@
-"""Questions and answers that a page declares in JSON-LD (https://schema.org/FAQPage)."""
+"""Reads the questions and answers that a page declares in JSON-LD (https://schema.org/FAQPage)."""
 
 import json
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from contracts.json_values import is_list, is_object
 from tool_executor.extraction.markup import one_line, without_tags
 
 MAX_CHARACTERS = 256 * 1024
-"""Characters of a page's JSON-LD that are read."""
+"""The number of characters of a page's JSON-LD that are read."""
 _MAX_PAIRS = 200
 _MAX_DEPTH = 8
 
 
 def questions_in(text: str) -> list[tuple[str, str]]:
-    """Returns each question with its answer; none if the text is no JSON."""
+    """Returns pairs of question and answer; empty if the text is not JSON."""
     try:
         document = json.loads(text[:MAX_CHARACTERS])
     except (ValueError, RecursionError):

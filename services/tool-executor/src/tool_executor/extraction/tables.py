@@ -6,102 +6,102 @@ from itertools import takewhile
 
 from contracts.knowledge import Block
 
-_WIDEST = 100
-"""Cells that one cell may stand for."""
-_LONGEST_CELL = 1500
-"""Characters from which on a cell is no datum but a part of a page."""
-_LONGEST_NAME = 60
-"""Characters of the name of a group of rows."""
+_MAX_SPAN = 100
+"""The most rows or columns that one cell may span."""
+_MAX_DATA_CELL_CHARS = 1500
+"""The most characters of a cell of data; a longer one is a part of a page."""
+_MAX_GROUP_NAME_CHARS = 60
+"""The most characters of the name of a group of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row's cells as texts. `alone`: one cell is all of it; `head`: it names the columns; `named`: it begins with its
-    own name."""
+    """The texts of a row's cells. `is_single_cell`: the row is one cell; `is_header`: it names the columns;
+    `has_row_name`: its first cell is its name."""
 
     cells: list[str]
-    alone: bool
-    head: bool
-    named: bool
+    is_single_cell: bool
+    is_header: bool
+    has_row_name: bool
 
 
 class Table:
-    """Rows with the text that a cell over several rows or columns has in each of them."""
+    """Collects rows; the text of a cell that spans several rows or columns is repeated in each of them."""
 
     def __init__(self) -> None:
-        self.given_up = False
+        self.is_layout = False
         self._rows: list[_Row] = []
         self._row: list[str] | None = None
         self._cell: list[str] | None = None
         self._span = (1, 1)
-        self._own: list[str] = []
-        """The tags of the cells of the open row."""
-        self._head_end = 0
-        """Rows that the cells of the first one reach down into, if it names the columns."""
-        self._hanging: dict[int, tuple[int, str]] = {}
-        """Column to how many more rows a text stands in."""
+        self._row_tags: list[str] = []
+        """The tags (td, th) of the cells of the open row."""
+        self._header_height = 0
+        """The number of header rows, if the first row names the columns: as many as its cells span."""
+        self._pending_spans: dict[int, tuple[int, str]] = {}
+        """For each column, the number of further rows that a cell spans, and its text."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """An element begins inside the table."""
-        if self.given_up:
+        """Notes the start of an element inside the table."""
+        if self.is_layout:
             return
         if tag == "tr":
             self._end_row()
-            self._row, self._own = [], []
+            self._row, self._row_tags = [], []
         elif tag in {"td", "th"}:
             if self._row is None:
                 self._row = []
             self._cell = []
-            self._own.append(tag)
-            self._span = _number(attributes.get("colspan")), _number(attributes.get("rowspan"))
+            self._row_tags.append(tag)
+            self._span = _span_of(attributes.get("colspan")), _span_of(attributes.get("rowspan"))
 
     def add(self, text: str) -> bool:
-        """Adds a text to the open cell; False: there is none, or this is not a table."""
-        if self.given_up or self._cell is None:
+        """Adds a text to the open cell. Returns False if none is open, or if the table is layout."""
+        if self.is_layout or self._cell is None:
             return False
         self._cell.append(text.replace("\n", " "))
         return True
 
     def end_cell(self) -> None:
-        if self.given_up or self._cell is None or self._row is None:
+        if self.is_layout or self._cell is None or self._row is None:
             return
         text, self._cell = " ".join(self._cell), None
-        self._fill(self._row)
-        wide, high = self._span
-        for column in range(len(self._row), len(self._row) + wide):
+        self._fill_spans(self._row)
+        columns, rows = self._span
+        for column in range(len(self._row), len(self._row) + columns):
             self._row.append(text)
-            if high > 1:
-                self._hanging[column] = high - 1, text
+            if rows > 1:
+                self._pending_spans[column] = rows - 1, text
 
     def end(self) -> list[Block]:
-        """The table, all its rows of one length, with what is said above it; nothing: it was no table of data. The
-        first row names the columns if `header`; it is empty where each row begins with its name and nothing names the
-        columns."""
+        """Returns the table, all its rows of one length, after a block for its caption; empty if it is layout. With
+        `header`, the first row names the columns; its cells are empty if every row starts with its name but nothing
+        names the columns."""
         self._end_row()
         rows = self._rows
-        wide = max((len(row.cells) for row in rows), default=0)
-        long = any(len(cell) > _LONGEST_CELL for row in rows for cell in row.cells)
-        if self.given_up or wide < 2 or long:
+        width = max((len(row.cells) for row in rows), default=0)
+        has_long_cell = any(len(cell) > _MAX_DATA_CELL_CHARS for row in rows for cell in row.cells)
+        if self.is_layout or width < 2 or has_long_cell:
             return []
-        heads = list(takewhile(lambda row: row.head, rows))
-        above: list[Block] = []
-        if heads and heads[0].alone and len(rows) > 1:
-            above = [Block(text=heads.pop(0).cells[0])]
+        header_rows = list(takewhile(lambda row: row.is_header, rows))
+        caption: list[Block] = []
+        if header_rows and header_rows[0].is_single_cell and len(rows) > 1:
+            caption = [Block(text=header_rows.pop(0).cells[0])]
             rows = rows[1:]
-        if len(heads) == len(rows) > 1:
-            heads = heads[:1]  # nothing but names: a plain table
-        body = _grouped(rows[len(heads) :], wide)
-        if heads:
-            columns = [[row.cells[at] for row in heads if at < len(row.cells)] for at in range(wide)]
+        if len(header_rows) == len(rows) > 1:
+            header_rows = header_rows[:1]  # every row is a header: a plain table
+        body = _rows_with_group_names(rows[len(header_rows) :], width)
+        if header_rows:
+            columns = [[row.cells[index] for row in header_rows if index < len(row.cells)] for index in range(width)]
             names = [[" ".join(dict.fromkeys(filter(None, column))) for column in columns]]
         else:
-            names = [[""] * wide] if all(row.named or row.alone for row in rows) else []
-        return [*above, Block(kind="table", rows=[*names, *body], header=bool(names))]
+            names = [[""] * width] if all(row.has_row_name or row.is_single_cell for row in rows) else []
+        return [*caption, Block(kind="table", rows=[*names, *body], header=bool(names))]
 
     def give_up(self) -> list[str]:
-        """Gives up a table that is a mere layout, and returns the texts that it held so far."""
+        """Marks the table as layout and returns the texts collected so far."""
         self._end_row()
-        self.given_up = True
+        self.is_layout = True
         texts = list(dict.fromkeys(cell for row in self._rows for cell in row.cells if cell))
         self._rows = []
         return texts
@@ -111,40 +111,45 @@ class Table:
         row, self._row = self._row, None
         if row is None:
             return
-        self._fill(row)
+        self._fill_spans(row)
         if any(row):
-            only_heads = set(self._own) <= {"th"}
-            head = only_heads and all(row.head for row in self._rows) if self._own else False
-            head = head or len(self._rows) < self._head_end
-            if head and not self._rows:
-                self._head_end = 1 + max((left for left, _ in self._hanging.values()), default=0)
-            named = self._own[:1] == ["th"] and "th" not in self._own[1:]
-            self._rows.append(_Row(row, len(self._own) == 1 and len(set(row)) == 1, head, named))
+            has_only_headers = set(self._row_tags) <= {"th"}
+            is_header = has_only_headers and all(row.is_header for row in self._rows) if self._row_tags else False
+            is_header = is_header or len(self._rows) < self._header_height
+            if is_header and not self._rows:
+                self._header_height = 1 + max((remaining for remaining, _ in self._pending_spans.values()), default=0)
+            has_row_name = self._row_tags[:1] == ["th"] and "th" not in self._row_tags[1:]
+            self._rows.append(_Row(row, len(self._row_tags) == 1 and len(set(row)) == 1, is_header, has_row_name))
 
-    def _fill(self, row: list[str]) -> None:
-        """Columns that a cell of an earlier row reaches down into."""
-        while (hanging := self._hanging.get(len(row))) is not None:
-            left, text = hanging
-            if left > 1:
-                self._hanging[len(row)] = left - 1, text
+    def _fill_spans(self, row: list[str]) -> None:
+        """Fills the columns that a cell of an earlier row spans."""
+        while (span := self._pending_spans.get(len(row))) is not None:
+            remaining, text = span
+            if remaining > 1:
+                self._pending_spans[len(row)] = remaining - 1, text
             else:
-                del self._hanging[len(row)]
+                del self._pending_spans[len(row)]
             row.append(text)
 
 
-def _number(text: str | None) -> int:
-    return min(int(text), _WIDEST) if text is not None and text.isascii() and text.isdigit() and int(text) > 0 else 1
+def _span_of(text: str | None) -> int:
+    return min(int(text), _MAX_SPAN) if text is not None and text.isascii() and text.isdigit() and int(text) > 0 else 1
 
 
-def _grouped(rows: Sequence[_Row], wide: int) -> list[list[str]]:
-    """The rows; those below a row that is one short cell begin with what that says: it is their group's name."""
-    found: list[list[str]] = []
+def _rows_with_group_names(rows: Sequence[_Row], width: int) -> list[list[str]]:
+    """Returns the cells of the rows. A row of one short cell names a group: its text begins the rows below it."""
+    grouped: list[list[str]] = []
     group = ""
-    for at, row in enumerate(rows):
-        cells = row.cells + [""] * (wide - len(row.cells))
-        if row.alone and len(row.cells) == wide and len(cells[0]) <= _LONGEST_NAME and at + 1 < len(rows):
-            group = "" if rows[at + 1].alone else cells[0]
+    for index, row in enumerate(rows):
+        cells = row.cells + [""] * (width - len(row.cells))
+        if (
+            row.is_single_cell
+            and len(row.cells) == width
+            and len(cells[0]) <= _MAX_GROUP_NAME_CHARS
+            and index + 1 < len(rows)
+        ):
+            group = "" if rows[index + 1].is_single_cell else cells[0]
             if group:
                 continue
-        found.append([f"{group}, {cells[0]}", *cells[1:]] if group and not row.alone else cells)
-    return found
+        grouped.append([f"{group}, {cells[0]}", *cells[1:]] if group and not row.is_single_cell else cells)
+    return grouped

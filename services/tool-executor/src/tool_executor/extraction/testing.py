@@ -13,7 +13,7 @@ import docx as _docx  # pyright: ignore[reportMissingTypeStubs]
 def pdf_of(
     pages: Sequence[Sequence[str]], outline: Sequence[tuple[str, int]] = (), *, encrypted: bool = False
 ) -> bytes:
-    """A PDF with these lines on its pages; `outline`: titles with the index of their page."""
+    """Returns a PDF with these lines on its pages. `outline`: titles, each with the index of its page."""
     objects: list[bytes] = []
 
     def add(body: str | bytes) -> int:
@@ -24,8 +24,8 @@ def pdf_of(
     parent = len(pages) * 2 + 2
     kids: list[int] = []
     for lines in pages:
-        shown = "".join(f"({_escaped(line)}) Tj T*\n" for line in lines)
-        stream = zlib.compress(f"BT /F1 11 Tf 14 TL 50 780 Td\n{shown}ET".encode("cp1252"))
+        operators = "".join(f"({_escaped(line)}) Tj T*\n" for line in lines)
+        stream = zlib.compress(f"BT /F1 11 Tf 14 TL 50 780 Td\n{operators}ET".encode("cp1252"))
         content = add(b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(stream) + stream + b"\nendstream")
         kids.append(
             add(
@@ -39,10 +39,10 @@ def pdf_of(
         first, last = parent + 2, parent + 1 + len(outline)
         add(f"<< /Type /Outlines /First {first} 0 R /Last {last} 0 R /Count {len(outline)} >>")
         for number, (title, page) in enumerate(outline, first):
-            beside = (f"/Prev {number - 1} 0 R " if number > first else "") + (
+            siblings = (f"/Prev {number - 1} 0 R " if number > first else "") + (
                 f"/Next {number + 1} 0 R " if number < last else ""
             )
-            add(f"<< /Title ({_escaped(title)}) /Parent {parent + 1} 0 R {beside}/Dest [{kids[page]} 0 R /Fit] >>")
+            add(f"<< /Title ({_escaped(title)}) /Parent {parent + 1} 0 R {siblings}/Dest [{kids[page]} 0 R /Fit] >>")
         root += f" /Outlines {parent + 1} 0 R"
     catalog = add(root + " >>")
     trailer = f"/Root {catalog} 0 R"
@@ -54,16 +54,16 @@ def pdf_of(
 
 
 def _file(objects: Sequence[bytes], trailer: str) -> bytes:
-    written = bytearray(b"%PDF-1.4\n")
-    places: list[int] = []
+    pdf = bytearray(b"%PDF-1.4\n")
+    offsets: list[int] = []
     for number, body in enumerate(objects, 1):
-        places.append(len(written))
-        written += b"%d 0 obj\n" % number + body + b"\nendobj\n"
-    start = len(written)
-    table = "".join(f"{place:010d} 00000 n \n" for place in places)
-    written += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}".encode()
-    written += f"trailer << /Size {len(objects) + 1} {trailer} >>\nstartxref\n{start}\n%%EOF".encode()
-    return bytes(written)
+        offsets.append(len(pdf))
+        pdf += b"%d 0 obj\n" % number + body + b"\nendobj\n"
+    start = len(pdf)
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    pdf += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}".encode()
+    pdf += f"trailer << /Size {len(objects) + 1} {trailer} >>\nstartxref\n{start}\n%%EOF".encode()
+    return bytes(pdf)
 
 
 def _escaped(text: str) -> str:
@@ -71,7 +71,7 @@ def _escaped(text: str) -> str:
 
 
 def docx_of(*parts: tuple[str, Any]) -> bytes:
-    """A DOCX of (style, text) paragraphs, and ("table", rows)."""
+    """Returns a DOCX. Each part is a paragraph (style, text) or a table ("table", rows)."""
     document: Any = _docx.Document()
     for style, content in parts:
         if style == "table":
@@ -87,27 +87,27 @@ def docx_of(*parts: tuple[str, Any]) -> bytes:
 
 
 def docx_with(*, version: int = 20, encrypted: bool = False, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A DOCX whose archive says this of each of its files."""
-    changed = bytearray(docx_of(("Normal", "x")))
-    for mark, start in ((b"PK\x03\x04", 4), (b"PK\x01\x02", 6)):
-        place = changed.find(mark)
-        while place >= 0:
-            struct.pack_into("<HHH", changed, place + start, version, int(encrypted), compression)
-            place = changed.find(mark, place + 4)
-    return bytes(changed)
+    """Returns a DOCX whose archive declares this version, encryption and compression for each of its files."""
+    docx = bytearray(docx_of(("Normal", "x")))
+    for signature, offset in ((b"PK\x03\x04", 4), (b"PK\x01\x02", 6)):
+        position = docx.find(signature)
+        while position >= 0:
+            struct.pack_into("<HHH", docx, position + offset, version, int(encrypted), compression)
+            position = docx.find(signature, position + 4)
+    return bytes(docx)
 
 
 def docx_damaged() -> bytes:
-    """A DOCX of whose text some bytes have been lost on the way."""
-    changed = bytearray(docx_of(("Normal", "x")))
-    with zipfile.ZipFile(io.BytesIO(changed)) as archive:
+    """Returns a DOCX in which some bytes of the text are overwritten."""
+    docx = bytearray(docx_of(("Normal", "x")))
+    with zipfile.ZipFile(io.BytesIO(docx)) as archive:
         start = archive.getinfo("word/document.xml").header_offset + 60
-    changed[start : start + 20] = b"\xff" * 20
-    return bytes(changed)
+    docx[start : start + 20] = b"\xff" * 20
+    return bytes(docx)
 
 
 def docx_bomb(megabytes: int) -> bytes:
-    """A small archive whose document unpacks to so much."""
+    """Returns a small archive whose document unpacks to this many megabytes."""
     file = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(docx_of(("Normal", "x")))) as plain,

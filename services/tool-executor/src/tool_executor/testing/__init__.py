@@ -1,1 +1,1 @@
-"""What tests of the tool-executor need; nothing here runs in a service."""
+"""Helpers for tests of the tool-executor; no service uses them."""

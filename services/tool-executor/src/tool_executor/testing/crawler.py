@@ -1,4 +1,4 @@
-"""``python -m tool_executor.testing.crawler NATS REDIS READY RATE``: an executor process that tests kill and pause."""
+"""``python -m tool_executor.testing.crawler NATS REDIS READY RATE``: starts an executor that tests kill and pause."""
 
 import asyncio
 import sys

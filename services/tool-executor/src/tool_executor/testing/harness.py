@@ -1,4 +1,4 @@
-"""What this service's tests share: an executor on real servers, and a caller that asks it over the bus."""
+"""Helpers that the service's tests share: an executor on real servers, and a caller that uses it over the bus."""
 
 import asyncio
 import contextlib
@@ -41,7 +41,7 @@ DEADLINE = 30.0
 
 @dataclass(frozen=True)
 class Someone:
-    """A caller, and the principal under which the test's verifier knows them."""
+    """A caller, and the principal that the test's verifier accepts for them."""
 
     sub: str = "user-1"
     role: str = "user"
@@ -50,16 +50,16 @@ class Someone:
     conversation: str | None = None
     language: str | None = "en"
     signed: str | None = None
-    """A real principal, for an executor that verifies."""
+    """A real principal, for an executor that checks signatures."""
 
     @property
     def principal(self) -> str:
-        plain = f"{self.role}/{self.sub}/{self.company}/{self.plan}/{self.language}/{self.conversation or ''}"
-        return self.signed or plain
+        unsigned = f"{self.role}/{self.sub}/{self.company}/{self.plan}/{self.language}/{self.conversation or ''}"
+        return self.signed or unsigned
 
 
 def verify(principal: str) -> Principal:
-    """Stands in for the signature check alone, which runtime.auth.principals owns and tests."""
+    """Reads an unsigned principal; replaces only the signature check, which runtime.auth.principals owns and tests."""
     parts = principal.split("/")
     if len(parts) != 6:
         raise InvalidTokenError("not a principal")
@@ -93,20 +93,20 @@ class Memory:
 
 
 def settings_of(company: str, config: ToolConfig, version: int, own: OwnTools | None = None) -> CompanySettings:
-    """A company's settings with these tool settings, and tools of its own."""
-    made = CompanyConfig(company_id=company, tool_config=config, own_tools=own or OwnTools())
-    return CompanySettings(config=made, version=version)
+    """Returns a company's settings with these tool settings and these tools of its own."""
+    company_config = CompanyConfig(company_id=company, tool_config=config, own_tools=own or OwnTools())
+    return CompanySettings(config=company_config, version=version)
 
 
 async def listen(client: Client, subject: str) -> Subscription:
-    """A subscription that is in place when this returns."""
+    """Subscribes, and returns when the server has registered the subscription."""
     subscription = await client.subscribe(subject)  # pyright: ignore[reportUnknownMemberType] - a bare Future in it
     await client.flush()
     return subscription
 
 
 class ToolRequester:
-    """Asks for tool calls as an agent does, and waits for their answers."""
+    """Requests tool calls as an agent does, and waits for their results."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -154,7 +154,7 @@ class ToolRequester:
         deadline: float = DEADLINE,
         **more: Any,
     ) -> ToolCallCompleted:
-        """One call and its answer."""
+        """Sends one call and returns its completion."""
         inbox = self.client.new_inbox()
         subscription = await listen(self.client, inbox)
         try:
@@ -177,7 +177,7 @@ async def running_executor(
     settings: ExecutorSettings | None = None,
     seal: Seal | None = None,
 ) -> AsyncGenerator[Executor]:
-    """An executor in this process, on the given servers."""
+    """Runs an executor in this process, on the given servers."""
     await ensure_streams(client)
     connections = ExecutorConnections(
         client,
@@ -212,7 +212,7 @@ PageHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class Served:
-    """A local web site that remembers what it was asked."""
+    """A local web site that records the requests that it gets."""
 
     def __init__(self) -> None:
         self.origin = Origin("http", "127.0.0.1", 0)
@@ -227,7 +227,7 @@ class Served:
 
 @contextlib.asynccontextmanager
 async def serving() -> AsyncGenerator[Served]:
-    """A site on a free loopback port."""
+    """Serves a site on a free loopback port."""
     served = Served()
     runner = web.ServerRunner(web.Server(served.answer), shutdown_timeout=0.2)
     await runner.setup()
@@ -240,7 +240,7 @@ async def serving() -> AsyncGenerator[Served]:
 
 
 def html_page(text: str) -> PageHandler:
-    """Answers with this markup."""
+    """Returns a handler that responds with this markup."""
 
     async def page(request: web.BaseRequest) -> web.StreamResponse:
         del request
@@ -254,8 +254,8 @@ ANYTHING: dict[str, Any] = {"type": "object"}
 
 
 def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> DeclaredTool:
-    """A declaration with little in it; what a test is about is given by name."""
-    plain: dict[str, Any] = {
+    """Returns a declaration with plain defaults; a test overrides the fields that it is about."""
+    defaults: dict[str, Any] = {
         "id": f"test.{name}",
         "name": name,
         "description": Text(es="Prueba", en="Test"),
@@ -266,11 +266,11 @@ def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> Dec
         "per_minute": 1000,
         "time_limit": 10.0,
     }
-    return DeclaredTool(**(plain | declared))
+    return DeclaredTool(**(defaults | declared))
 
 
 class CountingHandler:
-    """A handler that counts its runs and gives them out: {"run": 1}, {"run": 2} …"""
+    """A handler that counts its runs and returns the count: {"run": 1}, {"run": 2} …"""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -282,7 +282,7 @@ class CountingHandler:
 
 
 async def _serve_endless_tools(nats_url: str, redis_url: str, marks: Path) -> None:
-    """An executor whose tools leave a mark, named by the call id, and never end: for tests that kill it."""
+    """Runs an executor for tests that kill it: its tools never end and create a file named by the call id."""
 
     async def endless(arguments: Arguments, context: CallContext) -> Data:
         del arguments

@@ -1,4 +1,4 @@
-"""For tests of companies' own tools: an executor, a company and the server of its own."""
+"""Helpers for tests of companies' own tools: an executor, a company, and the company's server."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ def declared(origin: str, name: str = "order_status", **more: Any) -> HttpTool:
     return HttpTool.model_validate(fields | more, context={"door": True})
 
 
-def answering(body: Any, **more: Any) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
+def json_page(body: Any, **more: Any) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
     async def page(request: web.BaseRequest) -> web.StreamResponse:
         del request
         return web.json_response(body, **more)
@@ -100,12 +100,12 @@ async def hang(request: web.BaseRequest) -> web.StreamResponse:
 
 
 async def drip(request: web.BaseRequest) -> web.StreamResponse:
-    answer = web.StreamResponse(headers={"Content-Type": "application/json"})
-    await answer.prepare(request)
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
     with contextlib.suppress(ConnectionError):
         while True:
-            await answer.write(b" " * 4096)
-    return answer
+            await response.write(b" " * 4096)
+    return response
 
 
 async def break_off(request: web.BaseRequest) -> web.StreamResponse:
@@ -123,15 +123,7 @@ def nested(depth: int) -> bytes:
     return b"[" * depth + b"]" * depth
 
 
-def plain(body: bytes, kind: str, **headers: str) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
-    async def page(request: web.BaseRequest) -> web.StreamResponse:
-        del request
-        return web.Response(body=body, headers={"Content-Type": kind, **headers})
-
-    return page
-
-
 def mcp_server(url: str, tools: list[str], **more: Any) -> McpServer:
     schema = {"type": "object", "properties": {"who": {"type": "string"}}}
-    chosen = [{"name": name, "description": name, "inputSchema": schema, "sideEffects": False} for name in tools]
-    return McpServer.model_validate({"name": "crm", "url": url, "tools": chosen, **more}, context={"door": True})
+    selected = [{"name": name, "description": name, "inputSchema": schema, "sideEffects": False} for name in tools]
+    return McpServer.model_validate({"name": "crm", "url": url, "tools": selected, **more}, context={"door": True})

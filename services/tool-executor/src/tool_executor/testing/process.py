@@ -1,7 +1,7 @@
-"""``python -m tool_executor.testing.process NATS REDIS READY``: an executor process for tests of several at once.
+"""``python -m tool_executor.testing.process NATS REDIS READY``: starts an executor for tests with several of them.
 
-It serves one tool more than the catalogue, `counted`: 20 calls in any *second*, so that a window slides many times
-within a test; and a million in a day, so that Redis keeps the time of every call that was let through. It makes the
+Besides the catalogue it serves the tool `counted`, with two limits: 20 calls in any *second*, so that the window slides
+many times within a test, and a million in a day, so that Redis keeps the time of every admitted call. It creates the
 file READY when it can be called.
 """
 

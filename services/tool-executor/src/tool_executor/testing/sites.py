@@ -1,4 +1,4 @@
-"""What tests of crawling share: a site that is played, memory's part in it, and runs that are waited for."""
+"""Helpers that tests of crawling share: a fake site, a stand-in for memory, and waiting for runs."""
 
 import contextlib
 import hashlib
@@ -30,7 +30,7 @@ COMPANY = "demo"
 
 @dataclass
 class StoredDocument:
-    """A document as memory has it."""
+    """A document as memory stores it."""
 
     url: str
     title: str
@@ -44,9 +44,11 @@ class StoredDocument:
 
 @dataclass
 class SiteMemory:
-    """Memory's part: settings, the pages that it knows, and what it makes of the facts, with their order of arrival.
+    """Stands in for memory: serves settings and known pages, and stores documents and runs from facts.
 
-    As memory does it removes what a finished run found gone, unless that is more than half.
+    Like memory, it removes the documents that a finished run reports as gone, unless they are more than half.
+    `told`: versions stored, by URL; `again`: reports of unchanged documents; `steps`: each run's steps in order of
+    arrival; `waiting`: runs whose removals await approval; `parts`: parts received so far, by document and hash.
     """
 
     client: Client
@@ -79,74 +81,80 @@ class SiteMemory:
         return CompanyReply(settings=CompanySettings(config=config, version=1))
 
     async def _pages(self, request: KnownPagesRequest) -> KnownPagesReply:
-        every = sorted(self.documents.items())
+        documents = sorted(self.documents.items())
         start = int(request.cursor or 0)
         items = [
-            KnownPage(document_id=name, url=one.url, hash=one.hash, etag=one.etag, last_modified=one.last_modified)
-            for name, one in every[start : start + 7]
+            KnownPage(
+                document_id=document_id,
+                url=document.url,
+                hash=document.hash,
+                etag=document.etag,
+                last_modified=document.last_modified,
+            )
+            for document_id, document in documents[start : start + 7]
         ]
-        return KnownPagesReply(items=items, next=str(start + 7) if start + 7 < len(every) else None)
+        return KnownPagesReply(items=items, next=str(start + 7) if start + 7 < len(documents) else None)
 
     async def _upserted(self, message: Msg) -> None:
-        said = CloudEvent[DocumentUpserted].model_validate_json(message.data).data
-        name = str(said.document_id)
-        if not said.blocks:
-            self.again[str(said.url) if self.documents[name].hash == said.hash else "other words"] += 1
+        fact = CloudEvent[DocumentUpserted].model_validate_json(message.data).data
+        document_id = str(fact.document_id)
+        if not fact.blocks:
+            self.again[str(fact.url) if self.documents[document_id].hash == fact.hash else "other words"] += 1
             return
-        parts = self.parts.setdefault(f"{name}/{said.hash}", {})
-        parts[said.part] = said.blocks
-        if len(parts) < said.parts:
+        parts = self.parts.setdefault(f"{document_id}/{fact.hash}", {})
+        parts[fact.part] = fact.blocks
+        if len(parts) < fact.parts:
             return
         blocks = [block for part in sorted(parts) for block in parts[part]]
-        self.told[said.url or name] += 1
+        self.told[fact.url or document_id] += 1
         text = "\n".join(block.text or "\n".join(" | ".join(row) for row in block.rows) for block in blocks)
-        self.documents[name] = StoredDocument(
-            said.url or "", said.title, said.hash, text, said.language, said.etag, said.last_modified, blocks
+        self.documents[document_id] = StoredDocument(
+            fact.url or "", fact.title, fact.hash, text, fact.language, fact.etag, fact.last_modified, blocks
         )
 
     async def _failed(self, message: Msg) -> None:
         self.failures.append(CloudEvent[DocumentFailed].model_validate_json(message.data).data)
 
     async def _progressed(self, message: Msg) -> None:
-        said = CloudEvent[RunProgressed].model_validate_json(message.data).data
-        self.steps.setdefault(said.run_id, []).append(said.step)
-        known = self.runs.get(said.run_id)
-        if known is not None and known.step >= said.step:
+        progress = CloudEvent[RunProgressed].model_validate_json(message.data).data
+        self.steps.setdefault(progress.run_id, []).append(progress.step)
+        previous = self.runs.get(progress.run_id)
+        if previous is not None and previous.step >= progress.step:
             return
-        self.runs[said.run_id] = said
-        if said.state == "finished":
-            if len(said.gone) > 1 and len(said.gone) > len(self.documents) / 2 and said.url is None:
-                self.waiting.add(said.run_id)
+        self.runs[progress.run_id] = progress
+        if progress.state == "finished":
+            if len(progress.gone) > 1 and len(progress.gone) > len(self.documents) / 2 and progress.url is None:
+                self.waiting.add(progress.run_id)
                 return
-            for name in said.gone:
-                self.documents.pop(name, None)
+            for document_id in progress.gone:
+                self.documents.pop(document_id, None)
 
     async def refresh(self, url: str | None = None, run: str | None = None) -> str:
-        """Asks for a run as memory does; its id."""
+        """Requests a run as memory does and returns its id."""
         run = run or uuid7()
-        asked = RefreshRequested(company_id=COMPANY, run_id=run, url=url, by="test")
-        event = CloudEvent[RefreshRequested](source="/test", type="knowledge.refresh.requested.v1", data=asked)
+        request = RefreshRequested(company_id=COMPANY, run_id=run, url=url, by="test")
+        event = CloudEvent[RefreshRequested](source="/test", type="knowledge.refresh.requested.v1", data=request)
         subject = f"knowledge.refresh.requested.v1.{COMPANY}"
         await Publisher(self.client).append(subject, event, stream="KNOWLEDGE", msg_id=f"{run}-{uuid7()}")
         return run
 
     async def ended(self, run: str, deadline: float = 60.0) -> RunProgressed:
-        """The run's last word."""
+        """Waits until the run has finished or failed, and returns its last progress."""
         await eventually(lambda: run in self.runs and self.runs[run].state in {"finished", "failed"}, deadline)
         return self.runs[run]
 
     async def read(self, url: str | None = None, deadline: float = 60.0) -> RunProgressed:
-        """A whole run."""
+        """Requests a run and waits for its end."""
         return await self.ended(await self.refresh(url), deadline)
 
     def said(self) -> dict[str, str]:
-        """The texts that are known, by the path of their pages."""
+        """Returns the stored texts by the path of their page."""
         return {path_of(document.url): document.text for document in self.documents.values()}
 
 
 @contextlib.asynccontextmanager
 async def remembering(client: Client, served: Served, **knowledge: Any) -> AsyncGenerator[SiteMemory]:
-    """Memory's part, for a company with this site."""
+    """Runs the stand-in for memory, for a company with this site."""
     memory = SiteMemory(client, Knowledge(site_url=f"{served.origin}/", **knowledge))
     server = await memory.serve()
     yield memory
@@ -155,7 +163,7 @@ async def remembering(client: Client, served: Served, **knowledge: Any) -> Async
 
 @contextlib.asynccontextmanager
 async def reading(client: Client, redis_url: str, served: Served, **knowledge: Any) -> AsyncGenerator[SiteMemory]:
-    """The same, and an executor that reads as fast as it can."""
+    """Runs the stand-in for memory and an executor that crawls without a noticeable rate limit."""
     settings = ExecutorSettings(crawl_own_per_second=10_000)
     async with (
         remembering(client, served, **knowledge) as memory,
@@ -165,23 +173,23 @@ async def reading(client: Client, redis_url: str, served: Served, **knowledge: A
 
 
 def path_of(url: str) -> str:
-    """The part of an address behind its host."""
+    """Returns the path of an address, with its query."""
     return "/" + url.split("/", 3)[3] if url.count("/") > 2 else "/"
 
 
 def left_of(run: RunProgressed) -> dict[str, str]:
-    """Reasons by path of what a run skipped or failed at."""
-    return {path_of(one.url): one.reason for one in run.left}
+    """Returns, by path, the reason for each page that a run skipped or failed to read."""
+    return {path_of(page.url): page.reason for page in run.left}
 
 
 def counted(run: RunProgressed) -> tuple[int, int, int, int, int]:
-    """found, fetched, unchanged, skipped, failed."""
+    """Returns the counts found, fetched, unchanged, skipped, failed."""
     counts = run.counts
     return counts.found, counts.fetched, counts.unchanged, counts.skipped, counts.failed
 
 
 def markup(title: str, body: str, *links: str, language: str = "en", head: str = "") -> str:
-    """A page that leads to others."""
+    """Returns a page with this text and a menu of links."""
     menu = "".join(f'<a href="{link}">{link}</a> ' for link in links)
     return (
         f"<!doctype html><html lang={language}><head><title>{title}</title>{head}</head>"
@@ -190,13 +198,13 @@ def markup(title: str, body: str, *links: str, language: str = "en", head: str =
 
 
 def versioned(text: str, *, times: bool = False) -> PageHandler:
-    """A page with an ETag, or with the time of its last change, that says when it is unchanged."""
+    """Returns a handler for a page with an ETag or, if `times`, Last-Modified; it responds 304 if unchanged."""
     etag, time = f'"{hashlib.sha256(text.encode()).hexdigest()[:12]}"', "Wed, 21 Oct 2015 07:28:00 GMT"
 
     async def page(request: web.BaseRequest) -> web.StreamResponse:
         headers = {"Last-Modified": time} if times else {"ETag": etag}
-        asked = request.headers.get("If-Modified-Since" if times else "If-None-Match")
-        if asked == (time if times else etag):
+        condition = request.headers.get("If-Modified-Since" if times else "If-None-Match")
+        if condition == (time if times else etag):
             return web.Response(status=304, headers=headers)
         return web.Response(body=text.encode(), headers={**headers, "Content-Type": "text/html; charset=utf-8"})
 
@@ -206,18 +214,18 @@ def versioned(text: str, *, times: bool = False) -> PageHandler:
 def answering(
     body: bytes, kind: str = "text/html; charset=utf-8", status: int = 200, encoding: str = "", **headers: str
 ) -> PageHandler:
-    """Answers with these bytes."""
-    packed = {"Content-Encoding": encoding} if encoding else {}
+    """Returns a handler that responds with these bytes."""
+    encoding_header = {"Content-Encoding": encoding} if encoding else {}
 
     async def page(request: web.BaseRequest) -> web.StreamResponse:
         del request
-        return web.Response(body=body, status=status, headers={"Content-Type": kind, **packed, **headers})
+        return web.Response(body=body, status=status, headers={"Content-Type": kind, **encoding_header, **headers})
 
     return page
 
 
 def made_site(served: Served, pages: int) -> None:
-    """A site of so many pages, each with words of its own: found from its first page, ten at a time."""
+    """Adds `pages` pages with different texts to the site; each links to ten more, starting from the first."""
     for number in range(pages):
         links = [f"/page/{name(child)}" for child in range(number * 10 + 1, number * 10 + 11) if child < pages]
         path = "/" if number == 0 else f"/page/{name(number)}"
@@ -225,15 +233,15 @@ def made_site(served: Served, pages: int) -> None:
 
 
 def name(number: int) -> str:
-    """A word for a number, since addresses with numbers alone may have no end."""
+    """Returns a word for a number, because addresses that differ in numbers alone may look endless to the crawler."""
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
 def asked_for(served: Served) -> Counter[str]:
-    """How often each path was asked for."""
+    """Returns the number of requests for each path."""
     return Counter(request.path for request in served.asked)
 
 
 async def wait_for_pages(served: Served, pages: int, deadline: float = 30.0) -> None:
-    """Until so many requests have come."""
+    """Waits until the site has got at least `pages` requests."""
     await eventually(lambda: len(served.asked) >= pages, deadline)

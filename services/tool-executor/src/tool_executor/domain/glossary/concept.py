@@ -1,4 +1,4 @@
-"""A concept of the glossary, and the answer if there is none."""
+"""A concept of the glossary, and what a search returns or raises if it finds none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tool_executor.texts import TEXTS
 Level = Literal["beginner", "intermediate", "advanced"]
 LEVELS: Final[tuple[Level, ...]] = ("beginner", "intermediate", "advanced")
 
-_LONGEST_QUOTE = 80
+_MAX_QUOTED_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +23,23 @@ class Concept:
     explanations: Mapping[Language, Mapping[Level, str]]
     related: tuple[str, ...]
     lookalikes: tuple[str, ...] = ()
-    """Words a misspelling away from this concept that mean something else."""
+    """Words that could be misspellings of this concept but mean something else."""
 
     def phrases(self) -> tuple[str, ...]:
-        """Every name and synonym, of both languages; names first."""
+        """Returns the names and synonyms in both languages, names first."""
         names = tuple(self.names[language] for language in LANGUAGES)
         return names + tuple(synonym for language in LANGUAGES for synonym in self.synonyms[language])
 
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """The text names no concept beyond doubt. `suggestions`: at most three that come near, the nearest first."""
+    """The text names no concept for certain. `suggestions`: at most three similar concepts, the most similar first."""
 
     suggestions: tuple[Concept, ...] = ()
 
 
 class Explained(TypedDict):
-    """The data of a call of explain_concept: texts in the caller's language, `related` as names that can be asked."""
+    """The result of explain_concept, in the caller's language; `related` holds names that the tool accepts."""
 
     concept: str
     explanation: str
@@ -50,16 +50,16 @@ class UnknownConceptError(LookupError):
     """The glossary has no such concept.
 
     Args:
-        text: what was asked for.
-        suggestions: names, in `language`, of concepts that come near.
-        language: of the message.
+        text: the text that was looked up.
+        suggestions: names of similar concepts, in `language`.
+        language: the language of the message.
     """
 
     def __init__(self, text: str, suggestions: tuple[str, ...], language: Language) -> None:
-        asked = " ".join(text.split())
-        if len(asked) > _LONGEST_QUOTE:
-            asked = asked[: _LONGEST_QUOTE - 1] + "…"
-        message = TEXTS["glossary.unknown"].in_language(language).format(text=asked)
+        quote = " ".join(text.split())
+        if len(quote) > _MAX_QUOTED_CHARS:
+            quote = quote[: _MAX_QUOTED_CHARS - 1] + "…"
+        message = TEXTS["glossary.unknown"].in_language(language).format(text=quote)
         if suggestions:
             message = (
                 TEXTS["glossary.perhaps"].in_language(language).format(unknown=message, names=", ".join(suggestions))

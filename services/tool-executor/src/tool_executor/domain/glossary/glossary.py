@@ -1,4 +1,4 @@
-"""The glossary, loaded once at the start."""
+"""The glossary of the service, loaded once at the start."""
 
 from collections.abc import Iterable
 from importlib.resources.abc import Traversable
@@ -11,7 +11,7 @@ from tool_executor.domain.glossary.loader import load_concepts, packaged_files
 
 
 class Glossary:
-    """Concepts by id, and a way to find them. Immutable. A name takes some µs, nonsense about 1 ms."""
+    """Concepts by id, and a search for them. Immutable. Finding a name takes some µs, finding nothing about 1 ms."""
 
     def __init__(self, concepts: Iterable[Concept]) -> None:
         self._concepts = {concept.id: concept for concept in concepts}
@@ -19,7 +19,7 @@ class Glossary:
 
     @classmethod
     def load(cls, folder: Traversable | None = None) -> Self:
-        """The glossary of a folder of .toml files; without one, the glossary that comes with the package.
+        """Loads the glossary from a folder of .toml files, by default the one that comes with the package.
 
         Raises:
             GlossaryError: with one line for each mistake in the files.
@@ -32,22 +32,22 @@ class Glossary:
         return tuple(self._concepts.values())
 
     def find(self, text: str) -> Concept | NotFound:
-        """The concept named in a text: by name or synonym in either language, in a question, or misspelled."""
+        """Finds the concept that a text names: by name or synonym in either language, in a question, or misspelled."""
         return self._finder.find(text)
 
     def explain(self, concept_text: str, level: Level = "beginner", language: str = "es") -> Explained:
-        """The explanation of what a text names, in `language` (a tag such as es, en or en-GB; Spanish if another).
+        """Explains the concept that a text names, in `language` (a tag such as es, en or en-GB; Spanish for others).
 
         Raises:
-            UnknownConceptError: the text names none; its message, in the same language, says what comes near.
+            UnknownConceptError: the text names none; its message, in the same language, suggests similar ones.
         """
-        spoken = language_of_tags(language)
-        found = self.find(concept_text)
-        if isinstance(found, NotFound):
-            names = tuple(concept.names[spoken] for concept in found.suggestions)
-            raise UnknownConceptError(concept_text, names, spoken)
+        text_language = language_of_tags(language)
+        concept = self.find(concept_text)
+        if isinstance(concept, NotFound):
+            names = tuple(similar.names[text_language] for similar in concept.suggestions)
+            raise UnknownConceptError(concept_text, names, text_language)
         return {
-            "concept": found.names[spoken],
-            "explanation": found.explanations[spoken][level],
-            "related": [self._concepts[other].names[spoken] for other in found.related],
+            "concept": concept.names[text_language],
+            "explanation": concept.explanations[text_language][level],
+            "related": [self._concepts[related_id].names[text_language] for related_id in concept.related],
         }

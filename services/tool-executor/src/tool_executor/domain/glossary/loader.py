@@ -1,10 +1,10 @@
-"""Reads the glossary's files, and refuses them with the place and the reason if anything in them is wrong.
+"""Reads the glossary's files, and reports place and reason of every mistake in them.
 
 A file of `data` holds the concepts of one theme, in TOML:
 
     [drawdown]                      the id
     related = ["volatility"]        ids of other concepts
-    lookalikes = ["drawbridge"]     optional: words that a name is near to, but that mean something else
+    lookalikes = ["drawbridge"]     optional: words that resemble a name but mean something else
     [drawdown.es]                   and the same for en
     name = "Drawdown"
     synonyms = ["caída máxima"]
@@ -27,19 +27,19 @@ from tool_executor.domain.glossary.name_keys import key_of, unordered_key_of, wo
 
 _ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _SENTENCE_END = re.compile(r"(?<!EE)[.!?…](?=\s+[¿¡“«(]?[^\W_a-z]|$)")
-_MOST_SENTENCES = 4
-_OF_CONCEPT = frozenset({"related", "lookalikes", *LANGUAGES})
-_OF_LANGUAGE = frozenset({"name", "synonyms", *LEVELS})
+_MAX_SENTENCES = 4
+_CONCEPT_ENTRIES = frozenset({"related", "lookalikes", *LANGUAGES})
+_LANGUAGE_ENTRIES = frozenset({"name", "synonyms", *LEVELS})
 
 Table = Mapping[str, Any]
 
 
 class GlossaryError(ValueError):
-    """The glossary's files cannot be used. The message has one line a mistake: file, concept, what is wrong."""
+    """The glossary's files cannot be used. The message has one line for each mistake: file, concept, reason."""
 
 
-class _WrongConceptError(Exception):
-    """One mistake, without its place."""
+class _ConceptError(Exception):
+    """One mistake in a concept; the message does not say in which file and concept."""
 
 
 def packaged_files() -> Traversable:
@@ -47,7 +47,7 @@ def packaged_files() -> Traversable:
 
 
 def load_concepts(folder: Traversable) -> tuple[Concept, ...]:
-    """All concepts of a folder's .toml files, by file name and then in their order.
+    """Returns the concepts of a folder's .toml files, sorted by file name, then in the order of the file.
 
     Raises:
         GlossaryError: with every mistake found.
@@ -66,8 +66,8 @@ def load_concepts(folder: Traversable) -> tuple[Concept, ...]:
             place = f"{file.name}: {name}"
             try:
                 concepts.append((place, _concept(name, table)))
-            except _WrongConceptError as wrong:
-                mistakes.append(f"{place}: {wrong}")
+            except _ConceptError as error:
+                mistakes.append(f"{place}: {error}")
     mistakes.extend(_mistakes_between(concepts) if not mistakes else ())
     if not concepts and not mistakes:
         mistakes.append(f"{folder.name}: no concept in any .toml file")
@@ -78,9 +78,9 @@ def load_concepts(folder: Traversable) -> tuple[Concept, ...]:
 
 def _concept(name: str, value: Any) -> Concept:
     if not _ID.fullmatch(name):
-        raise _WrongConceptError("an id is made of a-z, 0-9 and single _")
-    table = _table(value, _OF_CONCEPT, "")
-    texts = {language: _table(table.get(language), _OF_LANGUAGE, language) for language in LANGUAGES}
+        raise _ConceptError("an id is made of a-z, 0-9 and single _")
+    table = _table(value, _CONCEPT_ENTRIES, "")
+    texts = {language: _table(table.get(language), _LANGUAGE_ENTRIES, language) for language in LANGUAGES}
     return Concept(
         id=name,
         names={language: _text(texts[language], "name", language) for language in LANGUAGES},
@@ -96,17 +96,17 @@ def _concept(name: str, value: Any) -> Concept:
 
 def _table(value: Any, known: frozenset[str], place: str) -> Table:
     if not isinstance(value, dict):
-        raise _WrongConceptError(_at(place, "is missing" if place else "must be a table"))
+        raise _ConceptError(_with_place(place, "is missing" if place else "must be a table"))
     table = cast("JsonObject", value)
     if unknown := sorted(table.keys() - known):
-        raise _WrongConceptError(_at(place, f"unknown entry {unknown[0]!r}; known are {', '.join(sorted(known))}"))
+        raise _ConceptError(_with_place(place, f"unknown entry {unknown[0]!r}; known are {', '.join(sorted(known))}"))
     return table
 
 
 def _text(table: Table, entry: str, place: str) -> str:
     value = table.get(entry)
     if not isinstance(value, str) or not value.strip():
-        raise _WrongConceptError(_at(place, f"{entry} must be a text that is not empty"))
+        raise _ConceptError(_with_place(place, f"{entry} must be a text that is not empty"))
     return " ".join(value.split())
 
 
@@ -114,16 +114,18 @@ def _list(table: Table, entry: str, place: str) -> tuple[str, ...]:
     value = table.get(entry)
     items = cast("list[Any]", value) if isinstance(value, list) else None
     if items is None or not all(isinstance(item, str) and item.strip() for item in items):
-        raise _WrongConceptError(_at(place, f"{entry} must be a list of texts that are not empty"))
+        raise _ConceptError(_with_place(place, f"{entry} must be a list of texts that are not empty"))
     return tuple(items)
 
 
 def _explanation(table: Table, level: str, language: Language) -> str:
     text = _text(table, level, language)
     if not text.endswith((".", "!", "?", "…", ")")):
-        raise _WrongConceptError(_at(language, f"{level} must end as a sentence does"))
-    if not 1 <= (sentences := len(_SENTENCE_END.findall(text))) <= _MOST_SENTENCES:
-        raise _WrongConceptError(_at(language, f"{level} has {sentences} sentences, must have 1 to {_MOST_SENTENCES}"))
+        raise _ConceptError(_with_place(language, f"{level} must end as a sentence does"))
+    if not 1 <= (sentences := len(_SENTENCE_END.findall(text))) <= _MAX_SENTENCES:
+        raise _ConceptError(
+            _with_place(language, f"{level} has {sentences} sentences, must have 1 to {_MAX_SENTENCES}")
+        )
     return text
 
 
@@ -145,12 +147,12 @@ def _mistakes_between(concepts: list[tuple[str, Concept]]) -> Iterator[str]:
                 owner = owner_of_key.setdefault(key, concept)
                 if owner.id != concept.id:
                     yield f"{place}: {phrase!r} also names {owner.id}"
-        for other in concept.related:
-            if other == concept.id or other not in first_with_id:
-                yield f"{place}: related {other!r} is {'itself' if other == concept.id else 'no concept'}"
+        for related_id in concept.related:
+            if related_id == concept.id or related_id not in first_with_id:
+                yield f"{place}: related {related_id!r} is {'itself' if related_id == concept.id else 'no concept'}"
         if len(set(concept.related)) < len(concept.related):
             yield f"{place}: related has the same id twice"
 
 
-def _at(place: str, what: str) -> str:
-    return f"{place}: {what}" if place else what
+def _with_place(place: str, mistake: str) -> str:
+    return f"{place}: {mistake}" if place else mistake

@@ -20,31 +20,31 @@ _SPANISH = """
     significa significado significan sirve sirven sobre son su sus te tengo termino tu un una unas uno unos usa usan
     usar uso utiliza y ya yo
 """
-_SURROUNDINGS = """
+_CONTEXT_WORDS = """
     account analysis asset bolsa cartera chart charts cuenta estrategia finance finances financial financiero
     finanzas grafico graficos inversion invertir investing investment level levels market markets mercado mercados
     nivel niveles orden ordenes order orders portfolio posicion position precio precios price prices ratio simple
     simples strategy valor value
 """
-# A whole phrase is looked up before anything is taken from it, so a name may contain any of these.
+# The whole phrase is looked up before fillers are removed, so a name may contain any of these.
 _FILLERS = frozenset((_ENGLISH + _SPANISH).split())
-_NO_SUBJECT = _FILLERS | frozenset(_SURROUNDINGS.split())
+_NO_SUBJECTS = _FILLERS | frozenset(_CONTEXT_WORDS.split())
 
 
 def is_filler(word: str) -> bool:
-    """Whether a word says nothing of what is asked about: question words, articles, numbers ("RSI 14")."""
+    """Whether a word says nothing about the subject of a question: question words, articles, numbers ("RSI 14")."""
     return word in _FILLERS or word.isdecimal()
 
 
 def is_subject(word: str) -> bool:
-    """Whether a word alone may be what is asked about: "volatility" in "the volatility of my portfolio"."""
-    return word not in _NO_SUBJECT and not word.isdecimal()
+    """Whether a word may be the subject of a question: "volatility" in "the volatility of my portfolio"."""
+    return word not in _NO_SUBJECTS and not word.isdecimal()
 
 
 def without_fillers(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The words, then again and again without an outer filler: first those in front, then those behind.
+    """Yields the words, then one filler less at a time: first from the front, then from the end.
 
-    The last one has no filler at either end; it is empty if there was nothing else.
+    The last result has no filler at either end; it is empty if all words were fillers.
     """
     yield words
     while words and is_filler(words[0]):
