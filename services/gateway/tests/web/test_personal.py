@@ -47,10 +47,10 @@ async def test_a_correction_without_an_answer_may_have_been_made_and_is_sent_aga
     http: Http, ana: str, records: RecordsStandIn
 ) -> None:
     key = {"Idempotency-Key": "clave ñ".encode().decode("latin-1")}
-    records.away = True
+    records.unavailable = True
     status, body, headers = await http("PATCH", "/v2/memory", token=ana, headers=key, json={"userNotes": ["one"]})
     assert (status, "may have been made" in body["detail"], headers["retry-after"]) == (503, True, "2")
-    records.away = False
+    records.unavailable = False
     assert (await http("PATCH", "/v2/memory", token=ana, headers=key, json={"userNotes": ["one"]}))[0] == 200
     assert (len(records.patched), len(set(records.patched))) == (3, 1)
     other = await http("PATCH", "/v2/memory", token=ana, headers=key, json={"userNotes": ["two"]})

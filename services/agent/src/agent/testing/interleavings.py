@@ -242,12 +242,15 @@ def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rule
     effect = job.effect
     match effect:
         case effects.Ack():
-            yield f"agent {agent} acks ({effect.why})", _work(_deliver(world, job.delivery, "gone"), agent, None)
+            yield f"agent {agent} acks ({effect.reason})", _work(_deliver(world, job.delivery, "gone"), agent, None)
             if world.faults.lost_ack > 0:
                 lost = _work(_deliver(world, job.delivery, "waiting"), agent, None)
                 yield f"agent {agent}'s ack is lost", _spent(lost, "lost_ack")
         case effects.Retry():
-            yield f"agent {agent} naks ({effect.why})", _work(_deliver(world, job.delivery, rules.nakked), agent, None)
+            yield (
+                f"agent {agent} naks ({effect.reason})",
+                _work(_deliver(world, job.delivery, rules.nakked), agent, None),
+            )
         case _:
             for name, event, after in _outcomes(world, agent, job, scenario, rules):
                 told = rules.event(event, job.handling, after)

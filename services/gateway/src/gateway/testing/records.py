@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from contracts import conversation_rpc, erasure_rpc, insight_rpc, market_rpc, memory_rpc, report_rpc
 from contracts.channels import fact
-from contracts.enumerations import AT_THE_DOOR
+from contracts.enumerations import INPUT_CONTEXT
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState
@@ -40,15 +40,15 @@ class RecordsStandIn:
     asked_usage: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
     asked_reports: list[report_rpc.ReportRequest] = field(default_factory=list[report_rpc.ReportRequest])
     actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
-    untold_actions: list[str] = field(default_factory=list[str])
-    untold: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
-    told: list[str] = field(default_factory=list[str])
-    asked_untold: int = 0
+    unreported_actions: list[str] = field(default_factory=list[str])
+    unreported_alerts: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
+    reported_ids: list[str] = field(default_factory=list[str])
+    unreported_requests: int = 0
     patched: list[str | None] = field(default_factory=list[str | None])
     """Request ids of all received corrections."""
     corrected: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """Digest of the body by request id."""
-    away: bool = False
+    unavailable: bool = False
     """Whether corrections fail because the store does not answer."""
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class RecordsStandIn:
 
     async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
         self.patched.append(request.request_id)
-        if self.away:
+        if self.unavailable:
             raise RpcError(ErrorCode.UNAVAILABLE, "the store does not answer")
         if self.corrected.setdefault(request.request_id or "", request.body) != request.body:
             raise RpcError(ErrorCode.CONFLICT, "it was used for another correction")
@@ -116,7 +116,7 @@ class RecordsStandIn:
         stored = self.remembered.get(user, memory_rpc.LongTermMemory())
         try:
             changed = memory_rpc.LongTermMemory.model_validate(
-                merged(stored.to_wire(), request.patch), context=AT_THE_DOOR
+                merged(stored.to_wire(), request.patch), context=INPUT_CONTEXT
             )
         except ValidationError as error:
             faults = [FieldFault(field=str(fault["loc"][0]), message=fault["msg"]) for fault in error.errors()]
@@ -202,18 +202,20 @@ class RecordsStandIn:
         )
 
     async def _untold(self, request: memory_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
-        self.asked_untold += 1
+        self.unreported_requests += 1
         user = (request.company_id, request.user_id)
         actions = [
-            self.actions[action_id][1] for action_id in self.untold_actions if self.actions[action_id][0] == user
+            self.actions[action_id][1] for action_id in self.unreported_actions if self.actions[action_id][0] == user
         ]
-        return market_rpc.UntoldAlertsReply(alerts=self.untold.get(user, []), actions=actions)
+        return market_rpc.UntoldAlertsReply(alerts=self.unreported_alerts.get(user, []), actions=actions)
 
     async def _told(self, request: market_rpc.AlertsToldRequest) -> market_rpc.AlertsToldReply:
-        self.told.extend([*request.alert_ids, *request.action_ids])
-        self.untold_actions = [action_id for action_id in self.untold_actions if action_id not in request.action_ids]
-        alerts = self.untold.get((request.company_id, request.user_id), [])
-        self.untold[request.company_id, request.user_id] = [
+        self.reported_ids.extend([*request.alert_ids, *request.action_ids])
+        self.unreported_actions = [
+            action_id for action_id in self.unreported_actions if action_id not in request.action_ids
+        ]
+        alerts = self.unreported_alerts.get((request.company_id, request.user_id), [])
+        self.unreported_alerts[request.company_id, request.user_id] = [
             alert for alert in alerts if alert.id not in request.alert_ids
         ]
         return market_rpc.AlertsToldReply(told=len(request.alert_ids))

@@ -31,10 +31,10 @@ from agent.domain.analysis.stretches import (
     BLANK,
     MARK,
     SNAPSHOTS,
-    Unread,
-    When,
+    PeriodArguments,
+    UnreadText,
     stretches_by_ticker,
-    stretches_in,
+    take_periods,
     without_end,
     years_of,
 )
@@ -61,7 +61,7 @@ class _QuestionReader:
     def __init__(self, query: str, tickers: tuple[str, ...]) -> None:
         self._query = query = normalize(query).text
         self._tickers = tickers
-        self._unread = Unread(folded(query))
+        self._unread = UnreadText(folded(query))
         self._question = Question(lowest_first=bool(LOWEST_FIRST.search(patterns.TOP_FIRST.sub(" ", folded(query)))))
         self._question.by_size = bool(patterns.BY_SIZE.search(folded(query)))
         self._places: list[tuple[int, str, Kind | None]] = []
@@ -103,7 +103,7 @@ class _QuestionReader:
         self._figures()
         was_bought = money is not None or patterns.HAD_BOUGHT.search(folded(self._query)) is not None
         from_then = was_bought and not patterns.DURING.search(folded(self._query))
-        stretches = stretches_in(self._unread, invested=from_then)
+        stretches = take_periods(self._unread, invested=from_then)
         self._overall()
         known_parts = {part for ticker in self._tickers for part in folded(ticker).split("/")}
         question.unread += unread_words(self._unread.text, known_parts)
@@ -148,7 +148,7 @@ class _QuestionReader:
             places = {"first": 0, "second": 1, "third": 2, "last": -1}
             self._question.place = places[str(place.lastgroup)]
 
-    def _mean(self, stretches: list[When], *, invested: bool) -> None:
+    def _mean(self, stretches: list[PeriodArguments], *, invested: bool) -> None:
         """Decides which figure each word means, given the named periods."""
         is_dated = any(stretch.arguments or stretch.period not in (None, "1d") for stretch in stretches)
         self._places = [
@@ -158,7 +158,9 @@ class _QuestionReader:
         if invested and any(name == "shares" for _, name, _ in self._places):
             self._places = [place for place in self._places if place[1] not in ("growth", "base", "price")]
 
-    def _looked_at(self, stretches: list[When], by_kind: ByKind, part_unit: str | None) -> list[When]:
+    def _looked_at(
+        self, stretches: list[PeriodArguments], by_kind: ByKind, part_unit: str | None
+    ) -> list[PeriodArguments]:
         """The periods that the tools are asked for, which may differ from the named ones."""
         question, query = self._question, folded(self._query)
         names = set(question.figures)
@@ -194,7 +196,7 @@ class _QuestionReader:
             stretches = [stretch.year_up_to if stretch.is_day else stretch for stretch in stretches]
         return stretches
 
-    def _past_prices(self, stretches: list[When], by_kind: ByKind) -> None:
+    def _past_prices(self, stretches: list[PeriodArguments], by_kind: ByKind) -> None:
         """Adds the price at the beginning of the period if a past price is asked for."""
         figures = self._question.figures
         lengths = [stretch for stretch in stretches if not stretch.arguments or "period" in stretch.arguments]
