@@ -236,7 +236,7 @@ def record_compression(compressed: Compressed) -> None:
 
 def estimate_attributes(counter: Counter, prompt: ModelRequest, window: TokenWindow) -> dict[str, int]:
     """Returns a prompt's estimated tokens as span attributes."""
-    estimate = counter.estimate(prompt.messages, prompt.tools, window.most)
+    estimate = counter.estimate(prompt.messages, prompt.tools, window.max_tokens)
     return {
         "nexus.tokens.system_prompt": estimate.system_prompt,
         "nexus.tokens.messages": estimate.messages,

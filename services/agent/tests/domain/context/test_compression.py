@@ -92,7 +92,7 @@ def test_any_conversation_fits_and_keeps_what_is_newest(
     window = TokenWindow().within(most)
     done = run(PromptDraft(spoken, context() if known else None), window, steps)
     tokens = COUNTER.messages(done.messages)
-    assert tokens <= window.most
+    assert tokens <= window.max_tokens
     # What was done is said, and is said to have been what it was.
     if done.original_tokens:
         assert done.compressed_tokens == tokens

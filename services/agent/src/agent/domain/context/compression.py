@@ -35,17 +35,17 @@ class PromptMessage:
 
 @dataclass(frozen=True, slots=True)
 class TokenWindow:
-    """Tokens for system prompt and messages together: at most `most`; above `compress_above` they are reduced to
+    """Tokens for system prompt and messages together: at most `max_tokens`; above `compress_above` they are reduced to
     `target`.
     """
 
-    most: int = 8_000
+    max_tokens: int = 8_000
     compress_above: int = 6_000
     target: int = 4_000
 
     def within(self, room: int) -> "TokenWindow":
         """The window, limited to the room that a model has for system prompt and messages."""
-        if room >= self.most:
+        if room >= self.max_tokens:
             return self
         room = max(room, 1)
         return TokenWindow(room, min(self.compress_above, room), min(self.target, room))
@@ -113,9 +113,9 @@ def compress(
             messages = render(draft)
             tokens = counter.messages(messages)
             strategies.append(name)
-    if tokens <= window.most:
+    if tokens <= window.max_tokens:
         return Compressed(draft, messages, original, tokens, tuple(strategies), dropped)
-    messages = fit_messages(messages, window.most, counter, language)
+    messages = fit_messages(messages, window.max_tokens, counter, language)
     return Compressed(draft, messages, original, counter.messages(messages), tuple(strategies), dropped, cut=True)
 
 
