@@ -199,8 +199,7 @@ def _seq(frame: Frame) -> int | None:
 
 @dataclass
 class MemoryStandIn:
-    """Answers memory's methods from the log. The test sets `latest` and `companies`; `requested_methods` records the
-    methods."""
+    """Answers memory's methods, listed in `requested_methods`, from the log. Tests set `latest` and `companies`."""
 
     client: Client
     companies: dict[str, CompanySettings] = field(default_factory=dict[str, CompanySettings])
