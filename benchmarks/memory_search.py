@@ -66,7 +66,7 @@ async def run() -> list[Figure]:
             for consonant in index.search(question, MAX_NEAREST, messages[-1].at)
         ]
         words_done = time.process_time()
-        nearness = neighbours.to(vectors[MAX_MESSAGES + 2 + number : MAX_MESSAGES + 3 + number], usual)
+        nearness = neighbours.nearness_to(vectors[MAX_MESSAGES + 2 + number : MAX_MESSAGES + 3 + number], usual)
         assert nearness is not None
         fused_messages(matches, nearness, (), index.nearby)
         by_words.append((words_done - started) * 1000)

@@ -84,7 +84,7 @@ class Windows:
     """Stub of RecentWindows."""
 
     def __init__(self, messages: Sequence[MessageView]) -> None:
-        self._window = RecentMessages(MESSAGES, tuple(messages[-WINDOW_SIZE:]), whole=False)
+        self._window = RecentMessages(MESSAGES, tuple(messages[-WINDOW_SIZE:]), is_complete=False)
 
     async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
         return self._window

@@ -128,7 +128,7 @@ def test_the_projection_says_what_the_snapshot_says(log: Log) -> None:
     now, state = snapshot_of(facts_of(log)), state_of(projected(log))
     assert state.ownership.owner.kind is now.owner
     assert state.ownership.position.seq == now.owner_seq
-    assert state.seen_position.seq == now.newest_visitor
+    assert state.visitor_traits_position.seq == now.newest_visitor
     assert state.replied.seq == now.replied
     assert state.latest.seq == now.seq
 

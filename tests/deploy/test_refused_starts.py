@@ -15,7 +15,7 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.streams import CHAT, STREAMS, TOOLS
-from nexus_cli.stack.services import refused_by
+from nexus_cli.stack.services import refusal_reason
 from nexus_cli.testing.stacks import ProductionNats, production_nats
 from runtime.bus.connection import connect
 from runtime.bus.streams import await_streams, ensure_streams
@@ -99,7 +99,9 @@ async def last_word(service: str, settings: Mapping[str, str | None], tmp_path: 
     (error,) = (one for one in said if one["level"] in ("warning", "error") and one["event"] != "nats.error")
     assert error["event"] == "service.not_ready"
     assert error["service"] == service
-    assert refused_by(orjson.dumps(error).decode()) == error["error"], "the local stack would start it again in vain"
+    assert refusal_reason(orjson.dumps(error).decode()) == error["error"], (
+        "the local stack would start it again in vain"
+    )
     return str(error["error"])
 
 

@@ -135,7 +135,7 @@ async def completions(stack: RunningStack, token: str, asked: Asked) -> None:
 
 async def ag_ui(stack: RunningStack, token: str, asked: Asked) -> None:
     ui = AgUi(stack.url, token)
-    ui.says("tell me")
+    ui.add_message("tell me")
     while True:
         seen = b""
         try:
@@ -157,15 +157,15 @@ async def ag_ui(stack: RunningStack, token: str, asked: Asked) -> None:
 
 async def ai_sdk(stack: RunningStack, token: str, asked: Asked, sdk: UiClients) -> None:
     chat = await sdk.chat(stack.url, token, uuid.uuid4().hex)
-    await chat.does("send", text="tell me", id=uuid.uuid4().hex)
+    await chat.send("send", text="tell me", id=uuid.uuid4().hex)
     times = 1
     while True:
-        ended = await chat.ended(times)
+        ended = await chat.wait_for_end(times)
         if not ended["isError"] and chat.text:
             break
         await asked.tries_again(RuntimeError(f"{chat.error} {chat.code}"))
         # Without a status the stream broke, or could not be opened; with one nothing was begun.
-        await chat.does("again" if chat.code and not chat.parts else "resume")
+        await chat.send("again" if chat.code and not chat.parts else "resume")
         times += 1
     asked.says(chat.text)
     asked.conversation = chat.id

@@ -18,7 +18,7 @@ from nexus_cli.drill.people import Scene, Wait
 from nexus_cli.drill.stack import RunningStack as BreakableStack
 from nexus_cli.stack.datadir import DataDirectory, StackProcess
 from runtime.faulty_proxy import Proxy
-from runtime.testing.servers import until
+from runtime.testing.servers import wait_until
 from tests.support.running_stack import NEXUS, RunningStack
 
 HOLDS_PAUSED = """import sys
@@ -59,9 +59,9 @@ def test_a_paused_process_goes_on_when_the_drill_is_killed() -> None:
         with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as drill:
             assert drill.stdout is not None
             assert drill.stdout.readline() == b"paused\n"
-            until(lambda: _state(sleeper.pid) == "T", 10, "it was not paused")
+            wait_until(lambda: _state(sleeper.pid) == "T", 10, "it was not paused")
             drill.kill()
-        until(lambda: _state(sleeper.pid) == "S", 10, "it is still paused")
+        wait_until(lambda: _state(sleeper.pid) == "S", 10, "it is still paused")
         sleeper.kill()
 
 

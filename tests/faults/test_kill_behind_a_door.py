@@ -33,7 +33,7 @@ async def test_agui_runs_again(stack: RunningStack, model: ScriptedModel, heard:
     model.say(default=SLOW)
     user = f"u-{uuid.uuid4().hex}"
     ui = AgUi(stack.url, stack.mint("user", user, "acme"))
-    ui.says("tell me")
+    ui.add_message("tell me")
     seen, dead = b"", 0
 
     async def run() -> None:
@@ -60,13 +60,13 @@ async def test_the_ai_sdk_resumes_its_stream(stack: RunningStack, model: Scripte
     token = stack.mint("user", user, "acme")
     async with ui_clients() as sdk:
         chat = await sdk.chat(stack.url, token, uuid.uuid4().hex)
-        await chat.does("send", text="tell me")
+        await chat.send("send", text="tell me")
         await chat.until(lambda: len(chat.text) >= heard)
         dead = stack.kill("gateway")
-        assert (await chat.ended())["isError"]
+        assert (await chat.wait_for_end())["isError"]
         await stack.back("gateway", dead)
-        await chat.does("resume")
-        await chat.ended(2)
+        await chat.send("resume")
+        await chat.wait_for_end(2)
         assert (chat.text, [message["role"] for message in chat.messages]) == (SAID, ["user", "assistant"])
     assert await said_once(stack, named_conversation_id("acme", user, "ui", chat.id))
 

@@ -74,7 +74,7 @@ def _every_end_acknowledged() -> Change:
 
     async def done(self: TurnEngine, *given: Any) -> effects.Ack | effects.Retry:
         end = await handle(self, *given)
-        return effects.Ack(end.why) if isinstance(end, effects.Retry) else end
+        return effects.Ack(end.reason) if isinstance(end, effects.Retry) else end
 
     return TurnEngine, "handle", done
 
@@ -93,7 +93,7 @@ def _any_snapshot() -> Change:
     def blind(
         trigger: Trigger, company: str, conversation: str, *, time_limit: float
     ) -> tuple[DeliveryState, ReadConversation]:
-        return DeliveryState(trigger, company, conversation, time_limit, seen=0), ReadConversation(0)
+        return DeliveryState(trigger, company, conversation, time_limit, newest_seq=0), ReadConversation(0)
 
     return agent.turns.driver, "begin", blind
 

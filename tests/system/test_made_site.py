@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from agent.domain.knowledge import sources, with_valid_citations
+from agent.domain.knowledge import given_passages, with_valid_citations
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.steps import SayText
@@ -55,7 +55,7 @@ def answered(index: CompanyIndex, case: Case) -> tuple[str, list[str]]:
     messages = [{"role": "user", "content": case.question}]
     response = respond(messages, ("fetch_page",), case.language, introduced=True, knowledge=found)
     assert isinstance(response, SayText), case.question
-    text, citations = with_valid_citations(response.text, sources(found, ()), [case.question])
+    text, citations = with_valid_citations(response.text, given_passages(found, ()), [case.question])
     return text, [citation.url for citation in citations]
 
 

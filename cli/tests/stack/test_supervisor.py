@@ -185,7 +185,7 @@ async def test_a_program_that_says_why_it_cannot_start_is_not_started_again(seen
     def reason(line: str) -> str | None:
         return line.partition("cannot start: ")[2] or None
 
-    program = replace(tiny("one"), command=command, notable=str, refused_by=reason)
+    program = replace(tiny("one"), command=command, notable=str, refusal_reason=reason)
     async with supervised(seen, tmp_path, [program]) as supervisor:
         with pytest.raises(StartFailedError, match=r"^one cannot start: no reason \(log: "):
             await supervisor.start()
@@ -339,7 +339,7 @@ async def test_a_program_that_a_full_disk_has_broken_is_started_again_when_there
     def broken_by(line: str) -> bool:
         return "no space" in line and not room[0]
 
-    program = replace(tiny("one", "broken"), broken_by=broken_by, has_room=lambda: room[0])
+    program = replace(tiny("one", "broken"), is_broken_line=broken_by, has_room=lambda: room[0])
     async with supervised(seen, tmp_path, [program]) as supervisor:
         await supervisor.start()
         first = seen.running["one"].pid

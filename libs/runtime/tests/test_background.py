@@ -52,7 +52,7 @@ async def test_a_step_that_fails_is_cancelled_from_elsewhere_or_hangs_is_followe
 ) -> None:
     monkeypatch.setattr("runtime.background.RETRY_PAUSE", 0.01)
     steps = Steps(first)
-    loop = BackgroundLoop("windows", steps, wait=soon, longest=0.1)
+    loop = BackgroundLoop("windows", steps, wait=soon, step_timeout=0.1)
     loop.start()
     await eventually(lambda: steps.done >= 2)
     assert loop.stuck_because() is None
@@ -84,7 +84,7 @@ async def test_a_loop_that_has_ended_and_a_step_that_cannot_be_broken_off_are_to
             except asyncio.CancelledError:
                 continue
 
-    loop = BackgroundLoop("windows", stubborn, wait=soon, longest=0.05)
+    loop = BackgroundLoop("windows", stubborn, wait=soon, step_timeout=0.05)
     assert loop.stuck_because() is None
     loop.start()
     await eventually(lambda: "does not end" in (loop.stuck_because() or ""))

@@ -142,7 +142,7 @@ async def test_an_answer_that_was_on_its_way_does_not_undo_a_change(
     await nats_streams.flush()
     newest = await tell(nats_streams, 5)
     await eventually(lambda: cache.count == 1)
-    assert await cache.newest("acme") == newest
+    assert await cache.latest_settings("acme") == newest
     assert memory.asked == 1
 
 

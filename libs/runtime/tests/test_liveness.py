@@ -113,7 +113,7 @@ class Hangs:
 
 @asynccontextmanager
 async def working(client: Client, hangs: Hangs) -> AsyncGenerator[PullWorker]:
-    worker = PullWorker(client, "TOOLS", "hanging", ["tools.call.requested.v1.*"], hangs, longest=0.3)
+    worker = PullWorker(client, "TOOLS", "hanging", ["tools.call.requested.v1.*"], hangs, handler_timeout=0.3)
     await worker.start()
     await Publisher(client).append(SUBJECT, b"one", stream="TOOLS", msg_id="one")
     try:

@@ -19,7 +19,7 @@ async def test_what_has_gone_is_not_kept() -> None:
 
 
 def test_it_is_bounded_in_number_and_size() -> None:
-    recent = Recent[str, str](3, largest=10, size=len)
+    recent = Recent[str, str](3, max_size=10, size=len)
     for name in "abcd":
         recent.keep(name, "xx")
     assert list(recent) == ["b", "c", "d"]

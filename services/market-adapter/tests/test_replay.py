@@ -93,12 +93,12 @@ async def test_after_a_long_pause_it_goes_on_bar_by_bar(replica: Make) -> None:
 
 async def test_many_replicas_move_it_once(replica: Make) -> None:
     replicas = [replica() for _ in range(5)]
-    for replica in replicas:
-        await replica.replay.start()
-    await asyncio.gather(*(replica.after(60) for replica in replicas))
-    for replica in replicas:
-        await replica.replay.step()
-    assert {replica.clock.session for replica in replicas} == {SESSIONS[1]}
+    for market in replicas:
+        await market.replay.start()
+    await asyncio.gather(*(market.after(60) for market in replicas))
+    for market in replicas:
+        await market.replay.step()
+    assert {market.clock.session for market in replicas} == {SESSIONS[1]}
 
 
 async def test_a_replica_that_starts_later_takes_over_where_the_clock_stands(replica: Make) -> None:

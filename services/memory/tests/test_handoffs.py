@@ -25,7 +25,7 @@ from memory.adapters.redis_looks import RedisLooks
 from memory.domain.erasure import Erasure
 from memory.domain.handoff import (
     IDLE,
-    Patience,
+    HandoffPolicy,
 )
 from memory.domain.keys import LogPosition
 from memory.testing.handoffs import ClockAhead, facts_of, kinds, owners, run_sweeps, sweepers
@@ -34,7 +34,7 @@ from runtime.bus.connection import connect
 from runtime.settings import NatsSettings
 from runtime.testing.servers import eventually
 
-TIMEOUT = Patience(handoff=timedelta(seconds=120), idle=timedelta(minutes=15))
+TIMEOUT = HandoffPolicy(handoff=timedelta(seconds=120), idle=timedelta(minutes=15))
 
 
 async def test_a_message_taken_stays_with_those_who_wait_until_a_person_comes(servers: Servers) -> None:
@@ -237,7 +237,7 @@ async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(s
             await writer.owner(OwnerKind.HUMAN, "op1")
         await answered.operator("I have looked: it is right")
         (sweep,) = await sweepers(stack, servers, 1, ClockAhead(minutes(20)))
-        patience = Patience(handoff=minutes(90), idle=minutes(15))
+        policy = HandoffPolicy(handoff=minutes(90), idle=minutes(15))
         looks = sweep._looks  # pyright: ignore[reportPrivateUsage]
         # Somebody else's look does not count; the owner's does, as another replica has noted it.
         await looks.note("acme", read.conversation, "op2", datetime.now(UTC) + minutes(10))
@@ -246,10 +246,10 @@ async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(s
         assert await looks.last("acme", answered.conversation, "op1") is not None
         await looks.note("acme", read.conversation, "op1", datetime.now(UTC) + minutes(10))
         for writer in (read, answered):
-            assert (await sweep.settle(writer.company, writer.conversation, patience)).appended == 0
+            assert (await sweep.settle(writer.company, writer.conversation, policy)).appended == 0
         later = await sweepers(stack, servers, 1, ClockAhead(minutes(26)))
-        assert (await later[0].settle(read.company, read.conversation, patience)).appended == 2
-        assert (await later[0].settle(answered.company, answered.conversation, patience)).appended == 0
+        assert (await later[0].settle(read.company, read.conversation, policy)).appended == 2
+        assert (await later[0].settle(answered.company, answered.conversation, policy)).appended == 0
 
 
 async def test_looks_go_with_the_visitor_who_is_deleted(servers: Servers) -> None:

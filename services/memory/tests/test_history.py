@@ -217,7 +217,7 @@ async def test_without_a_database_what_is_at_hand_is_told_when_the_log_is_too_lo
         windows: Any = One(window)
         return HistoryReader(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)
 
-    found = await histories(RecentMessages(seq, held, whole=False)).since("acme", "c", 0, seq, 500)
+    found = await histories(RecentMessages(seq, held, is_complete=False)).since("acme", "c", 0, seq, 500)
     assert (found.messages, found.complete) == (held, False)
     with pytest.raises(StoreUnavailableError):
         await histories(None).since("acme", "c", 0, seq, 500)
@@ -238,7 +238,7 @@ async def test_where_the_log_was_trimmed_it_is_not_read_instead_of_the_store() -
     gone: Any = Gone()
     floor: Any = SimpleNamespace(seq=1_000, same_server=nullcontext)
     log: Any = TrimmedLog()
-    windows: Any = One(RecentMessages(10, (), whole=False))
+    windows: Any = One(RecentMessages(10, (), is_complete=False))
     histories = HistoryReader(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)
     with pytest.raises(StoreUnavailableError):
         await histories.newest("acme", "c", 20, 20, exact=True)

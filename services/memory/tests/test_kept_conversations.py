@@ -69,6 +69,6 @@ async def test_conversations_that_have_gone_are_not_kept() -> None:
     states, read = there(InboxConversation), there(RecentMessages)
     for seq in range(1, MANY + 1):
         await projection.project([fact(seq)])
-        windows.keep(1, "acme", f"c{seq}", RecentMessages(seq, (), whole=True, seen=UNSEEN))
+        windows.keep(1, "acme", f"c{seq}", RecentMessages(seq, (), is_complete=True, visitor_traits=UNSEEN))
         await clock.advance(DEFAULT_TTL_SECONDS / 10)
     assert (there(InboxConversation) - states, there(RecentMessages) - read) == (11, 11)

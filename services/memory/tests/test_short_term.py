@@ -84,7 +84,7 @@ async def test_an_action_whose_time_is_over_waits_no_longer(servers: Servers) ->
     async with replica(servers, clock=clock) as one:
         await update(one, add_actions=[action("o1", START + timedelta(minutes=5)), action("o2")])
         await clock.advance(300)
-        assert [action.id for action in (await get(action)).pending_actions] == ["o2"]
+        assert [action.id for action in (await get(one)).pending_actions] == ["o2"]
 
 
 async def test_two_hundred_updates_at_once_lose_nothing(servers: Servers) -> None:
@@ -180,7 +180,7 @@ async def test_it_is_fed_from_what_users_write_and_decide(servers: Servers) -> N
         )
 
         async def one_waits() -> bool:
-            return [action.id for action in (await get(action)).pending_actions] == ["o2"]
+            return [action.id for action in (await get(one)).pending_actions] == ["o2"]
 
         await eventually(one_waits)
         vic = await one.rpc.call(SHORT_TERM_GET, UserRef(company_id="acme", user_id="vic"))

@@ -110,7 +110,7 @@ async def test_callers_that_give_up_cost_the_store_no_connections(far: tuple[Ser
 
 
 async def test_the_newest_command_is_refused_first_and_a_caller_that_gives_up_breaks_nothing_off() -> None:
-    bound = limit("test", at_once=2, in_line=1, patience=30.0, waits=True)
+    bound = limit("test", max_running=2, max_waiting=1, queue_seconds=30.0, queue_while_hanging=True)
     release, done = asyncio.Event(), list[str]()
 
     async def command(name: str) -> str:
@@ -133,7 +133,7 @@ async def test_the_newest_command_is_refused_first_and_a_caller_that_gives_up_br
 
 
 async def test_who_waits_too_long_is_refused_and_its_place_is_free_again() -> None:
-    bound = limit("test", at_once=1, in_line=1, patience=0.01, waits=True)
+    bound = limit("test", max_running=1, max_waiting=1, queue_seconds=0.01, queue_while_hanging=True)
     release = asyncio.Event()
     running = asyncio.create_task(bound.run(release.wait))
     await asyncio.sleep(0)
@@ -147,7 +147,7 @@ async def test_who_waits_too_long_is_refused_and_its_place_is_free_again() -> No
 
 async def test_a_store_that_hangs_gets_a_few_trials_until_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runtime.stores.command_limit.HANGING_SECONDS", 0.01)
-    bound = limit("test", at_once=10, in_line=10, patience=30.0)
+    bound = limit("test", max_running=10, max_waiting=10, queue_seconds=30.0)
     release = asyncio.Event()
     running = [asyncio.create_task(bound.run(release.wait)) for _ in range(TRIAL_ATTEMPTS)]
     await eventually(lambda: bound.hanging)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from agent.domain.context.compression import PromptMessage
-from agent.domain.own_words import KINDS, OwnWords, words_of
+from agent.domain.own_words import KINDS, OwnWords, own_words_from
 from agent.domain.text_features import symbols_in
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep
 from tests.security.injections.goals import POINTING, Goal
@@ -62,7 +62,7 @@ def turn(task: Task, goal: Goal, place: Place) -> tuple[OwnWords, Journal]:
         for at, (tool, data) in enumerate(results)
     )
     journal = Journal("t", basis=1, started_at=0.0, deadline=1.0, steps=(TurnStep(1, "", calls),))
-    return words_of(messages, answered, foreign), journal
+    return own_words_from(messages, answered, foreign), journal
 
 
 def permitted(call: Call, own_words: OwnWords, journal: Journal) -> bool:

@@ -100,7 +100,7 @@ def _print(receipt: Receipt, locale: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(receipt.to_wire(), indent=2, ensure_ascii=False))
         return
-    from contracts.receipt_words import what_remains
+    from contracts.receipt_words import remains_text
 
     state = _word(f"state.{receipt.state}", locale)
     words = TEXTS["erasure.receipt"].in_language(locale)
@@ -111,4 +111,4 @@ def _print(receipt: Receipt, locale: str, *, as_json: bool) -> None:
             print(f"  {entry.place:<24} {count:>6}")
         if entry.remains:
             deadline_note = f"→ {entry.gone_after:%Y-%m-%d %H:%M}: " if entry.gone_after else ""
-            print(f"    {deadline_note}{what_remains(entry, locale) or entry.remains}")
+            print(f"    {deadline_note}{remains_text(entry, locale) or entry.remains}")

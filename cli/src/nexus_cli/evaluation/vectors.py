@@ -36,7 +36,7 @@ class EvaluationVectors:
 
     def nearness(self, texts: Neighbours[Name], question: str) -> Nearness[Name] | None:
         """How near the texts are to a question. Raises EmbeddingError."""
-        return texts.to(self._runner.run(self._embedder.question(question)), self._usual)
+        return texts.nearness_to(self._runner.run(self._embedder.question(question)), self._usual)
 
 
 @contextmanager

@@ -39,8 +39,9 @@ class Program:
         keeps_port: others know its address, so that a restart uses the same port.
         before_start: repairs what an earlier run left behind.
         notable: the text to print on the terminal for a line of its output; None: nothing.
-        refused_by: the reason in a line of its output why it cannot start without an intervention; None: no such line.
-        broken_by: whether a line of its output reports that a full disk has broken it until a restart.
+        refusal_reason: the reason in a line of its output why it cannot start without an intervention; None: no such
+            line.
+        is_broken_line: whether a line of its output reports that a full disk has broken it until a restart.
         has_room: whether its disk has room again, so that a broken program can be restarted.
         forked: whether the fork server can start it (its command is `python -m MODULE`).
         ready_within, stop_within: seconds.
@@ -58,8 +59,8 @@ class Program:
     keeps_port: bool = False
     before_start: Callable[[], None] = field(default=lambda: None)
     notable: Callable[[str], str | None] = field(default=lambda line: None)
-    refused_by: Callable[[str], str | None] = field(default=lambda line: None)
-    broken_by: Callable[[str], bool] = field(default=lambda line: False)
+    refusal_reason: Callable[[str], str | None] = field(default=lambda line: None)
+    is_broken_line: Callable[[str], bool] = field(default=lambda line: False)
     has_room: Callable[[], bool] = field(default=lambda: True)
     forked: bool = False
     ready_within: float = 60.0

@@ -70,7 +70,7 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
         before_start=before_start,
         notable=lambda line: line if "[ERR]" in line or "[FTL]" in line else None,
         # After a failed write a stream acknowledges nothing until a restart, even if there is room again.
-        broken_by=lambda line: "Critical write error" in line or "no space left on device" in line,
+        is_broken_line=lambda line: "Critical write error" in line or "no space left on device" in line,
         has_room=lambda: shutil.disk_usage(directory).free >= _MIN_FREE_BYTES,
         stop_within=_STOP_SECONDS,
     )

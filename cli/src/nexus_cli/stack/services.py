@@ -85,7 +85,7 @@ def service_program(
         needs=SERVICES[name],
         port=gateway_port if name == "gateway" else None,
         notable=notable,
-        refused_by=refused_by,
+        refusal_reason=refusal_reason,
         forked=True,
     )
 
@@ -124,7 +124,7 @@ def notable(line: str) -> str | None:
     return f"{level}: {event} {pairs}".rstrip()[:500]
 
 
-def refused_by(line: str) -> str | None:
+def refusal_reason(line: str) -> str | None:
     """The reason why a service cannot start, from the log line of an error that is not retryable; None for other
     lines."""
     fields = _log_fields(line)

@@ -179,9 +179,9 @@ class Supervisor:
         is_first_start, refusals = not self._ready[program.name].is_set(), list[str]()
 
         def on_line(line: str) -> None:
-            if program.broken_by(line):
+            if program.is_broken_line(line):
                 disk_full.set()
-            if is_first_start and (refusal := program.refused_by(line)):
+            if is_first_start and (refusal := program.refusal_reason(line)):
                 refusals.append(refusal)
             elif not self._stopping.is_set() and (text := program.notable(line)):
                 line_shown.set()

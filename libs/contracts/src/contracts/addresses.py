@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from contracts.enumerations import at_the_door
+from contracts.enumerations import is_input
 from contracts.own_tools import endpoint, is_local, split_address
 from contracts.plain_text import LINE_OF_SETTINGS
 
@@ -19,7 +19,7 @@ def _origin(value: str, info: ValidationInfo) -> str:
         raise ValueError("use an https origin such as https://www.example.com")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
         raise ValueError("use the origin alone, with no path")
-    if at_the_door(info) and not _AUTHORITY.fullmatch(parts.netloc):
+    if is_input(info) and not _AUTHORITY.fullmatch(parts.netloc):
         raise ValueError("name one host, with no wildcards, such as https://www.example.com")
     return f"{parts.scheme}://{parts.netloc.lower()}"
 

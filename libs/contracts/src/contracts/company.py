@@ -21,7 +21,7 @@ from pydantic import (
 
 from contracts import languages
 from contracts.addresses import Origin, PathRule, SiteAddress
-from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_door
+from contracts.enumerations import INPUT_CONTEXT, OPEN_EXCEPT_INPUT, is_input
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId, derive_id
@@ -52,7 +52,7 @@ def _company(value: str) -> str:
 _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 
 
-Profile = Annotated[Literal["support", "trading"], OPEN_BEHIND_THE_DOOR]
+Profile = Annotated[Literal["support", "trading"], OPEN_EXCEPT_INPUT]
 SUPPORT, TRADING = "support", "trading"
 TRADING_CATEGORIES = frozenset({"market", "portfolio", "news", "ml", "trading", "alerts", "calculate", "education"})
 """Tool categories that only the profile `trading` has, whatever else is set."""
@@ -71,7 +71,7 @@ Category = Annotated[
         "site",
         "own",
     ],
-    OPEN_BEHIND_THE_DOOR,
+    OPEN_EXCEPT_INPUT,
 ]
 
 
@@ -105,7 +105,7 @@ class Budget(Strict):
 
     daily_tokens: StrictInt | None = Field(default=None, ge=0, description="null: no limit")
     visitor_hourly_tokens: StrictInt | None = Field(default=50_000, ge=0, description="null: no limit")
-    when_spent: Annotated[Literal["cheaper_model", "text", "handoff"], OPEN_BEHIND_THE_DOOR] = "handoff"
+    when_spent: Annotated[Literal["cheaper_model", "text", "handoff"], OPEN_EXCEPT_INPUT] = "handoff"
     cheaper_model: Annotated[str, Field(max_length=200), LINE_OF_SETTINGS] | None = None
     fallback_text: Annotated[str, Field(max_length=2000), WORDS_OF_SETTINGS] | None = None
 
@@ -120,7 +120,7 @@ class Budget(Strict):
 
 
 def _event_name(value: str, info: ValidationInfo) -> str:
-    return checked_name(value) if at_the_door(info) else value
+    return checked_name(value) if is_input(info) else value
 
 
 class Webhook(Strict):
@@ -138,7 +138,7 @@ class IdentityKey(Strict):
     """A key with which a company signs its users' tokens. `id` is their `kid`; RS256: a public key in PEM."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-    algorithm: Annotated[Literal["HS256", "RS256"], OPEN_BEHIND_THE_DOOR]
+    algorithm: Annotated[Literal["HS256", "RS256"], OPEN_EXCEPT_INPUT]
     key: str = Field(min_length=8, max_length=8192)
     since: datetime | None = Field(default=None, description="when it was added or replaced; set by the server")
 
@@ -152,7 +152,7 @@ class Identity(Strict):
     """Keys whose tokens prove a known user to the widget; no token can claim a higher plan than `highest_plan`."""
 
     keys: list[IdentityKey] = Field(default_factory=list[IdentityKey], max_length=4)
-    highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"
+    highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_EXCEPT_INPUT] = "free"
 
 
 Word = Annotated[str, Field(min_length=1, max_length=60), LINE_OF_SETTINGS]
@@ -183,7 +183,7 @@ class Channel(Strict):
     with the company's id; if left out, it is derived from the other fields."""
 
     id: str | None = Field(default=None, max_length=100)
-    kind: Annotated[Literal["chatwoot"], OPEN_BEHIND_THE_DOOR] = "chatwoot"
+    kind: Annotated[Literal["chatwoot"], OPEN_EXCEPT_INPUT] = "chatwoot"
     address: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(endpoint)]
     account: StrictInt = Field(default=1, ge=1)
     inbox: StrictInt | None = Field(default=None, ge=1)
@@ -191,7 +191,7 @@ class Channel(Strict):
     secret: str = Field(min_length=8, max_length=256)
 
 
-Language = Annotated[languages.Language, OPEN_BEHIND_THE_DOOR]
+Language = Annotated[languages.Language, OPEN_EXCEPT_INPUT]
 Greeting = Annotated[str, Field(min_length=1, max_length=300), WORDS_OF_SETTINGS]
 Suggestion = Annotated[str, Field(min_length=1, max_length=80), LINE_OF_SETTINGS]
 
@@ -236,7 +236,7 @@ class Retention(Strict):
 
 
 def _provider(value: str, info: ValidationInfo) -> str:
-    if at_the_door(info) and value not in NAMES:
+    if is_input(info) and value not in NAMES:
         *others, last = (repr(name) for name in NAMES)
         raise ValueError(f"must be {', '.join(others)} or {last}")
     return value
@@ -288,10 +288,10 @@ class CompanyConfig(Strict):
     owner_idle_minutes: StrictInt = Field(
         default=15, ge=1, le=1440, description="after which a human owner who leaves a visitor waiting loses them"
     )
-    owner_idle_action: Annotated[Literal["needs_person", "ai"], OPEN_BEHIND_THE_DOOR] = Field(
+    owner_idle_action: Annotated[Literal["needs_person", "ai"], OPEN_EXCEPT_INPUT] = Field(
         default="needs_person", description="to whom the conversation goes then: the list of those who wait, or the AI"
     )
-    assignment: Annotated[Literal["by_hand", "in_turn"], OPEN_BEHIND_THE_DOOR] = Field(
+    assignment: Annotated[Literal["by_hand", "in_turn"], OPEN_EXCEPT_INPUT] = Field(
         default="by_hand",
         description="of conversations that wait for a person: in_turn gives each to who had none longest",
     )
@@ -375,7 +375,7 @@ def _faults(config: Mapping[str, object]) -> dict[tuple[str, str], FieldFault]:
     """Returns the faults by field and value (as text)."""
     faults: dict[tuple[str, str], FieldFault] = {}
     try:
-        CompanyConfig.model_validate(config, context=AT_THE_DOOR)
+        CompanyConfig.model_validate(config, context=INPUT_CONTEXT)
     except ValidationError as error:
         for problem in error.errors(include_url=False):
             place, message = ".".join(map(str, problem["loc"])) or "settings", message_of(problem)

@@ -20,7 +20,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 OPEN_KEY = "x-open"
-AT_THE_DOOR = {"door": True}
+INPUT_CONTEXT = {"door": True}
 """Validation context for input that somebody sends now and can still correct."""
 
 
@@ -45,13 +45,13 @@ class OpenEnum(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """Marks a Literal of texts as open. `door`: people send it too, and must choose a listed value."""
+    """Marks a Literal of texts as open. `strict_input`: people send it too, and must choose a listed value."""
 
-    door: bool = False
+    strict_input: bool = False
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        if self.door:
-            return core_schema.with_info_wrap_validator_function(_validate_with_door, handler(source))
+        if self.strict_input:
+            return core_schema.with_info_wrap_validator_function(_validate_strict_input, handler(source))
         return core_schema.union_schema([handler(source), core_schema.str_schema()], mode="left_to_right")
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -60,19 +60,19 @@ class _Open:
         return {**handler(listed), OPEN_KEY: True}
 
 
-def at_the_door(info: ValidationInfo) -> bool:
+def is_input(info: ValidationInfo) -> bool:
     """Whether the value being validated comes from somebody who can correct it, rather than from a store or the bus."""
-    return info.context == AT_THE_DOOR
+    return info.context == INPUT_CONTEXT
 
 
-def _validate_with_door(value: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
+def _validate_strict_input(value: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
     try:
         return validate(value)
     except ValidationError:
-        if at_the_door(info) or not isinstance(value, str):
+        if is_input(info) or not isinstance(value, str):
             raise
         return value
 
 
 OPEN = _Open()
-OPEN_BEHIND_THE_DOOR = _Open(door=True)
+OPEN_EXCEPT_INPUT = _Open(strict_input=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from contracts.conversation_rpc import ConversationView, MessageView
-from contracts.enumerations import OPEN, OPEN_BEHIND_THE_DOOR
+from contracts.enumerations import OPEN, OPEN_EXCEPT_INPUT
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
@@ -58,9 +58,9 @@ class UsageReply(Wire):
 
 # ---------------------------------------------------------------- what is remembered of a user
 
-TradingStyle = Annotated[Literal["swing", "day_trading", "scalping", "long_term"], OPEN_BEHIND_THE_DOOR]
-RiskProfile = Annotated[Literal["conservative", "moderate", "aggressive"], OPEN_BEHIND_THE_DOOR]
-Experience = Annotated[Literal["beginner", "intermediate", "advanced"], OPEN_BEHIND_THE_DOOR]
+TradingStyle = Annotated[Literal["swing", "day_trading", "scalping", "long_term"], OPEN_EXCEPT_INPUT]
+RiskProfile = Annotated[Literal["conservative", "moderate", "aggressive"], OPEN_EXCEPT_INPUT]
+Experience = Annotated[Literal["beginner", "intermediate", "advanced"], OPEN_EXCEPT_INPUT]
 
 
 class Strategy(Wire):
@@ -97,7 +97,7 @@ class LongTermMemory(Wire):
     name: str | None = Field(default=None, min_length=1, max_length=100, description="how the user wants to be called")
     risk_profile: RiskProfile | None = None
     experience: Experience | None = None
-    language: Annotated[Language, OPEN_BEHIND_THE_DOOR] | None = Field(
+    language: Annotated[Language, OPEN_EXCEPT_INPUT] | None = Field(
         default=None, description="None: the token's, or the page's"
     )
     timezone: str | None = Field(default=None, max_length=64, description="IANA name, e.g. America/Mexico_City")

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
 
 from contracts.calendar_names import day_name, month_name
-from contracts.enumerations import at_the_door
+from contracts.enumerations import is_input
 from contracts.strict import Strict
 from contracts.texts import TEXTS
 from contracts.zones import is_zone, zone
@@ -22,13 +22,13 @@ MAX_DAYS_AHEAD = 1_100
 
 
 def _day(value: str, info: ValidationInfo) -> str:
-    if at_the_door(info) and value not in DAYS:
+    if is_input(info) and value not in DAYS:
         raise ValueError(f"use one of {', '.join(DAYS)}")
     return value
 
 
 def _time(value: str, info: ValidationInfo) -> str:
-    if at_the_door(info) and not _is_time(value):
+    if is_input(info) and not _is_time(value):
         raise ValueError("use a time such as 09:00, from 00:00 to 23:59")
     return value
 
@@ -39,13 +39,13 @@ def _end(value: str, info: ValidationInfo) -> str:
 
 def _zone(value: str, info: ValidationInfo) -> str:
     # A stored zone is not refused, since another release's machine may know more zones.
-    if at_the_door(info) and not is_zone(value):
+    if is_input(info) and not is_zone(value):
         raise ValueError("use the name of a time zone such as Europe/Madrid or America/Mexico_City")
     return value
 
 
 def _date(value: object, info: ValidationInfo) -> object:
-    if at_the_door(info) and not (isinstance(value, str) and _is_date(value)):
+    if is_input(info) and not (isinstance(value, str) and _is_date(value)):
         raise ValueError("use a date such as 2026-12-25")
     return value
 
@@ -59,7 +59,7 @@ class OpenHours(Strict):
 
     @model_validator(mode="after")
     def _lasts(self, info: ValidationInfo) -> "OpenHours":
-        if at_the_door(info) and self.opens == self.closes:
+        if is_input(info) and self.opens == self.closes:
             raise ValueError("opens and closes are the same; for a whole day use 00:00 and 24:00")
         return self
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StrictBool, StrictFloat, ValidationInfo, model_validator
 
-from contracts.enumerations import at_the_door
+from contracts.enumerations import is_input
 from contracts.own_tools import endpoint
 from contracts.plain_text import LINE_OF_SETTINGS
 from contracts.providers import COMPATIBLE, KEYED
@@ -12,7 +12,7 @@ from contracts.strict import Strict
 
 
 def _known(value: str, info: ValidationInfo) -> str:
-    if at_the_door(info) and value not in (COMPATIBLE.name, *KEYED):
+    if is_input(info) and value not in (COMPATIBLE.name, *KEYED):
         raise ValueError(f"use one of {', '.join((COMPATIBLE.name, *KEYED))}")
     return value
 
@@ -50,8 +50,8 @@ class OwnModel(Strict):
 
     @model_validator(mode="after")
     def _is_somewhere(self, info: ValidationInfo) -> "OwnModel":
-        if at_the_door(info) and self.provider == COMPATIBLE.name and self.address is None:
+        if is_input(info) and self.provider == COMPATIBLE.name and self.address is None:
             raise ValueError("say the address of a compatible server")
-        if at_the_door(info) and self.provider != COMPATIBLE.name and self.key is None:
+        if is_input(info) and self.provider != COMPATIBLE.name and self.key is None:
             raise ValueError(f"{self.provider} needs a key")
         return self

@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, ValidationInfo, model_validator
 
-from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
+from contracts.enumerations import OPEN_EXCEPT_INPUT, is_input
 from contracts.json_values import is_object, list_of
 from contracts.plain_text import WORDS_OF_SETTINGS
 from contracts.schema_cost import check_cost
@@ -85,7 +85,7 @@ def _printable(value: str) -> str:
 
 
 def _object_schema(value: dict[str, object], info: ValidationInfo) -> dict[str, object]:
-    if not at_the_door(info):
+    if not is_input(info):
         return value
     if value.get("type") != "object":
         raise ValueError('a tool\'s schema says "type": "object"')
@@ -149,7 +149,7 @@ class HttpTool(Strict):
     description: Described
     input_schema: InputSchema
     url: Annotated[str, Field(max_length=2048), AfterValidator(_templated)]
-    method: Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], OPEN_BEHIND_THE_DOOR] = "POST"
+    method: Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], OPEN_EXCEPT_INPUT] = "POST"
     headers: Headers = Field(default_factory=list[Header])
     side_effects: StrictBool = Field(default=False, description="it changes something: it is never made twice")
     confirmation: Confirmation = True
@@ -157,7 +157,7 @@ class HttpTool(Strict):
 
     @model_validator(mode="after")
     def _places_are_arguments(self, info: ValidationInfo) -> "HttpTool":
-        if at_the_door(info):
+        if is_input(info):
             required = list_of(self.input_schema.get("required"))
             missing = [name for name in address_arguments(self.url) if name not in required]
             if missing:
@@ -213,8 +213,8 @@ class OwnTools(Strict):
     def _names_differ(self, info: ValidationInfo) -> "OwnTools":
         servers = [server.name for server in self.mcp]
         duplicates = {name for names in (self.names, servers) for name in names if names.count(name) > 1}
-        if duplicates and at_the_door(info):
+        if duplicates and is_input(info):
             raise ValueError(f"two have the name {', '.join(sorted(duplicates))}")
-        if (reserved := AGENTS_TOOLS & set(self.names)) and at_the_door(info):
+        if (reserved := AGENTS_TOOLS & set(self.names)) and is_input(info):
             raise ValueError(f"{', '.join(sorted(reserved))}: the assistant has a tool of this name; use another")
         return self

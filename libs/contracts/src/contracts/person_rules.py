@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
+from contracts.enumerations import OPEN_EXCEPT_INPUT, is_input
 from contracts.plain_text import LINE_OF_SETTINGS
 from contracts.strict import Strict
 
@@ -24,7 +24,7 @@ MIN_STEM_CHARS = 4
 
 
 def _path(value: str, info: ValidationInfo) -> str:
-    if at_the_door(info) and not value.startswith(("/", "*")):
+    if is_input(info) and not value.startswith(("/", "*")):
         raise ValueError("use a path such as /pricing or /docs/*")
     return value
 
@@ -40,19 +40,19 @@ class PersonRule(Strict):
     ("reembolsos" also finds "reembolsar"). `plans`: of the writer; visitors count as free. `pages`: where they write.
     """
 
-    to: Annotated[Literal["person", "never"], OPEN_BEHIND_THE_DOOR] = Field(
+    to: Annotated[Literal["person", "never"], OPEN_EXCEPT_INPUT] = Field(
         description="person: goes to one before the AI answers; never: nobody is asked for"
     )
     words: list[Phrase] = Field(default_factory=list[str], max_length=100)
     topics: list[Phrase] = Field(default_factory=list[str], max_length=100)
-    plans: list[Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR]] = Field(
+    plans: list[Annotated[Literal["free", "pro", "premium"], OPEN_EXCEPT_INPUT]] = Field(
         default_factory=list[Literal["free", "pro", "premium"]], max_length=3
     )
     pages: list[PagePath] = Field(default_factory=list[str], max_length=100)
 
     @model_validator(mode="after")
     def _says_when(self, info: ValidationInfo) -> "PersonRule":
-        if at_the_door(info) and not (self.words or self.topics or self.plans or self.pages):
+        if is_input(info) and not (self.words or self.topics or self.plans or self.pages):
             raise ValueError("say when it counts: words, topics, plans or pages")
         return self
 

@@ -9,7 +9,7 @@ from pydantic import GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
 from contracts.control_characters import CONTROL_CHARACTERS
-from contracts.enumerations import at_the_door
+from contracts.enumerations import is_input
 
 _INVISIBLE_CATEGORIES = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp"))
 """Unicode categories of spaces and of invisible characters: zero-width spaces and joiners, direction marks."""
@@ -37,17 +37,17 @@ def one_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
-    """Marks a text field. `blank`: it may be blank. `door`: stored texts are read without checks."""
+    """Marks a text field. `blank`: it may be blank. `input_only`: stored texts are read without checks."""
 
     lines: bool = False
     blank: bool = False
-    door: bool = False
+    input_only: bool = False
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.with_info_after_validator_function(self._checked, handler(source))
 
     def _checked(self, text: str, info: ValidationInfo) -> str:
-        if self.door and not at_the_door(info):
+        if self.input_only and not is_input(info):
             return text
         match = (_FORBIDDEN_IN_TEXT if self.lines else _FORBIDDEN_IN_LINE).search(text)
         if match is not None and match[0] in "\n\r":
@@ -60,6 +60,6 @@ class PlainText:
 
 
 LINE, WORDS = PlainText(), PlainText(lines=True, blank=True)
-LINE_OF_SETTINGS, WORDS_OF_SETTINGS = PlainText(door=True), PlainText(lines=True, door=True)
-PROMPT = PlainText(lines=True, blank=True, door=True)
+LINE_OF_SETTINGS, WORDS_OF_SETTINGS = PlainText(input_only=True), PlainText(lines=True, input_only=True)
+PROMPT = PlainText(lines=True, blank=True, input_only=True)
 """Also used in settings, where a blank prompt causes a warning."""

@@ -5,19 +5,19 @@ from typing import Annotated, Literal, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
+from contracts.enumerations import OPEN_EXCEPT_INPUT, is_input
 from contracts.ids import Id
 from contracts.own_tools import endpoint
 from contracts.plain_text import LINE_OF_SETTINGS
 from contracts.strict import Strict
 
 MAX_MEMBERS = 500
-TeamRole = Annotated[Literal["commercial", "admin"], OPEN_BEHIND_THE_DOOR]
+TeamRole = Annotated[Literal["commercial", "admin"], OPEN_EXCEPT_INPUT]
 
 
 def _visible(value: str, info: ValidationInfo) -> str:
     """Refuses an address that contains invisible characters."""
-    if at_the_door(info) and not value.isprintable():
+    if is_input(info) and not value.isprintable():
         raise ValueError("take out the invisible characters")
     return value
 

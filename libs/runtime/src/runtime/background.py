@@ -24,7 +24,7 @@ RETRY_PAUSE = 1.0
 
 class BackgroundLoop:
     """Repeats `wait`, which returns when there may be something to do and may take any time, and `step`, which does it
-    within `longest` seconds."""
+    within `step_timeout` seconds."""
 
     def __init__(
         self,
@@ -32,12 +32,12 @@ class BackgroundLoop:
         step: Callable[[], Awaitable[object]],
         *,
         wait: Callable[[], Awaitable[object]],
-        longest: float = STEP_TIMEOUT,
+        step_timeout: float = STEP_TIMEOUT,
     ) -> None:
         self.name = name
         self._step = step
         self._wait = wait
-        self._longest = longest
+        self._step_timeout = step_timeout
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._began: float | None = None
@@ -58,8 +58,8 @@ class BackgroundLoop:
             return None
         if self._task.done():
             return "its task has ended"
-        if self._began is not None and time.monotonic() - self._began > self._longest + END_TIMEOUT:
-            return f"a step was broken off after {self._longest:g} s and does not end"
+        if self._began is not None and time.monotonic() - self._began > self._step_timeout + END_TIMEOUT:
+            return f"a step was broken off after {self._step_timeout:g} s and does not end"
         return None
 
     async def _run(self) -> None:
@@ -68,7 +68,7 @@ class BackgroundLoop:
                 await asyncio.sleep(0)  # lets other tasks run even if neither `wait` nor `step` ever waits
                 await self._wait()
                 self._began = time.monotonic()
-                async with asyncio.timeout(self._longest):
+                async with asyncio.timeout(self._step_timeout):
                     await self._step()
             except asyncio.CancelledError:
                 # What the step awaited was cancelled: database drivers cancel their own tasks when a connection breaks.

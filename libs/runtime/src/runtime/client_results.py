@@ -27,7 +27,7 @@ class ClientResults:
         self._reader = DirectReader(client, "TURNS")
         self._publisher = Publisher(client)
 
-    async def give(self, company: str, conversation: str, call: str, result: dict[str, Any]) -> None:
+    async def store(self, company: str, conversation: str, call: str, result: dict[str, Any]) -> None:
         """Stores a result, unless there is one already. Raises PublishFailedError, ReadFailedError."""
         subject = channels.client_result(company, conversation, call)
         data = ClientResult(call_id=call, result=result)
@@ -46,7 +46,7 @@ class ClientResults:
                     return
                 revision = stored.seq
 
-    async def awaited(self, company: str, conversation: str, call: str, seconds: float) -> dict[str, Any] | None:
+    async def wait(self, company: str, conversation: str, call: str, seconds: float) -> dict[str, Any] | None:
         """Waits for the result; returns None if there is none within `seconds`. Raises ReadFailedError."""
         subject = channels.client_result(company, conversation, call)
         async with watch(self._client, subject, seconds) as changed:

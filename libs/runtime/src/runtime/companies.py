@@ -109,7 +109,7 @@ class CompanyCache:
         entry = self._entries.get(company)
         return None if entry is None else _unless_deleted(entry.settings)
 
-    async def newest(self, company: str) -> CompanySettings | None:
+    async def latest_settings(self, company: str) -> CompanySettings | None:
         """Reads the settings from memory; raises RpcError."""
         reply = await self._rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=DEADLINE)
         if reply.deleted is not None:
@@ -180,7 +180,7 @@ class CompanyCache:
         return self._reads.begin(company, lambda: self._read(company))
 
     async def _read(self, company: str) -> CompanySettings | None:
-        answer = asyncio.create_task(self.newest(company))
+        answer = asyncio.create_task(self.latest_settings(company))
         answer.add_done_callback(_retrieve_error)
         done, _ = await asyncio.wait({answer}, timeout=BUS_DELAY_SECONDS)
         if not done or answer.exception() is not None:

@@ -36,13 +36,13 @@ class Recent(Generic[KeyT, ValueT]):
         self,
         max_entries: int,
         *,
-        largest: int | None = None,
+        max_size: int | None = None,
         size: Callable[[ValueT], int] = lambda value: 1,
-        seconds: float = DEFAULT_TTL_SECONDS,
+        ttl_seconds: float = DEFAULT_TTL_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`largest`: the maximum total of all values' `size`; `seconds`: how long a value is cached."""
-        self._max_entries, self._largest, self._ttl = max_entries, largest, seconds
+        """`max_size`: the maximum total of all values' `size`; `ttl_seconds`: how long a value is cached."""
+        self._max_entries, self._max_size, self._ttl = max_entries, max_size, ttl_seconds
         self._size_of, self._clock = size, clock
         self._entries: OrderedDict[KeyT, tuple[float, int, ValueT]] = OrderedDict()
         self._size = 0
@@ -67,7 +67,7 @@ class Recent(Generic[KeyT, ValueT]):
         self._size += size
         while self._entries and (
             len(self._entries) > self._max_entries
-            or (self._largest is not None and self._size > self._largest)
+            or (self._max_size is not None and self._size > self._max_size)
             or now - next(iter(self._entries.values()))[0] > self._ttl
         ):
             self.drop(next(iter(self._entries)))

@@ -21,9 +21,9 @@ def a_limit() -> CommandLimit:
     return CommandLimit(
         Gauge("running", "-", registry=registry),
         Counter("refused", "-", registry=registry),
-        at_once=4,
-        in_line=4,
-        patience=0.1,
+        max_running=4,
+        max_waiting=4,
+        queue_seconds=0.1,
         refusal=RefusedError,
     )
 

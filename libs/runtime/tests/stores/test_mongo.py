@@ -30,7 +30,7 @@ def test_neither_documents_nor_the_state_of_all_servers_are_told(error: PyMongoE
 def _limit() -> CommandLimit:
     registry = CollectorRegistry()
     gauge, counter = Gauge("running", "-", registry=registry), Counter("refused", "-", registry=registry)
-    return CommandLimit(gauge, counter, at_once=4, in_line=4, patience=5, refusal=RuntimeError)
+    return CommandLimit(gauge, counter, max_running=4, max_waiting=4, queue_seconds=5, refusal=RuntimeError)
 
 
 class _Commands(CommandListener):

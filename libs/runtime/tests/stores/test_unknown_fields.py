@@ -19,7 +19,7 @@ VALUES = st.recursive(
 
 def test_a_change_keeps_fields_and_elements_that_were_not_read() -> None:
     unknown = UnknownFields()
-    unknown.found("doc", 1, STORED, READ)
+    unknown.record("doc", 1, STORED, READ)
     written: JsonObject = {"cash": "2", "orders": [{"id": "a", "qty": 2}, {"id": "c", "qty": 9}]}
     assert unknown.with_them("doc", 1, written) == {
         "cash": "2",
@@ -32,7 +32,7 @@ def test_a_change_keeps_fields_and_elements_that_were_not_read() -> None:
 
 def test_a_field_that_this_release_decides_on_is_not_kept() -> None:
     unknown = UnknownFields(["due"])
-    unknown.found("doc", 1, {"due": 5, "mood": 1}, {})
+    unknown.record("doc", 1, {"due": 5, "mood": 1}, {})
     assert unknown.with_them("doc", 1, {}) == {"mood": 1}
 
 

@@ -67,7 +67,7 @@ class Frozen(threading.Thread):
         pull = worker(client, self._stand_still, slots=100, ack_wait=LEASE)
         await pull.start()
         await asyncio.to_thread(self.thaw.wait)
-        self.stood_still = pull.stood_still
+        self.stood_still = pull.stalled_at
         await pull.drain()
         await client.close()
 
@@ -87,9 +87,9 @@ async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in
     monkeypatch.setattr(pull_worker, "IDLE_SILENCE_TIMEOUT", 0.9)
     pull = worker(nats_streams, Recorder(), ack_wait=1.0)
     await pull.start()
-    assert pull.stood_still == 0
+    assert pull.stalled_at == 0
     threading.Event().wait(0.95)  # nothing else runs: shorter than a lease, but the last renewal was before
-    assert pull.stood_still > 0
+    assert pull.stalled_at > 0
     awake = asyncio.get_running_loop().time() + 2 * pull_worker.CHECK_INTERVAL
     await eventually(lambda: asyncio.get_running_loop().time() > awake)
     answer = await nats_streams.request(f"$JS.API.CONSUMER.INFO.TOOLS.{DURABLE}", b"", timeout=10)
@@ -103,7 +103,7 @@ async def test_leases_of_a_worker_whose_server_is_away_are_in_doubt(
     pull = worker(nats_streams, Recorder(), ack_wait=1.0)
     await pull.start()
     nats_server.kill()
-    await eventually(lambda: pull.stood_still > 0)
+    await eventually(lambda: pull.stalled_at > 0)
     nats_server.restart()
     await eventually(lambda: pull.listening)
     await pull.drain()

@@ -190,7 +190,7 @@ class Agent:
             proposals=self._proposer,
         )
         limits = _limits(settings, connections.models)
-        self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits, lambda: self.worker.stood_still)
+        self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits, lambda: self.worker.stalled_at)
         self.settings.on_change(self._company_changed)
         self.worker = _turn_worker(nats, TurnHandler(self.engine, self._followed), settings)
         self.analysis_ports = AnalysisPorts(
@@ -354,7 +354,7 @@ def _turn_worker(nats: Client, handler: TurnHandler, settings: AgentSettings) ->
         handler.handle,
         slots=settings.slots,
         ack_wait=settings.ack_wait_seconds,
-        longest=MAX_DEADLINES * settings.turn_deadline_seconds,
+        handler_timeout=MAX_DEADLINES * settings.turn_deadline_seconds,
     )
 
 
@@ -378,5 +378,5 @@ def _analysis_worker(nats: Client, ports: AnalysisPorts, settings: AgentSettings
         slots=ANALYSIS_SLOTS,
         ack_wait=settings.ack_wait_seconds,
         service="agent",
-        longest=MAX_DEADLINES * settings.analysis_deadline_seconds,
+        handler_timeout=MAX_DEADLINES * settings.analysis_deadline_seconds,
     )

@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain.context.compression import PromptMessage
 from agent.domain.offline.answers import NOT_ASKED
-from agent.domain.own_words import OwnWords, refusal, words_of
+from agent.domain.own_words import OwnWords, own_words_from, refusal
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep
 
 ALERT = {"symbol": "EVIL", "condition": ">=", "price": 1}
@@ -69,7 +69,7 @@ def test_a_number_in_words_is_the_users(said: str) -> None:
 def test_a_short_yes_takes_up_what_was_said_before_it_and_a_new_question_does_not() -> None:
     def said(newest: str) -> OwnWords:
         told = ("how is NVDA?", "NVDA is at 880. Shall I set an alert at 900?", newest)
-        return words_of([PromptMessage(at % 2 == 1, text, at + 1) for at, text in enumerate(told)], 2)
+        return own_words_from([PromptMessage(at % 2 == 1, text, at + 1) for at, text in enumerate(told)], 2)
 
     alert = {"symbol": "NVDA", "condition": ">=", "price": 900}
     assert asked(said("yes please"), "create_alert", alert)

@@ -106,7 +106,7 @@ class NoFence(Rules):
 class StaleViewAccepted(Rules):
     def event(self, event: Event, handling: DeliveryState, world: World) -> Event:
         if isinstance(event, ConversationRead):
-            return replace(event, view=replace(event.view, seq=max(event.view.seq, handling.seen)))
+            return replace(event, view=replace(event.view, seq=max(event.view.seq, handling.newest_seq)))
         return event
 
 

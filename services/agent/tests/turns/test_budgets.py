@@ -153,7 +153,7 @@ async def test_an_agent_that_ends_tells_what_waits_for_a_next_call(nats_server: 
         account = SpendingAccount(COMPANY, "c1", turn_id="t" * 32)
         cheap, dear = ("groq", "llama-3.3-70b-versatile"), ("openai", "unknown")
         for provider, model in (cheap, dear, cheap):
-            book.record(ModelUse(account, provider, model, TokenCount(1_000, 2), goes_on=True))
+            book.record(ModelUse(account, provider, model, TokenCount(1_000, 2), requested_tools=True))
         await book.flush(5.0)
         facts = {fact["provider"]: fact for fact in await scene.usage(2)}
         assert facts["groq"]["usage"] == {"promptTokens": 2_000, "completionTokens": 4}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.domain.knowledge import GivenPassage, Numbers, with_valid_citations
+from agent.domain.knowledge import CitationNumbers, GivenPassage, with_valid_citations
 from agent.testing.heard import RecordingSink
 from agent.turns.cited_text import CitedText
 from contracts.events.chat import Citation
@@ -16,7 +16,7 @@ ANSWER = "One [3]. Two [1, 3] and [9]; a [link] and [here](https://x.test/2024),
 @pytest.mark.parametrize("size", range(1, 12))
 def test_the_same_is_heard_however_the_text_is_cut(size: int) -> None:
     heard = RecordingSink()
-    sink = CitedText(heard, Numbers(GIVEN))
+    sink = CitedText(heard, CitationNumbers(GIVEN))
     sink.text("Not this [2] ")
     sink.restart()
     for start in range(0, len(ANSWER), size):
@@ -28,7 +28,7 @@ def test_the_same_is_heard_however_the_text_is_cut(size: int) -> None:
 
 def test_what_can_be_no_mark_waits_for_nothing() -> None:
     heard = RecordingSink()
-    sink = CitedText(heard, Numbers(GIVEN))
+    sink = CitedText(heard, CitationNumbers(GIVEN))
     for piece in ("It is", " here [", "see] now"):
         sink.text(piece)
     assert heard.pieces == ["It is", " here", " [see] now"]

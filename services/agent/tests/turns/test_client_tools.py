@@ -63,9 +63,9 @@ async def test_a_call_is_handed_out_after_ours_and_the_turn_goes_on_with_its_fir
         assert state is not None
         assert [one.call_id for one in state.waiting] == [first["callId"], second["callId"]]
         for given in (MADRID, {"success": True, "data": {"city": "Paris"}}):
-            await results(scene).give(COMPANY, "c1", first["callId"], given)
+            await results(scene).store(COMPANY, "c1", first["callId"], given)
         refused = {"success": False, "error": {"code": "EXECUTION_ERROR", "message": "no permission"}}
-        await results(scene).give(COMPANY, "c1", second["callId"], refused)
+        await results(scene).store(COMPANY, "c1", second["callId"], refused)
         (answer,) = await scene.answered("c1")
         await scene.idle()
     assert answer["text"] == "You are in Madrid."
@@ -87,7 +87,7 @@ async def test_who_writes_on_instead_is_answered_and_a_late_result_changes_nothi
         (call,) = await handed(scene)
         await scene.visitor("c1", "never mind", wishes=WISHES)
         (answer,) = await scene.answered("c1")
-        await results(scene).give(COMPANY, "c1", call["callId"], MADRID)
+        await results(scene).store(COMPANY, "c1", call["callId"], MADRID)
         await scene.idle()
         assert len(await scene.answers("c1")) == 1
     assert answer["text"] == "Then without."
@@ -109,7 +109,7 @@ async def test_an_agent_killed_while_its_client_works_is_taken_over_with_the_res
             await eventually(death.dead.is_set)
             # Given while nobody waits for it.
             client = await connect(NatsSettings(url=nats_server.url), name="client")
-            await ClientResults(client, "/nexus/gateway").give(COMPANY, "c1", call["callId"], MADRID)
+            await ClientResults(client, "/nexus/gateway").store(COMPANY, "c1", call["callId"], MADRID)
             await client.close()
         async with agent(nats_server.url, model.base_url, ack_wait_seconds=0.5):
             (answer,) = await scene.answered("c1")
@@ -123,10 +123,10 @@ async def test_an_agent_killed_while_its_client_works_is_taken_over_with_the_res
 async def test_who_waits_has_a_result_that_comes_before_during_and_after(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene:
         kept = results(scene)
-        assert await kept.awaited(COMPANY, "c1", "k1", 0.0) is None
-        waiting = [asyncio.create_task(kept.awaited(COMPANY, "c1", "k1", 20.0)) for _ in range(2)]
-        await kept.give(COMPANY, "c1", "k1", MADRID)
+        assert await kept.wait(COMPANY, "c1", "k1", 0.0) is None
+        waiting = [asyncio.create_task(kept.wait(COMPANY, "c1", "k1", 20.0)) for _ in range(2)]
+        await kept.store(COMPANY, "c1", "k1", MADRID)
         assert await asyncio.gather(*waiting) == [MADRID, MADRID]
-        assert await kept.awaited(COMPANY, "c1", "k1", 0.0) == MADRID
+        assert await kept.wait(COMPANY, "c1", "k1", 0.0) == MADRID
         for company, conversation in (("other", "c1"), (COMPANY, "c2")):
-            assert await kept.awaited(company, conversation, "k1", 0.0) is None
+            assert await kept.wait(company, conversation, "k1", 0.0) is None

@@ -195,7 +195,7 @@ async def _watched_place(
 async def _watch_conversation(
     session: ClientSession, caller: TokenCaller, conversation: str, since: ws.Cursor | None
 ) -> None:
-    await session.chat.access.watchable(caller, conversation)
+    await session.chat.access.check_watchable(caller, conversation)
     await session.follow(caller, conversation, since)
 
 

@@ -55,7 +55,7 @@ async def test_a_thousand_who_come_at_once_are_all_let_in(
             *(first_frame(client, tokens.visitor(f"v{number}")) for number, client in enumerate(clients))
         )
     assert Counter(frame["type"] for frame in frames) == {"welcome": MANY}
-    assert Counter(memory.asked)["company"] == 1
+    assert Counter(memory.requested_methods)["company"] == 1
     # Some are asked for twice on a busy machine; what is beyond this limit would be refused.
     assert MAX_CONCURRENT_HELLOS < MAX_IN_FLIGHT
     assert memory.most < MAX_IN_FLIGHT

@@ -148,7 +148,7 @@ async def test_a_human_agent_who_watches_sees_what_the_customer_decided(
 async def test_alerts_are_told_when_they_fire_or_when_their_customer_comes_back(
     gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, nats_client: Client
 ) -> None:
-    records.untold["acme", "ana"] = [alert(1), alert(2)]
+    records.unreported_alerts["acme", "ana"] = [alert(1), alert(2)]
     async with ChatClient(gateway.url) as ana:
         await ana.hello(tokens.user("ana", "user"))
         missed = [await ana.until("alert.triggered") for _ in range(2)]
@@ -157,7 +157,7 @@ async def test_alerts_are_told_when_they_fire_or_when_their_customer_comes_back(
         fired = AlertTriggered(company_id="acme", user_id="ana", alert=alert(3), source="sample")
         await tell(nats_client, "alert.triggered.v1", "ana", fired)
         assert (await ana.until("alert.triggered"))["alert"]["id"] == "alert3"
-        await eventually(lambda: records.told == ["alert1", "alert2", "alert3"])
+        await eventually(lambda: records.reported_ids == ["alert1", "alert2", "alert3"])
 
 
 def made_of(records: RecordsStandIn, state: ActionState, outcome: str) -> Action:
@@ -187,7 +187,7 @@ async def test_what_the_market_makes_of_an_order_is_told_to_its_customer_and_mar
             updated = await client.until("action.updated")
             assert (updated["conversationId"], updated["action"]["state"]) == (talk, state)
             assert updated["action"]["details"]["outcome"] == "as it went"
-        await eventually(lambda: records.told == ["a1"])
+        await eventually(lambda: records.reported_ids == ["a1"])
 
 
 async def test_what_became_of_an_order_while_nobody_was_there_is_told_to_the_next_chat(
@@ -195,12 +195,12 @@ async def test_what_became_of_an_order_while_nobody_was_there_is_told_to_the_nex
 ) -> None:
     records.add_action("acme", "ana", "a1")
     records.actions["a1"] = (("acme", "ana"), made_of(records, ActionState.EXPIRED, "it ran out"))
-    records.untold_actions = ["a1"]
+    records.unreported_actions = ["a1"]
     async with ChatClient(gateway.url) as ana:
         await ana.hello(tokens.user("ana", "user"))
         action = (await ana.until("action.updated"))["action"]
         assert (action["id"], action["state"], action["details"]["outcome"]) == ("a1", "expired", "it ran out")
-        await eventually(lambda: records.told == ["a1"])
+        await eventually(lambda: records.reported_ids == ["a1"])
 
 
 async def test_while_the_market_is_away_a_customer_chats_all_the_same(
@@ -226,7 +226,7 @@ async def test_every_open_chat_hears_of_an_alert_once_however_often_and_by_which
         ChatClient(other.url) as two,
     ):
         # Untold when the chats are opened, and its fact comes twice beside that.
-        records.untold["acme", "ana"] = [alert(1)]
+        records.unreported_alerts["acme", "ana"] = [alert(1)]
         for client in (one, two):
             await client.hello(tokens.user("ana", "user"))
             await client.send("ping")
@@ -245,11 +245,11 @@ async def test_what_fired_while_the_bus_was_away_is_told_to_an_open_chat_when_it
 ) -> None:
     async with ChatClient(gateway.url) as ana:
         await ana.hello(tokens.user("ana", "user"))
-        await eventually(lambda: records.asked_untold == 1)
-        records.untold["acme", "ana"] = [alert(1)]
+        await eventually(lambda: records.unreported_requests == 1)
+        records.unreported_alerts["acme", "ana"] = [alert(1)]
         nats_server.restart()
         assert (await ana.until("alert.triggered"))["alert"]["id"] == "alert1"
-        await eventually(lambda: "alert1" in records.told)
+        await eventually(lambda: "alert1" in records.reported_ids)
 
 
 async def test_a_history_tells_how_its_actions_stand_now(

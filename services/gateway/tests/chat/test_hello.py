@@ -40,7 +40,7 @@ async def test_a_new_visitor_is_welcomed_into_an_empty_conversation_of_which_nob
         "epoch": welcome["epoch"],
         "seq": 0,
     }
-    assert "snapshot" not in memory.asked
+    assert "snapshot" not in memory.requested_methods
 
 
 async def test_a_conversation_with_no_message_yet_can_be_come_back_to(

@@ -390,11 +390,11 @@ async def test_memory_hears_of_human_agents_who_read_or_type_and_of_nobody_else(
         for _ in range(5):
             await ana.send("receipt", conversationId=conversation, upToSeq=ack["seq"])
         await ben.send("typing", conversationId=conversation)
-        await eventually(lambda: len(memory.seen) >= 2)
+        await eventually(lambda: len(memory.owner_sightings) >= 2)
         await ana.send("ping")
         await ana.until("pong")
-        assert sorted(memory.seen) == [(conversation, "ana"), (conversation, "ben")]
-        assert memory.read == {(conversation, "ana"): ack["seq"], (conversation, "ben"): None}
+        assert sorted(memory.owner_sightings) == [(conversation, "ana"), (conversation, "ben")]
+        assert memory.read_positions == {(conversation, "ana"): ack["seq"], (conversation, "ben"): None}
         # Whoever has read further says so at once, however short ago they looked.
         await ana.send("receipt", conversationId=conversation, upToSeq=ack["seq"] + 1)
-        await eventually(lambda: memory.read[conversation, "ana"] == ack["seq"] + 1)
+        await eventually(lambda: memory.read_positions[conversation, "ana"] == ack["seq"] + 1)

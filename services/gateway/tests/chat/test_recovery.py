@@ -91,7 +91,7 @@ async def test_what_memory_alone_has_kept_is_in_the_snapshot(
         )
         for seq in (418, 419)
     ]
-    memory.kept_alone[mine] = old
+    memory.archived_messages[mine] = old
     since = {"since": {"epoch": "another", "seq": 419}} if resumes else {}
 
     async def shown() -> list[int]:
@@ -135,7 +135,7 @@ async def test_facts_that_arrive_while_the_gap_is_read_are_neither_lost_nor_doub
         for seqs in seen:
             assert seqs == acks[: len(seqs)]
         assert await read() == acks
-        assert ("facts" in memory.asked) is (distance < 0)
+        assert ("facts" in memory.requested_methods) is (distance < 0)
 
 
 async def test_a_client_that_comes_in_mid_answer_gets_the_text_so_far_and_then_the_rest(

@@ -102,10 +102,10 @@ async def test_while_a_conversation_is_young_its_log_knows_what_comes_again(
 
     first, second, again = await say("m1"), await say("m2"), await say("m1")
     assert (again.seq, again.duplicate, second.duplicate) == (first.seq, True, False)
-    assert memory.asked.count("message") == 0
+    assert memory.requested_methods.count("message") == 0
     monkeypatch.setattr("gateway.chat.thread.YOUNG_SECONDS", 0.0)
     assert (await say("m1")).seq == first.seq
-    assert memory.asked.count("message") == 1
+    assert memory.requested_methods.count("message") == 1
 
 
 async def test_what_comes_again_is_not_refused_for_being_too_much(threads: Threads, gateway: GatewayUnderTest) -> None:

@@ -296,7 +296,7 @@ async def _answers(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: 
 async def test_every_mandatory_case_of_the_public_kit_passes(
     gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent, records: RecordsStandIn
 ) -> None:
-    agent.how = _answers
+    agent.answering = _answers
     wrong: dict[str, str] = {}
     for number, (requirements, item) in enumerate(CASES.items()):
         user = f"u{number}"  # each with the limits of a user

@@ -64,7 +64,7 @@ def order(identity: str = "a1") -> Action:
 
 
 async def test_an_answer_is_streamed_with_its_tools(desk: Desk) -> None:
-    desk.ui.says("what is AAPL at?")
+    desk.ui.add_message("what is AAPL at?")
     running = asyncio.create_task(desk.ui.run())
     asked = await desk.asked()
     desk.agent.begin(asked)
@@ -88,7 +88,7 @@ async def test_an_answer_is_streamed_with_its_tools(desk: Desk) -> None:
 
 
 async def test_the_same_run_again_is_one_message_and_the_same_answer(desk: Desk) -> None:
-    desk.ui.says("hello", "m/1 of a client with ids of its own")
+    desk.ui.add_message("hello", "m/1 of a client with ids of its own")
     running = asyncio.create_task(desk.ui.run())
     await desk.agent.answer(await desk.asked(), "Hello.")
     assert text(await running) == "Hello."
@@ -99,7 +99,7 @@ async def test_the_same_run_again_is_one_message_and_the_same_answer(desk: Desk)
 
 
 async def test_a_run_in_mid_answer_has_the_text_so_far_and_the_rest(desk: Desk) -> None:
-    desk.ui.says("hello")
+    desk.ui.add_message("hello")
     first = asyncio.create_task(desk.ui.run())
     asked = await desk.asked()
     turn = desk.agent.begin(asked)
@@ -116,7 +116,7 @@ async def test_a_run_in_mid_answer_has_the_text_so_far_and_the_rest(desk: Desk) 
 
 async def test_what_turns_out_otherwise_is_put_right(desk: Desk) -> None:
     """A turn that is driven again says its text anew, and ends with another one."""
-    desk.ui.says("hello")
+    desk.ui.add_message("hello")
     running = asyncio.create_task(desk.ui.run())
     asked = await desk.asked()
     desk.agent.begin(asked)
@@ -136,7 +136,7 @@ async def test_an_order_waits_for_a_yes_which_counts_once(
     desk: Desk, records: RecordsStandIn, memory: MemoryStandIn
 ) -> None:
     records.add_action("acme", "ana", "a1")
-    desk.ui.says("buy one AAPL")
+    desk.ui.add_message("buy one AAPL")
     running = asyncio.create_task(desk.ui.run())
     asked = await desk.asked()
     await desk.agent.answer(asked, "Shall I?", order())
@@ -162,7 +162,7 @@ async def test_an_order_waits_for_a_yes_which_counts_once(
         assert ended.get("code") == code
     assert records.actions["a1"][1].state.value == "pending"
     # Something new must answer what waits.
-    desk.ui.says("and another thing")
+    desk.ui.add_message("and another thing")
     assert (await desk.ui.run())[-1]["code"] == "CONFLICT"
     assert (await desk.snapshot()).newest_visitor == asked
     desk.ui.messages = list(shown)
@@ -177,7 +177,7 @@ async def test_a_question_is_answered_while_the_market_cannot_tell_what_waits(
     desk: Desk, records: RecordsStandIn
 ) -> None:
     await records.market.drain(1.0)
-    desk.ui.says("hello")
+    desk.ui.add_message("hello")
     running = asyncio.create_task(desk.ui.run())
     await desk.agent.answer(await desk.asked(), "Hello Ana")
     assert text(await running) == "Hello Ana"
@@ -188,7 +188,7 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(desk: Desk, recor
         update={"editable": {"quantity": {"type": "number"}}, "details": {"symbol": "AAPL", "quantity": "1"}}
     )
     records.actions["a1"] = (("acme", "ana"), waiting)
-    desk.ui.says("buy one AAPL")
+    desk.ui.add_message("buy one AAPL")
     running = asyncio.create_task(desk.ui.run())
     await desk.agent.answer(await desk.asked(), "Shall I?", waiting)
     told = await running
@@ -212,7 +212,7 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(desk: Desk, recor
 async def test_hanging_up_stops_the_answer_for_everybody(
     desk: Desk, gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    desk.ui.says("tell me a long story")
+    desk.ui.add_message("tell me a long story")
     async with ChatClient(gateway.url) as widget:
         async with desk.ui.stream(desk.ui.body()) as response:
             asked = await desk.asked()
@@ -230,7 +230,7 @@ async def test_hanging_up_stops_the_answer_for_everybody(
 
 async def test_a_person_who_has_it_is_told_of_and_heard(desk: Desk) -> None:
     olga = Owner(kind=OwnerKind.HUMAN, operator_id="olga", name="Olga")
-    desk.ui.says("hello")
+    desk.ui.add_message("hello")
     running = asyncio.create_task(desk.ui.run())
     await desk.asked()
     await desk.agent.append(ChatKind.OWNER, OwnerChanged(owner=olga, by="olga"), "o1")
@@ -244,7 +244,7 @@ async def test_a_person_who_has_it_is_told_of_and_heard(desk: Desk) -> None:
 
 
 async def test_a_run_without_a_new_message_shows_the_conversation(desk: Desk) -> None:
-    desk.ui.says("hello", "m1")
+    desk.ui.add_message("hello", "m1")
     running = asyncio.create_task(desk.ui.run())
     await desk.agent.answer(await desk.asked(), "Hello.")
     await running
@@ -257,7 +257,7 @@ async def test_a_run_without_a_new_message_shows_the_conversation(desk: Desk) ->
 
 @pytest.mark.parametrize("code", ["LLM_UNAVAILABLE", "BUDGET_SPENT", "DEADLINE"])
 async def test_a_turn_without_an_answer_is_a_run_error(desk: Desk, code: str) -> None:
-    desk.ui.says("hello")
+    desk.ui.add_message("hello")
     running = asyncio.create_task(desk.ui.run())
     asked = await desk.asked()
     notice = SystemMessage(message_id="s1", text="Sorry", code=code, turn_id=desk.agent.begin(asked), basis=asked)
@@ -268,7 +268,7 @@ async def test_a_turn_without_an_answer_is_a_run_error(desk: Desk, code: str) ->
 
 async def test_a_run_that_nobody_answers_ends(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.chat.thread.EXCHANGE_SECONDS", 0.5)
-    desk.ui.says("hello")
+    desk.ui.add_message("hello")
     assert (await desk.ui.run())[-1]["code"] == "TIMEOUT"
 
 
@@ -276,7 +276,7 @@ async def test_what_cannot_begin_is_an_http_error(
     http: Http, desk: Desk, tokens: TokenMaker, gateway: GatewayUnderTest
 ) -> None:
     path, mine = "/v2/ag-ui", tokens.user("ana", "user")
-    desk.ui.says("hello")
+    desk.ui.add_message("hello")
     body = json.loads(desk.ui.body())
     assert_problem(await http("POST", path, json=body), 401, "UNAUTHORIZED")
     assert_problem(await http("POST", path, json=body, token="forged"), 401, "UNAUTHORIZED")
@@ -302,7 +302,7 @@ async def test_what_cannot_begin_is_an_http_error(
 async def test_anothers_thread_of_the_same_name_is_another_conversation(
     desk: Desk, gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    desk.ui.says("my secret")
+    desk.ui.add_message("my secret")
     running = asyncio.create_task(desk.ui.run())
     await desk.agent.answer(await desk.asked(), "Noted.")
     await running

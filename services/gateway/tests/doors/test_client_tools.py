@@ -65,7 +65,7 @@ class CallingAgent:
         await turn.delta(0, "One moment. ")
         notice = {"callId": call, "tool": "get_location", "label": "get_location"}
         await turn.live(LiveTurnKind.TOOL_STARTED, **notice, arguments={"exact": True}, left=0)
-        result = await self.results.awaited(turn.company, turn.conversation, call, 20.0)
+        result = await self.results.wait(turn.company, turn.conversation, call, 20.0)
         await self.goes_on.wait()
         turn.state = None
         self.given.append(result)
@@ -80,7 +80,7 @@ class CallingAgent:
 async def calling(nats_client: Client, gateway: GatewayUnderTest) -> CallingAgent:
     del gateway
     made = CallingAgent(nats_client)
-    await AnsweringAgent(nats_client, how=made).start()
+    await AnsweringAgent(nats_client, answering=made).start()
     return made
 
 
@@ -115,7 +115,7 @@ def ui(gateway: GatewayUnderTest, tokens: TokenMaker) -> ToolUser:
 
 
 async def test_ag_ui_hands_a_call_out_and_goes_on_with_its_result(ui: ToolUser, calling: CallingAgent) -> None:
-    ui.says("where am I?")
+    ui.add_message("where am I?")
     told = await ui.run()
     assert kinds(told) == [
         "RUN_STARTED",
@@ -134,7 +134,7 @@ async def test_ag_ui_hands_a_call_out_and_goes_on_with_its_result(ui: ToolUser, 
     # The agent still thinks that it waits: what was given is not asked for again.
     calling.goes_on.clear()
     running = asyncio.create_task(ui.run())
-    given = await calling.results.awaited("acme", named_conversation_id("acme", "ana", "ag-ui", ui.thread), call, 20.0)
+    given = await calling.results.wait("acme", named_conversation_id("acme", "ana", "ag-ui", ui.thread), call, 20.0)
     assert given == {"success": True, "data": PLACE}
     calling.goes_on.set()
     told = await running
@@ -152,13 +152,13 @@ async def test_a_gateway_killed_while_the_client_works(
 ) -> None:
     await ensure_streams(nats_client)
     calling = CallingAgent(nats_client)
-    await AnsweringAgent(nats_client, how=calling).start()
+    await AnsweringAgent(nats_client, answering=calling).start()
     first = GatewayProcess(tmp_path / "first", nats_server.url, keys)
     second = GatewayProcess(tmp_path / "second", nats_server.url, keys)
     await asyncio.gather(asyncio.to_thread(first.start), asyncio.to_thread(second.start))
     try:
         client = ToolUser(first.url, tokens.user("ana", "user"))
-        client.says("where am I?")
+        client.add_message("where am I?")
         call = client.holds(await client.run())
         await asyncio.to_thread(first.kill)
         client.gives(call, json.dumps(PLACE))
@@ -173,7 +173,7 @@ async def test_a_gateway_killed_while_the_client_works(
 async def test_a_result_for_nothing_that_waits_is_refused(
     ui: ToolUser, calling: CallingAgent, gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    ui.says("where am I?")
+    ui.add_message("where am I?")
     call = ui.holds(await ui.run())
     other = ToolUser(gateway.url, tokens.user("bob", "user"), ui.thread)
     for client, name in ((other, call), (ui, "made-up")):
@@ -203,13 +203,13 @@ async def test_a_result_for_nothing_that_waits_is_refused(
     ],
 )
 async def test_a_tool_that_no_model_could_be_offered_is_refused(ui: ToolUser, tool: Any, named: str) -> None:
-    ui.says("where am I?")
+    ui.add_message("where am I?")
     async with ui.stream(json.dumps({**json.loads(ui.body()), "tools": [tool]})) as response:
         assert (response.status_code, named in (await response.aread()).decode()) == (422, True)
 
 
 async def test_two_tools_of_one_name_are_refused(ui: ToolUser) -> None:
-    ui.says("where am I?")
+    ui.add_message("where am I?")
     async with ui.stream(json.dumps({**json.loads(ui.body()), "tools": [{"name": "a"}, {"name": "a"}]})) as response:
         assert (response.status_code, b"two have the name a" in await response.aread()) == (422, True)
 
@@ -227,24 +227,24 @@ async def test_the_ai_sdk_runs_its_tool_and_the_message_goes_on(
     schema: dict[str, Any] = {"type": "object", "properties": {}}
     brought = {"tools": [{"name": NAME, "description": DESCRIPTION, "inputSchema": schema}]}
     chat = await sdk.chat(gateway.url, token, body=brought)
-    await chat.does("send", text="where am I?")
-    assert (await chat.ended())["finishReason"] == "tool-calls"
+    await chat.send("send", text="where am I?")
+    assert (await chat.wait_for_end())["finishReason"] == "tool-calls"
     call = handed(chat)
     assert (call["toolName"], call["input"], call["state"]) == ("get_location", {"exact": True}, "input-available")
     assert calling.wishes[0]["tools"][0]["parameters"] == schema
     # Another tab that comes in now is handed the same call.
     other = await sdk.chat(gateway.url, token, chat.id)
-    await other.does("resume")
-    await other.ended()
+    await other.send("resume")
+    await other.wait_for_end()
     assert handed(other)["toolCallId"] == call["toolCallId"]
-    await chat.does("output", tool="get_location", id=call["toolCallId"], output=PLACE)
-    assert (await chat.ended(2))["finishReason"] == "stop"
+    await chat.send("output", tool="get_location", id=call["toolCallId"], output=PLACE)
+    assert (await chat.wait_for_end(2))["finishReason"] == "stop"
     assert chat.text == "One moment. You are in Madrid."
     assert len(chat.messages) == 2
     assert handed(chat)["state"] == "output-available"
     # The other tab's result comes late.
-    await other.does("output", tool="get_location", id=call["toolCallId"], output={"city": "Paris"})
-    await other.ended(2)
+    await other.send("output", tool="get_location", id=call["toolCallId"], output={"city": "Paris"})
+    await other.wait_for_end(2)
     assert other.text.endswith("You are in Madrid.")
     assert calling.given == [{"success": True, "data": PLACE}]
 

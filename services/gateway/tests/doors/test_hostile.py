@@ -134,7 +134,7 @@ async def test_a_request_that_is_cut_at_any_byte_says_nothing_and_one_that_drips
     await nats_client.flush()
 
     def heard() -> int:
-        return len(agent.said) + len(completions.asked) + len(executor.calls)
+        return len(agent.received_messages) + len(completions.asked) + len(executor.calls)
 
     body = json.dumps(BODIES[path]).encode()
     whole = request(gateway, tokens.user("ana", "user"), path, body)
@@ -194,8 +194,8 @@ async def test_chatwoots_messages_keep_their_order_when_the_first_is_checked_las
         for number in (1, 2):
             event = {**BODIES[path], "id": number, "content": f"number {number}"}
             assert (await http.post(path, json=event)).status_code == 200
-    await eventually(lambda: len(agent.said) == 2)
-    assert [text for _, text in agent.said] == ["number 1", "number 2"]
+    await eventually(lambda: len(agent.received_messages) == 2)
+    assert [text for _, text in agent.received_messages] == ["number 1", "number 2"]
 
 
 def rereading(door: str, conversation: str, asked: int) -> list[tuple[str, str, Any]]:
@@ -222,7 +222,7 @@ async def test_readers_that_do_not_read_hold_nobody_up(
             await turn.delta(number, PIECE)
         await turn.live(LiveTurnKind.RUN_FINISHED, usage={"promptTokens": 1, "completionTokens": 1})
 
-    agent.how = long_winded
+    agent.answering = long_winded
     async with AsyncExitStack() as stack, httpx.AsyncClient(base_url=gateway.url, timeout=20) as http:
 
         async def told(user: str, door: str, text: str) -> httpx.Response:
@@ -266,7 +266,7 @@ async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
         del answering, basis, text
         await turn.delta(0, "One ")
 
-    agent.how = begun
+    agent.answering = begun
     kept = {"model": "nexus", "input": "hi"}
     streamed = {**BODIES["/a2a"], "method": "SendStreamingMessage"}
     asked: list[tuple[str, dict[str, Any]]] = [
@@ -285,8 +285,8 @@ async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
             return await http.post(path, json=body, headers=own)
 
         answers = [asyncio.create_task(answer(number)) for number in range(len(asked))]
-        await eventually(lambda: len(agent.said) == len(asked), 30)
-        names = [conversation for conversation, _ in agent.said]
+        await eventually(lambda: len(agent.received_messages) == len(asked), 30)
+        names = [conversation for conversation, _ in agent.received_messages]
         notice = Forgotten(company="acme", conversations=names).to_json()
         # A notice of what is there again ends nothing.
         await nats_client.publish(FORGOTTEN, notice)
@@ -310,12 +310,12 @@ async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
 async def test_who_hangs_up_while_waiting_for_a_whole_answer_holds_nothing(
     gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent
 ) -> None:
-    agent.how = no_answer
+    agent.answering = no_answer
     for path, body in (("/v1/responses", {"model": "nexus", "input": "hi"}), ("/a2a", BODIES["/a2a"])):
         _, writer = await connected(gateway)
         writer.write(request(gateway, tokens.user("ana", "user"), path, json.dumps(body).encode()))
-        said = len(agent.said)
-        await eventually(lambda said=said: len(agent.said) > said)
+        said = len(agent.received_messages)
+        await eventually(lambda said=said: len(agent.received_messages) > said)
         writer.transport.abort()
     await eventually(lambda: gateway.gateway.chat.hub.conversations == 0, 15)
 

@@ -45,7 +45,7 @@ async def test_they_stream_resume_confirm_and_are_refused(
     records: RecordsStandIn,
     completions: CompletionsStandIn,
 ) -> None:
-    agent.how = orders
+    agent.answering = orders
     records.add_action("acme", "ana", "a1")
 
     async def openai() -> None:
@@ -114,13 +114,13 @@ async def test_clients_that_keep_their_own_history_name_what_is_kept_by_its_item
 ) -> None:
     """The AI SDK's provider for OpenAI refers to earlier items, OpenAI's Agents SDK sends them again; neither names the
     previous response."""
-    agent.how = orders
+    agent.answering = orders
     for stream in (False, True):
         records.add_action("acme", "ana", "a1")
         told = await ask("aisdk", said=["hello", "buy", "more"], stream=stream)
         assert told == [agent.text, agent.text, "Buy 1 AAPL: confirmed", agent.text]
         assert records.actions["a1"][1].state.value == "confirmed"
-        kept, agent.said = agent.said, []
+        kept, agent.received_messages = agent.received_messages, []
         assert [text for _, text in kept] == ["hello", "buy", "more"]
         assert len({conversation for conversation, _ in kept}) == 1
 
@@ -133,4 +133,4 @@ async def test_clients_that_keep_their_own_history_name_what_is_kept_by_its_item
             "buy",
             "more",
         ]
-        agent.said = []
+        agent.received_messages = []

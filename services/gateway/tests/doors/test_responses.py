@@ -72,8 +72,8 @@ async def test_an_answer_whole_and_again_later(client: AsyncOpenAI, agent: Answe
     assert (later.output[0].id, later.created_at) == (made.output[0].id, made.created_at)
     then = await client.responses.create(model="nexus", input="and now?", previous_response_id=made.id)
     assert then.previous_response_id == made.id
-    assert [text for _, text in agent.said] == ["hello", "and now?"]
-    assert len({conversation for conversation, _ in agent.said}) == 1
+    assert [text for _, text in agent.received_messages] == ["hello", "and now?"]
+    assert len({conversation for conversation, _ in agent.received_messages}) == 1
 
 
 async def test_an_answer_as_it_comes(client: AsyncOpenAI, agent: AnsweringAgent) -> None:
@@ -89,7 +89,7 @@ async def test_an_answer_as_it_comes(client: AsyncOpenAI, agent: AnsweringAgent)
     numbers = [event.sequence_number for event in events]
     assert numbers == sorted(set(numbers))
     assert final.output_text == "One two."
-    (conversation, _), *_ = agent.said
+    (conversation, _), *_ = agent.received_messages
     assert final.conversation is not None
     assert final.conversation.id == conversation
 
@@ -129,13 +129,13 @@ async def test_a_run_that_begins_again_is_told_without_a_word_twice(client: Asyn
         await turn.delta(0, "One")
         await turn.answer(basis, "One two.")
 
-    agent.how = again
+    agent.answering = again
     async with client.responses.stream(model="nexus", input="hello") as stream:
         events = [event async for event in stream]
         final = await stream.get_final_response()
     assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == "One two."
     assert final.output_text == "One two."
-    agent.how = otherwise
+    agent.answering = otherwise
     async with client.responses.stream(model="nexus", input="and else?") as stream:
         events = [event async for event in stream]
         final = await stream.get_final_response()
@@ -164,7 +164,7 @@ async def test_the_same_request_twice_is_one_message(
     third = await client.responses.create(model="nexus", input="go on", previous_response_id=first.id)
     again = await client.responses.create(model="nexus", input="go on", previous_response_id=first.id)
     assert again.id == third.id
-    assert [text for _, text in agent.said] == ["hello", "hello 2", "hello 2", "go on"]
+    assert [text for _, text in agent.received_messages] == ["hello", "hello 2", "hello 2", "go on"]
 
 
 async def test_nobody_reaches_anothers_response(
@@ -208,7 +208,7 @@ async def test_in_the_background_it_is_asked_for_later_and_can_be_stopped(
         await go_on.wait()
         await turn.answer(basis, f"to {text}")
 
-    agent.how = waiting
+    agent.answering = waiting
     made = await client.responses.create(model="nexus", input="one", background=True)
     assert (made.status, made.background) == ("in_progress", True)
     assert (await client.responses.retrieve(made.id)).status == "in_progress"
@@ -249,14 +249,14 @@ async def test_a_deleted_response_is_gone_for_its_client_and_the_conversation_st
     await client.responses.delete(newest.id)
     with pytest.raises(openai.NotFoundError):
         await client.responses.create(model="nexus", input="four", previous_response_id=newest.id)
-    assert [text for _, text in agent.said] == ["one", "two", "three"]
-    assert len({conversation for conversation, _ in agent.said}) == 1
+    assert [text for _, text in agent.received_messages] == ["one", "two", "three"]
+    assert len({conversation for conversation, _ in agent.received_messages}) == 1
 
 
 async def test_a_response_that_is_deleted_in_mid_answer_is_stopped(
     client: AsyncOpenAI, agent: AnsweringAgent, nats_client: Client
 ) -> None:
-    agent.how = no_answer
+    agent.answering = no_answer
     made = await client.responses.create(model="nexus", input="one", background=True)
     await client.responses.delete(made.id)
     conversation = made.id.removeprefix("resp_").rpartition(".")[0]
@@ -302,7 +302,7 @@ async def test_an_order_is_confirmed_by_the_protocols_own_items(
     read_on = await client.responses.retrieve(done.id, stream=True, starting_after=events[-2].sequence_number)
     assert [one.type async for one in read_on] == ["response.completed"]
     then = await client.responses.create(model="nexus", input="and?", previous_response_id=done.id)
-    assert len({conversation for conversation, _ in agent.said}) == 1
+    assert len({conversation for conversation, _ in agent.received_messages}) == 1
     assert then.status == "completed"
 
 
@@ -330,12 +330,12 @@ async def test_a_person_who_takes_over_is_heard_and_no_answer_is_invented(
     client: AsyncOpenAI, agent: AnsweringAgent, nats_client: Client
 ) -> None:
     first = await client.responses.create(model="nexus", input="hello")
-    (conversation, _), *_ = agent.said
+    (conversation, _), *_ = agent.received_messages
     person = AgentStandIn(nats_client, "acme", conversation)
     olga = Owner(kind=OwnerKind.HUMAN, operator_id="olga")
     await person.append(ChatKind.OWNER, OwnerChanged(owner=olga, by="olga"), "take")
 
-    agent.how = no_answer
+    agent.answering = no_answer
     made = await client.responses.create(model="nexus", input="are you there?", previous_response_id=first.id)
     assert (made.status, made.output) == ("incomplete", [])
     assert made.incomplete_details is not None
@@ -364,7 +364,7 @@ async def test_errors_have_the_protocols_shapes(
         notice = SystemMessage(message_id=f"s{basis}", text="sorry", code=text, turn_id=turn.turn, basis=basis)
         await turn.append(ChatKind.SYSTEM, notice, f"s{basis}")
 
-    agent.how = fails
+    agent.answering = fails
     with pytest.raises(openai.RateLimitError) as spent:
         await client.responses.create(model="nexus", input="BUDGET_SPENT")
     assert (spent.value.code, spent.value.response.headers["x-should-retry"]) == ("insufficient_quota", "false")

@@ -65,7 +65,7 @@ async def test_a_gateway_killed_in_mid_answer(
         await turn.answer(basis, WHOLE)
         turn.state = None
 
-    agent = AnsweringAgent(nats_client, how=slowly)
+    agent = AnsweringAgent(nats_client, answering=slowly)
     await agent.start()
     first = GatewayProcess(tmp_path / "first", nats_server.url, keys)
     second = GatewayProcess(tmp_path / "second", nats_server.url, keys)
@@ -93,8 +93,8 @@ async def test_a_gateway_killed_in_mid_answer(
                 model="nexus", input="tell me", extra_headers={"x-stainless-retry-count": "1"}
             )
             assert (again.id, again.output_text) == (response, WHOLE)
-            assert len(agent.said) == 1
-            assert cast("Any", again).conversation.id == agent.said[0][0]
+            assert len(agent.received_messages) == 1
+            assert cast("Any", again).conversation.id == agent.received_messages[0][0]
     finally:
         first.stop()
         second.stop()

@@ -100,4 +100,4 @@ async def test_store_false_goes_on_behind_what_was_kept_and_keeps_nothing(
         ("assistant", "One two."),
         ("user", "who?"),
     ]
-    assert [text for _, text in agent.said] == ["I am Ana"]
+    assert [text for _, text in agent.received_messages] == ["I am Ana"]

@@ -71,12 +71,12 @@ async def test_files_are_taken_in_with_their_message_or_refused_by_name(
         _, told, _ = await http("POST", path, json=sent, token=mine, headers=headers)
         assert why in str(told), told
         assert ("-32005" in str(told)) == (door == "a2a")
-    assert agent.said == []
+    assert agent.received_messages == []
     path, sent, name = body(("image/png", "cat.png", PIXEL), ("text/plain", "note.txt", NOTE))
     for _ in range(2):
         status, told, _ = await http("POST", path, json=sent, token=mine, headers=headers)
         assert (status, "two." in str(told)) == (200, True)
-    (conversation, text) = agent.said[0]
+    (conversation, text) = agent.received_messages[0]
     assert conversation == named_conversation_id("acme", "ana", door, name)
     asked = (await ConversationLog(nats_client).snapshot("acme", conversation)).last[ChatKind.VISITOR]
     files = asked.data["files"]
@@ -85,4 +85,4 @@ async def test_files_are_taken_in_with_their_message_or_refused_by_name(
     kept = await store.open(f"files/acme/{conversation}/{files[1]['id']}")
     assert kept is not None
     assert b"".join([piece async for piece in kept.pieces]) == b"a note"
-    assert len(agent.said) == 1
+    assert len(agent.received_messages) == 1

@@ -62,7 +62,7 @@ class Desk:
 
     async def asks(self, text: str, **more: str) -> int:
         before = (await self.snapshot()).newest_visitor
-        await self.chat.does("send", text=text, **more)
+        await self.chat.send("send", text=text, **more)
         return await self.asked(before)
 
 
@@ -100,7 +100,7 @@ async def test_an_answer_is_streamed_with_its_tools_and_sources(desk: Desk) -> N
         config_version=1,
     )
     await desk.agent.append(ChatKind.ASSISTANT, said, turn)
-    assert await desk.chat.ended() == {"isAbort": False, "isError": False, "finishReason": "stop"}
+    assert await desk.chat.wait_for_end() == {"isAbort": False, "isError": False, "finishReason": "stop"}
     assert desk.chat.text == "It is at 200."
     assert desk.chat.messages[-1]["id"] == answer_id(turn)
     tool = next(part for part in desk.chat.parts if part["type"] == "dynamic-tool")
@@ -120,7 +120,7 @@ async def test_what_turns_out_otherwise_is_put_right(desk: Desk) -> None:
             await desk.agent.delta(number, piece)
     await desk.chat.until(lambda: desk.chat.text == "Hello A")
     await desk.agent.answer(asked, "Hello B")
-    await desk.chat.ended()
+    await desk.chat.wait_for_end()
     assert desk.chat.text == "Hello B"
     assert [part["type"] for part in desk.chat.parts] == ["step-start", "dynamic-tool", "text"]
 
@@ -128,14 +128,14 @@ async def test_what_turns_out_otherwise_is_put_right(desk: Desk) -> None:
 async def test_the_same_message_again_is_one_and_a_new_answer_is_asked_for_as_a_message(desk: Desk) -> None:
     asked = await desk.asks("hello", id="m/1")
     await desk.agent.answer(asked, "Hello.")
-    await desk.chat.ended()
+    await desk.chat.wait_for_end()
     before = await desk.snapshot()
-    await desk.chat.does("send", text="hello", id="m/1")
-    await desk.chat.ended(2)
+    await desk.chat.send("send", text="hello", id="m/1")
+    await desk.chat.wait_for_end(2)
     assert (desk.chat.text, (await desk.snapshot()).seq) == ("Hello.", before.seq)
-    await desk.chat.does("again")
+    await desk.chat.send("again")
     await desk.agent.answer(await desk.asked(asked), "Hello again.")
-    await desk.chat.ended(3)
+    await desk.chat.wait_for_end(3)
     assert desk.chat.text == "Hello again."
 
 
@@ -144,20 +144,20 @@ async def test_a_chat_is_read_on_from_its_beginning_and_not_twice(
 ) -> None:
     token = tokens.user("ana", "user")
     nobody = await sdk.chat(gateway.url, token, "a chat in which nobody has asked")
-    await nobody.does("resume")
+    await nobody.send("resume")
     asked = await desk.asks("hello")
     turn = desk.agent.begin(asked)
     desk.agent.state = TurnState(turn_id=turn, message_id=answer_id(turn), text_so_far="Hel", delta_seq=0)
     elsewhere = await sdk.chat(gateway.url, token, desk.chat.id)
-    await elsewhere.does("resume")
+    await elsewhere.send("resume")
     await elsewhere.until(lambda: elsewhere.text == "Hel")
     await desk.agent.answer(asked, "Hello")
     for chat in (elsewhere, desk.chat):
-        await chat.ended()
+        await chat.wait_for_end()
         assert chat.text == "Hello"
-    await desk.chat.does("resume")
+    await desk.chat.send("resume")
     other = await sdk.chat(gateway.url, tokens.user("bob", "user"), desk.chat.id)
-    await other.does("resume")
+    await other.send("resume")
     await desk.chat.until(lambda: desk.chat.status == "ready")
     assert (nobody.messages, other.messages, [message["role"] for message in desk.chat.messages]) == (
         [], [], ["user", "assistant"]
@@ -170,7 +170,7 @@ async def test_an_order_waits_for_a_yes_which_counts_once(
     records.add_action("acme", "ana", "a1")
     asked = await desk.asks("buy one AAPL")
     await desk.agent.answer(asked, "Shall I?", order())
-    assert (await desk.chat.ended())["finishReason"] == "tool-calls"
+    assert (await desk.chat.wait_for_end())["finishReason"] == "tool-calls"
     card = desk.chat.parts[-1]
     assert (card["toolName"], card["state"], card["input"]["symbol"]) == ("paper_order", "approval-requested", "AAPL")
     assert card["approval"] == {"id": "a1", "requestReason": "Buy 1 AAPL"}
@@ -183,8 +183,8 @@ async def test_an_order_waits_for_a_yes_which_counts_once(
     forged["approval"] = {"id": "a1", "approved": True}
     assert_problem(await http("POST", "/v2/ui/chat", json=body, token=tokens.user("bob", "user")), 404, "NOT_FOUND")
     assert records.actions["a1"][1].state is ActionState.PENDING
-    await desk.chat.does("approve", id="a1", approved=True)
-    await desk.chat.ended(2)
+    await desk.chat.send("approve", id="a1", approved=True)
+    await desk.chat.wait_for_end(2)
     assert (desk.chat.parts[-1]["state"], desk.chat.parts[-1]["output"]["state"]) == ("output-available", "confirmed")
     # The same again changes nothing, nor does a no.
     for approved in (True, False):
@@ -207,7 +207,7 @@ async def test_what_the_logs_end_does_not_hold_is_asked_of_memory_unless_the_yes
     monkeypatch.setattr("gateway.chat.threads.MAX_STREAM_DISTANCE", 0)
     records.add_action("acme", "ana", "a1")
     await desk.agent.answer(await desk.asks("buy one AAPL"), "Shall I?", order())
-    await desk.chat.ended()
+    await desk.chat.wait_for_end()
 
     async def decide(action: str) -> int:
         answer = {"type": "dynamic-tool", "state": "approval-responded", "approval": {"id": action, "approved": True}}
@@ -215,9 +215,9 @@ async def test_what_the_logs_end_does_not_hold_is_asked_of_memory_unless_the_yes
         gateway.gateway.chat.log.forget_bounds()
         return (await http("POST", "/v2/ui/chat", json=body, token=tokens.user("ana", "user")))[0]
 
-    memory.asked.clear()
+    memory.requested_methods.clear()
     assert await decide("other") == 404
-    assert "snapshot" in memory.asked
+    assert "snapshot" in memory.requested_methods
     await memory.stop()
     assert (await decide("other"), await decide("a1")) == (503, 200)
 
@@ -226,11 +226,11 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(desk: Desk, recor
     waiting = order().model_copy(update={"editable": {"quantity": {"type": "number"}}})
     records.actions["a1"] = (("acme", "ana"), waiting)
     await desk.agent.answer(await desk.asks("buy one AAPL"), "Shall I?", waiting)
-    await desk.chat.ended()
+    await desk.chat.wait_for_end()
     assert desk.chat.parts[-1]["approval"]["descriptor"] == {"editable": {"quantity": {"type": "number"}}}
-    await desk.chat.does("change", id="a1", input={"quantity": 2})
-    await desk.chat.does("approve", id="a1", approved=True)
-    await desk.chat.ended(2)
+    await desk.chat.send("change", id="a1", input={"quantity": 2})
+    await desk.chat.send("approve", id="a1", approved=True)
+    await desk.chat.wait_for_end(2)
     shown = desk.chat.parts[-1]
     assert (shown["state"], shown["output"]["details"]["quantity"]) == ("output-available", 2)
 
@@ -244,10 +244,10 @@ async def test_hanging_up_stops_the_answer_unless_somebody_reads_on(
     await desk.agent.live(LiveTurnKind.RUN_STARTED)
     await desk.agent.delta(0, "Once")
     await desk.chat.until(lambda: desk.chat.text == "Once")
-    await desk.chat.does("stop")
-    await desk.chat.ended()
+    await desk.chat.send("stop")
+    await desk.chat.wait_for_end()
     again = await sdk.chat(gateway.url, token, desk.chat.id)
-    await again.does("resume")
+    await again.send("resume")
     await again.until(lambda: again.status == "submitted")
     background = gateway.gateway.chat.background
     await eventually(lambda: not background, DEADLINE)
@@ -255,7 +255,7 @@ async def test_hanging_up_stops_the_answer_unless_somebody_reads_on(
     async with ChatClient(gateway.url) as widget:
         await widget.hello(token, conversationId=desk.conversation)
         monkeypatch.setattr("gateway.chat.thread.RESUME_SECONDS", 0.1)
-        await again.does("stop")
+        await again.send("stop")
         assert (await widget.until("run.cancelled"))["reason"] == "user"
 
 
@@ -267,7 +267,7 @@ async def test_a_stop_stops_at_once_for_everybody(desk: Desk, http: Http, tokens
     assert (status, (await desk.snapshot()).unanswered) == (204, True)
     status, _, _ = await http("POST", path, token=tokens.user("ana", "user"))
     assert status == 204
-    await desk.chat.ended()
+    await desk.chat.wait_for_end()
     assert not (await desk.snapshot()).unanswered
     status, _, _ = await http("POST", path, token=tokens.user("ana", "user"))
     assert status == 204
@@ -280,7 +280,7 @@ async def test_a_person_who_has_it_is_told_of_and_heard(desk: Desk) -> None:
     await desk.chat.until(lambda: any(part["type"] == "data-owner" for part in desk.chat.parts))
     spoken = OperatorMessage(message_id="p1", client_message_id="p1", text="I am here", operator_id="olga", name="Olga")
     await desk.agent.append(ChatKind.OPERATOR, spoken, "p1")
-    await desk.chat.ended()
+    await desk.chat.wait_for_end()
     assert desk.chat.text == "I am here"
     assert desk.chat.messages[-1]["metadata"] == {"role": "operator", "name": "Olga"}
 
@@ -290,7 +290,7 @@ async def test_a_turn_without_an_answer_is_an_error(desk: Desk) -> None:
     turn = desk.agent.begin(asked)
     notice = SystemMessage(message_id="s1", text="Sorry", code="BUDGET_SPENT", turn_id=turn, basis=asked)
     await desk.agent.append(ChatKind.SYSTEM, notice, "s1")
-    assert (await desk.chat.ended())["isError"]
+    assert (await desk.chat.wait_for_end())["isError"]
     assert (desk.chat.status, desk.chat.error) == ("error", "Sorry")
     assert [part["data"] for part in desk.chat.data] == [{"code": "BUDGET_SPENT"}]
 
@@ -324,6 +324,6 @@ async def test_what_cannot_begin_is_an_http_error(
     assert_problem(limited, 429, "RATE_LIMITED")
     assert int(limited[2]["retry-after"]) > 0
     stranger = await sdk.chat(gateway.url, "forged")
-    await stranger.does("send", text="hello")
-    await stranger.ended()
+    await stranger.send("send", text="hello")
+    await stranger.wait_for_end()
     assert (stranger.status, stranger.code) == ("error", 401)

@@ -65,7 +65,7 @@ async def test_a_text_is_handed_to_memory_under_the_callers_company(
     sent = {"title": "Plans", "text": "# Plans\n\nPro is 29.", "url": "https://a.example/plans", "language": "en-GB"}
     status, body, headers = await http("PUT", f"{DOCUMENTS}/kb-17", token=token, json=sent)
     assert (status, body["title"]) == (200, "Plans")
-    (asked,) = knowledge.asked
+    (asked,) = knowledge.requests
     assert isinstance(asked, DocumentPut)
     assert (asked.company_id, asked.id, asked.url) == ("acme", "kb-17", "https://a.example/plans")
     assert asked.language == "en"
@@ -111,7 +111,7 @@ async def test_a_file_goes_to_the_executors_in_pieces_and_memory_is_told(
     token = tokens.user("me", "admin")
     status, body, _ = await http("POST", DOCUMENTS, token=token, data=form(content, title="Prices"))
     assert (status, body["state"]) == (202, "reading")
-    (asked,) = knowledge.asked
+    (asked,) = knowledge.requests
     assert isinstance(asked, FilePut)
     file = asked.file
     assert (file.company_id, file.title, file.filename, file.size) == ("acme", "Prices", "prices.pdf", len(content))

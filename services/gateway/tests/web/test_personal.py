@@ -47,12 +47,12 @@ async def test_a_correction_without_an_answer_may_have_been_made_and_is_sent_aga
     http: Http, ana: str, records: RecordsStandIn
 ) -> None:
     key = {"Idempotency-Key": "clave ñ".encode().decode("latin-1")}
-    records.away = True
+    records.unavailable = True
     status, body, headers = await http("PATCH", "/v2/memory", token=ana, headers=key, json={"userNotes": ["one"]})
     assert (status, "may have been made" in body["detail"], headers["retry-after"]) == (503, True, "2")
-    records.away = False
+    records.unavailable = False
     assert (await http("PATCH", "/v2/memory", token=ana, headers=key, json={"userNotes": ["one"]}))[0] == 200
-    assert (len(records.patched), len(set(records.patched))) == (3, 1)
+    assert (len(records.correction_ids), len(set(records.correction_ids))) == (3, 1)
     other = await http("PATCH", "/v2/memory", token=ana, headers=key, json={"userNotes": ["two"]})
     assert_problem(other, 409, "CONFLICT")
     assert (await http("GET", "/v2/memory", token=ana))[1]["userNotes"] == ["one"]
@@ -116,7 +116,7 @@ async def test_usage_is_asked_for_by_days(http: Http, tokens: TokenMaker, record
     assert body["budget"] == {"dailyTokens": None, "usedToday": 100}
     await http("GET", "/v2/usage", token=admin)
     today = datetime.now(UTC).date()
-    assert records.asked_usage[-1].since in {today - timedelta(days=29), today - timedelta(days=30)}
+    assert records.usage_requests[-1].since in {today - timedelta(days=29), today - timedelta(days=30)}
     for query in ("from=2026-02-01&to=2026-01-01", "from=2020-01-01&to=2026-01-01", "from=yesterday"):
         refused = await http("GET", f"/v2/usage?{query}", token=admin)
         assert_problem(refused, 422, "BAD_FIELD")

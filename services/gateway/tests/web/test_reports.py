@@ -21,7 +21,7 @@ async def test_a_report_is_json_or_a_table(http: Http, tokens: TokenMaker, recor
     status, body, _ = await http("GET", f"/v2/reports?{DAYS}&by=door", token=ana)
     assert (status, body["total"] | {"toPersonSeconds": None}) == (200, FIGURES | {"toPersonSeconds": None})
     assert body["rows"][0]["key"] == "2026-01-31"
-    asked = records.asked_reports[-1]
+    asked = records.report_requests[-1]
     assert (asked.company_id, asked.by, asked.since.day, asked.until.day) == ("acme", "door", 5, 31)
     status, table, headers = await http("GET", f"/v2/reports?{DAYS}&by=user", token=ana, headers={"Accept": "text/csv"})
     assert status == 200
@@ -42,7 +42,7 @@ async def test_a_figure_opens_down_to_its_conversations(
     query = f"{DAYS}&by=language&key=es&figure=handedOver"
     status, body, _ = await http("GET", f"/v2/reports/conversations?{query}", token=ana)
     assert (status, body) == (200, {"conversationIds": ["c1"], "complete": True})
-    asked = records.asked_reports[-1].to_wire()
+    asked = records.report_requests[-1].to_wire()
     assert (asked["key"], asked["figure"], asked["by"]) == ("es", "handedOver", "language")
     refused = await http("GET", f"/v2/reports/conversations?{DAYS}&figure=luck", token=ana)
     assert_problem(refused, 422, "BAD_FIELD")

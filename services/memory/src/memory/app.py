@@ -333,7 +333,7 @@ class MemoryReplica:
 
         service.on_reconnect(log.refresh_after_reconnect)
         service.on_reconnect(mongodb.bus_is_back)
-        service.on_reconnect(knowledge.indexes.look)
+        service.on_reconnect(knowledge.indexes.mark_all_changed)
         figures = stream_figures.StreamFigures(service.nats, service.streams)
         for refresh_figures in (floor.refresh, figures.read_if_old, handoffs.measure):
             service.before_metrics(refresh_figures)

@@ -16,7 +16,7 @@ from contracts.tools_rpc import MEMORY_OUTCOME, Caller, ToolOutcome, ToolService
 from memory.adapters.chat_log import StreamLog
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
-from memory.domain.fact_changes import MemoryChange, NotMeantError, forget, is_stated, remember, update
+from memory.domain.fact_changes import MemoryChange, UnclearReferenceError, forget, is_stated, remember, update
 from memory.domain.long_term.concepts import normalize
 from memory.domain.long_term.speech import unquoted, without_pasted_text
 from memory.domain.remembered import Remembered
@@ -153,7 +153,7 @@ class FactTools:
         def apply(remembered: Remembered) -> Remembered:
             try:
                 applied_change = change(remembered, now)
-            except NotMeantError as error:
+            except UnclearReferenceError as error:
                 choices = "; ".join(f"{fact_id(candidate)}: {candidate}" for candidate in error.several[:MAX_CHOICES])
                 message = f"{error}: give the id of one of these: {choices}" if choices else str(error)
                 raise RpcError(ToolCode.EXECUTION_ERROR, message, reason="not_found") from None

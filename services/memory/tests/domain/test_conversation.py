@@ -116,7 +116,7 @@ def test_the_first_visitor_message_says_whose_conversation_it_is() -> None:
 
 def test_silence_of_half_an_hour_begins_a_new_visit() -> None:
     facts = [fact(ChatKind.VISITOR, seq) for seq in (1, 2, 40, 50, 100)]
-    assert fold(InboxConversation("acme", "c1"), facts, NOWHERE, {}).seen.profile.visits == 3
+    assert fold(InboxConversation("acme", "c1"), facts, NOWHERE, {}).visitor_traits.profile.visits == 3
 
 
 def test_a_log_made_anew_goes_on_counting() -> None:

@@ -28,18 +28,18 @@ from memory.domain.handoff import (
     Absence,
     Decision,
     GiveBack,
+    HandoffPolicy,
     LogPlace,
     NothingToDo,
     Notify,
     NotYet,
-    Patience,
     QueuePlace,
     decide,
     unreplied_range,
 )
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
-TIMEOUT = Patience(handoff=timedelta(seconds=120), idle=timedelta(minutes=15))
+TIMEOUT = HandoffPolicy(handoff=timedelta(seconds=120), idle=timedelta(minutes=15))
 WAITING = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="v1")
 GIVEN_BACK = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="memory", reason="handoff_timeout")
 

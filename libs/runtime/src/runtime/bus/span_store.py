@@ -44,7 +44,7 @@ class SpanStore:
         self._service = service
         self._spans: list[tuple[str, Span]] = []
         """Spans that wait to be sent, each with its company; "" if that is not known yet."""
-        self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, longest=SEND_TIMEOUT)
+        self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, step_timeout=SEND_TIMEOUT)
         self.stuck_because = self._loop.stuck_because
         self._has_spans, self._has_many = asyncio.Event(), asyncio.Event()
 

@@ -37,7 +37,7 @@ class Upkeep:
         self._streams = streams
         self._has_reconnected = asyncio.Event()
         self._due = asyncio.Event()
-        self._loop = BackgroundLoop("upkeep", self._check, wait=self._until_due, longest=CHECK_TIMEOUT)
+        self._loop = BackgroundLoop("upkeep", self._check, wait=self._until_due, step_timeout=CHECK_TIMEOUT)
         self.start = self._loop.start
         self.stop = self._loop.stop
         self.stuck_because = self._loop.stuck_because

@@ -29,10 +29,11 @@ TRIAL_ATTEMPTS = 2
 
 
 class CommandLimit:
-    """At most `at_once` commands run and `in_line` wait, each for at most `patience` seconds; further ones are refused.
+    """At most `max_running` commands run and `max_waiting` wait, each for at most `queue_seconds`; further ones are
+    refused.
 
-    `refusal`: makes the error that is raised instead of running a command. `waits`: commands queue even while the store
-    hangs; otherwise they are refused then.
+    `refusal`: makes the error that is raised instead of running a command. `queue_while_hanging`: commands queue even
+    while the store hangs; otherwise they are refused then.
     """
 
     def __init__(
@@ -40,19 +41,19 @@ class CommandLimit:
         running: Gauge,
         refused: Counter,
         *,
-        at_once: int,
-        in_line: int,
-        patience: float,
+        max_running: int,
+        max_waiting: int,
+        queue_seconds: float,
         refusal: Callable[[str], Exception],
-        waits: bool = False,
+        queue_while_hanging: bool = False,
     ) -> None:
         self._running_gauge = running
         self._refused = refused
         self._refusal = refusal
-        self._in_line = in_line
-        self._patience = patience
-        self._waits = waits
-        self._free = at_once
+        self._max_waiting = max_waiting
+        self._queue_seconds = queue_seconds
+        self._queue_while_hanging = queue_while_hanging
+        self._free = max_running
         self._line: deque[asyncio.Future[None]] = deque()
         self._running: dict[asyncio.Task[object], float] = {}
         self._failing = False
@@ -87,19 +88,19 @@ class CommandLimit:
         return None
 
     async def _acquire_slot(self) -> None:
-        if not self._waits and len(self._running) >= TRIAL_ATTEMPTS and self.hanging:
+        if not self._queue_while_hanging and len(self._running) >= TRIAL_ATTEMPTS and self.hanging:
             self._refused.inc()
             raise self._refusal("MongoDB does not answer: try again")
         if self._free > 0:
             self._free -= 1
             return
-        if len(self._line) >= self._in_line:
+        if len(self._line) >= self._max_waiting:
             self._refused.inc()
             raise self._refusal("MongoDB has too much to do: try again")
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._line.append(turn)
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._queue_seconds):
                 await turn
         except BaseException as error:
             if turn.done() and not turn.cancelled():

@@ -1,7 +1,7 @@
 """Preserves fields that a newer release has written into a document when this release, which does not know them, writes
 it.
 
-A store reports each document that it reads (`found`), and before it writes one, adds the unknown fields (`with_them`).
+A store records each document that it reads (`record`), and before it writes one, adds the unknown fields (`with_them`).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class UnknownFields:
         self._fields = frozenset(fields)
         self._found = Bounded[str, tuple[object, JsonObject, JsonObject]](MAX_DOCUMENTS)
 
-    def found(self, name: str, version: object, stored: Mapping[str, object], read: Mapping[str, object]) -> None:
+    def record(self, name: str, version: object, stored: Mapping[str, object], read: Mapping[str, object]) -> None:
         """Records a document that was read. `read`: the document as this release would write it back unchanged."""
         self._found.pop(name, None)
         if stored != read:
             self._found[name] = (version, dict(stored), dict(read))
 
-    def knows(self, name: str, version: object) -> bool:
+    def has_unknown_content(self, name: str, version: object) -> bool:
         """Whether this version of the document has unknown content."""
         return name in self._found and self._found[name][0] == version
 

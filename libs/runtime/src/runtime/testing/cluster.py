@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from redis import Redis
 
-from runtime.testing.servers import NatsServer, ValkeyServer, until
+from runtime.testing.servers import NatsServer, ValkeyServer, wait_until
 
 SLOTS = 16_384
 FORM_TIMEOUT, NOT_FORMED = 20.0, "the servers did not become a cluster"
@@ -76,13 +76,13 @@ def run_valkey_cluster(directory: Path, primaries: int = 1, replicas: int = 0) -
                 server.tell("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
                 server.tell("CLUSTER", "SET-CONFIG-EPOCH", index + 1)
             server.tell("CLUSTER", "MEET", servers[0].host, servers[0].port, servers[0].bus)
-        until(lambda: all(_knows_all(node, len(servers)) for node in servers), FORM_TIMEOUT, NOT_FORMED)
+        wait_until(lambda: all(_knows_all(node, len(servers)) for node in servers), FORM_TIMEOUT, NOT_FORMED)
         identity = servers[0].tell("CLUSTER", "MYID")
         copies = servers[primaries:]
         for server in copies:
             server.tell("CLUSTER", "REPLICATE", identity)
         # A replica takes over only once it has a copy of the data.
-        until(
+        wait_until(
             lambda: all(copy.tell("INFO", "replication").get("master_link_status") == "up" for copy in copies),
             FORM_TIMEOUT,
             NOT_FORMED,

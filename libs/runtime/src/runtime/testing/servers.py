@@ -370,7 +370,7 @@ def _can_bind(host: str, port: int) -> bool:
     return True
 
 
-def until(holds: Callable[[], bool], seconds: float, failure: str) -> None:
+def wait_until(holds: Callable[[], bool], seconds: float, failure: str) -> None:
     """Waits without an event loop until `holds()` is true; raises ServerFailedError(failure) after this many
     seconds."""
     end = time.monotonic() + seconds
@@ -383,7 +383,7 @@ def until(holds: Callable[[], bool], seconds: float, failure: str) -> None:
 def freeze(pid: int) -> None:
     """Stops a process with SIGSTOP; returns when every thread has stopped. SIGCONT continues it."""
     os.kill(pid, signal.SIGSTOP)
-    until(lambda: _stopped(pid), 5, f"process {pid} could not be frozen")
+    wait_until(lambda: _stopped(pid), 5, f"process {pid} could not be frozen")
 
 
 def _stopped(pid: int) -> bool:

@@ -89,11 +89,11 @@ class PullWorker:
         slots: int = 64,
         ack_wait: float = LEASE,
         service: str | None = None,
-        longest: float = HANDLER_TIMEOUT,
+        handler_timeout: float = HANDLER_TIMEOUT,
     ) -> None:
-        """`longest`: seconds after which a handler is cancelled, well above what any healthy one takes."""
+        """`handler_timeout`: seconds after which a handler is cancelled, well above what any healthy one takes."""
         self._client = client
-        self._longest = longest
+        self._handler_timeout = handler_timeout
         self._spec = ConsumerSpec(
             stream=stream, durable=durable, subjects=tuple(subjects), ack_wait=ack_wait, max_ack_pending=50_000
         )
@@ -122,7 +122,7 @@ class PullWorker:
         self._draining = False
         self._consumer_lost = False
         self._checked_at = self._renewed_at = time.monotonic()
-        self._stood_still_at = 0.0
+        self._stalled_at = 0.0
         self.handed_back: deque[float] = deque(maxlen=MAX_PAUSES)
         """When messages that were handed back with a pause are due again, by time.monotonic(), in the order in which
         they were handed back. The reader (runtime.workers.backlog) removes times that are past."""
@@ -146,14 +146,14 @@ class PullWorker:
         return self._client.is_connected and not self._is_silent()
 
     @property
-    def stood_still(self) -> float:
+    def stalled_at(self) -> float:
         """The last time, by time.monotonic(), at which leases had not been renewed for nearly a lease: the process was
         frozen, or the server unreachable. 0 if that never happened. Messages held before may have gone to another
         worker."""
         now = time.monotonic()
         if now - self._renewed_at >= self._spec.ack_wait - CHECK_INTERVAL:
-            self._stood_still_at = now
-        return self._stood_still_at
+            self._stalled_at = now
+        return self._stalled_at
 
     @property
     def name(self) -> str:
@@ -166,8 +166,8 @@ class PullWorker:
         now = time.monotonic()
         if self._keeper.done() or now - self._checked_at > END_TIMEOUT:
             return "nobody keeps its leases and requests alive"
-        if any(now - started_at > self._longest + END_TIMEOUT for _, started_at in self._running.values()):
-            return f"a handler was broken off after {self._longest:g} s and does not end"
+        if any(now - started_at > self._handler_timeout + END_TIMEOUT for _, started_at in self._running.values()):
+            return f"a handler was broken off after {self._handler_timeout:g} s and does not end"
         if self._deaf_since and now - self._deaf_since > END_TIMEOUT:
             return "its requests are not answered on a connection that is up"
         return None
@@ -270,7 +270,7 @@ class PullWorker:
         label = "error"
         try:
             with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as span:
-                async with asyncio.timeout(self._longest):
+                async with asyncio.timeout(self._handler_timeout):
                     reconnects = self._client.stats["reconnects"]
                     outcome = Ack() if self._reported.get(delivery.seq) else await self._handler(delivery)
                     if isinstance(outcome, AckThen) and await self._is_settled(message, delivery, read_at, reconnects):
@@ -315,7 +315,7 @@ class PullWorker:
             log.warning("pull.ack_unconfirmed", consumer=self._spec.durable, seq=delivery.seq)
             return False
         other_seqs = (delivery_of(other).seq for other, _ in self._running.values() if other is not message)
-        was_held = self.stood_still < read_at and self._client.stats["reconnects"] == reconnects
+        was_held = self.stalled_at < read_at and self._client.stats["reconnects"] == reconnects
         if is_settled := was_held and delivery.seq not in other_seqs:
             self._reported.keep(delivery.seq, True)
         return is_settled
@@ -374,8 +374,8 @@ class PullWorker:
             await asyncio.sleep(CHECK_INTERVAL)
             try:
                 now = time.monotonic()
-                self._stood_still_at, self._checked_at = self.stood_still, now
-                if self._stood_still_at >= now:
+                self._stalled_at, self._checked_at = self.stalled_at, now
+                if self._stalled_at >= now:
                     # Replies that came meanwhile are still unread. With a new request, the server would have two.
                     self._heard_at = now
                 if self._client.is_connected and now - self._renewed_at >= self._spec.ack_wait / RENEWALS_PER_LEASE:

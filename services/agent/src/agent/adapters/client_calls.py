@@ -30,7 +30,7 @@ class ClientCalls:
         if category != CATEGORY:
             return await self._executor_calls.outcome(key, call, category, requester, turn_id, seconds)
         try:
-            result = await self._results.awaited(key.company, key.conversation, call.call_id, seconds)
+            result = await self._results.wait(key.company, key.conversation, call.call_id, seconds)
         except ReadFailedError:
             result = None
         return _NO_RESULT if result is None else json.dumps(result, ensure_ascii=False)

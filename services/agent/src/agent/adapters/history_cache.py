@@ -73,7 +73,7 @@ def window_of(reply: HistoryReply, up_to: int) -> HistoryWindow:
 
 
 def recent_windows(clock: Callable[[], float] = time.monotonic) -> Recent[ConversationKey, HistoryWindow]:
-    return Recent(MAX_WINDOWS, largest=MAX_CHARS, size=_characters, clock=clock)
+    return Recent(MAX_WINDOWS, max_size=MAX_CHARS, size=_characters, clock=clock)
 
 
 def _characters(window: HistoryWindow) -> int:

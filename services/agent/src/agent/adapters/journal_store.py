@@ -66,7 +66,7 @@ class JournalStore:
         try:
             data = orjson.loads(stored.event)["data"]
             journal = journal_from_wire(data)
-            self._unknown.found(journal.turn_id, stored.seq, data, _plain_json(journal))
+            self._unknown.record(journal.turn_id, stored.seq, data, _plain_json(journal))
             return journal, stored.seq
         except (KeyError, TypeError, ValueError):
             return None, stored.seq
@@ -75,7 +75,7 @@ class JournalStore:
         """Stores the journal and returns the new revision; None if that was refused or the outcome is unknown."""
         subject = channels.journal(*key)
         self._count += 1
-        plain_journal = _plain_json(journal) if self._unknown.knows(journal.turn_id, revision) else None
+        plain_journal = _plain_json(journal) if self._unknown.has_unknown_content(journal.turn_id, revision) else None
         data = journal_to_wire(journal)
         if plain_journal is not None:
             data = self._unknown.with_them(journal.turn_id, revision, plain_journal)
@@ -94,7 +94,7 @@ class JournalStore:
             return None
         self._recent.keep(key, (journal, stored.seq))
         if plain_journal is not None:
-            self._unknown.found(journal.turn_id, stored.seq, data, plain_journal)
+            self._unknown.record(journal.turn_id, stored.seq, data, plain_journal)
         return stored.seq
 
 

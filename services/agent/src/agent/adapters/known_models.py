@@ -71,7 +71,7 @@ class KnownModels:
     ) -> None:
         self._remedies = remedies
         self._successor = successor
-        self._known = Recent[str, KnownModel](MAX_MODELS, seconds=KEPT_SECONDS, clock=clock)
+        self._known = Recent[str, KnownModel](MAX_MODELS, ttl_seconds=KEPT_SECONDS, clock=clock)
 
     def of(self, model: str) -> KnownModel:
         return self._known.get(model) or KnownModel(model)

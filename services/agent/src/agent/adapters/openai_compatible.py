@@ -104,7 +104,7 @@ class OpenAICompatible(ProviderClient):
         auth_header = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
         super().__init__(endpoint, session, "chat/completions", auth_header, _REMEDIES)
         self._responses = URL(f"{endpoint.base_url.rstrip('/')}/responses")
-        self._reasoning = Recent[bytes, str | bytes](MAX_REASONING_CHARS, largest=MAX_REASONING_CHARS, size=len)
+        self._reasoning = Recent[bytes, str | bytes](MAX_REASONING_CHARS, max_size=MAX_REASONING_CHARS, size=len)
         """Reasoning by _call_key: a text from the chat API, items as JSON from the newer one."""
 
     def url(self, request: dict[str, Any]) -> URL:

@@ -66,7 +66,7 @@ class UsageBook:
         if (earlier := self._waiting.pop(merge_key, None)) is not None:
             earlier[1].cancel()
             data = _merged(earlier[0], data)
-        if use.goes_on and account.turn_id is not None and len(self._waiting) < MAX_WAITING:
+        if use.requested_tools and account.turn_id is not None and len(self._waiting) < MAX_WAITING:
             timer = asyncio.get_running_loop().call_later(NEXT_CALL_SECONDS, self._publish_waiting, merge_key)
             self._waiting[merge_key] = data, timer
         else:

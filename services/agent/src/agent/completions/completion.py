@@ -16,7 +16,7 @@ from agent.domain.actions import pending_actions, waiting_text
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.own_words import OwnWords, words_of
+from agent.domain.own_words import OwnWords, own_words_from
 from agent.domain.pictures import PictureSupport, picture_tokens
 from agent.domain.promise import has_broken_promise
 from agent.domain.providers import window_of
@@ -227,4 +227,6 @@ def own_words_of(request: CompleteRequest) -> OwnWords:
     ]
     newest = max((message.seq for message in messages if not message.mine), default=0)
     last_answer = max((message.seq for message in messages if message.mine and message.seq < newest), default=0)
-    return words_of(messages, last_answer, [message.content for message in request.messages if message.role == "tool"])
+    return own_words_from(
+        messages, last_answer, [message.content for message in request.messages if message.role == "tool"]
+    )

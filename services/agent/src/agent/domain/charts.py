@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.stretches import main_period
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
 from contracts.events.chat import Chart
@@ -26,7 +26,7 @@ def charts(journal: Journal, question: str = "") -> tuple[Chart, ...]:
     if not journal.calls:
         return ()
     by_symbol: dict[str, Chart] = {}
-    period = when_in(question)
+    period = main_period(question)
     to_date = _TO_DATE.get(str(period.arguments.get("period")))
     bars = 0 if period.arguments and to_date is None else SNAPSHOT_BARS.get(to_date or period.period, 0)
     for call in journal.calls:

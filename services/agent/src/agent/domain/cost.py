@@ -69,8 +69,8 @@ class Reservation:
 @dataclass(frozen=True, slots=True)
 class ModelUse:
     """The use of one model call, priced by `price` or the price list. It settles its reservation, unless that is
-    settled already, and releases that of a `further` call that will not be made. `goes_on`: it requested tools, so the
-    same model is likely to be called again soon."""
+    settled already, and releases that of a `further` call that will not be made. `requested_tools`: it requested tools,
+    so the same model is likely to be called again soon."""
 
     account: SpendingAccount
     provider: str
@@ -78,7 +78,7 @@ class ModelUse:
     usage: TokenCount
     estimated: bool = False
     reservation: Reservation | None = None
-    goes_on: bool = False
+    requested_tools: bool = False
     further: Reservation | None = None
     price: ModelPrice | None = None
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.domain.context.compression import PromptMessage
-from agent.domain.knowledge import sources, with_valid_citations
+from agent.domain.knowledge import given_passages, with_valid_citations
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.small_talk import talk_only
 from agent.domain.tool_results import data_of, searches
@@ -41,7 +41,7 @@ def with_grounding(
         return reply
     results = [call.result for call in journal.calls if call.result is not None]
     text, citations = with_valid_citations(
-        reply.text, sources(found, search_results), [query.text if query else "", *results]
+        reply.text, given_passages(found, search_results), [query.text if query else "", *results]
     )
     if query is None:
         return replace(reply, text=text, citations=citations)

@@ -96,7 +96,7 @@ def knowledge_section(found: KnowledgeFound | None, language: Language, *, pages
     return "\n".join(lines)
 
 
-def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) -> list[GivenPassage]:
+def given_passages(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) -> list[GivenPassage]:
     """All passages that the model received, in the order of their numbers. `results`: the data of its searches."""
     given = [
         GivenPassage(
@@ -139,7 +139,7 @@ def with_numbers(given: list[GivenPassage], data: Mapping[str, Any]) -> JsonObje
     return {**data, "passages": results} if results else dict(data)
 
 
-class Numbers:
+class CitationNumbers:
     """The citation numbers of an answer, renumbered in the order in which they appear; each page and heading has
     one."""
 
@@ -147,13 +147,13 @@ class Numbers:
         self.given = given
         self.cited: list[GivenPassage] = []
 
-    def named(self, match: re.Match[str]) -> list[int]:
+    def cited_indexes(self, match: re.Match[str]) -> list[int]:
         """The indexes of the given passages that a mark names."""
         return [index for digits in re.findall(r"\d+", match[1]) if 0 <= (index := int(digits) - 1) < len(self.given)]
 
     def shown(self, match: re.Match[str], backed: bool = True) -> str:
         """The mark with renumbered citations; empty if it names no given passage."""
-        if not (backed and (indexes := self.named(match))):
+        if not (backed and (indexes := self.cited_indexes(match))):
             return ""
         blank = match[0][: match[0].index("[")]
         return blank + "".join(f"[{number}]" for number in dict.fromkeys(map(self._number, indexes)))
@@ -174,14 +174,14 @@ def with_valid_citations(
     contain the figures, such as the question and the results of other tools."""
     if "[" not in text:
         return text, ()
-    numbers = Numbers(given)
+    numbers = CitationNumbers(given)
     other_numbers = numbers_in_text("\n".join(others))
     quotes: defaultdict[int, str] = defaultdict(str)
     unmarked = ""
 
     def checked(sentence: str) -> str:
         nonlocal unmarked
-        cited_indexes = [index for match in MARK.finditer(sentence) for index in numbers.named(match)]
+        cited_indexes = [index for match in MARK.finditer(sentence) for index in numbers.cited_indexes(match)]
         sentence_numbers = numbers_in_text(_ADDRESS.sub("", MARK.sub("", _BULLET.sub("", sentence))))
         backed = sentence_numbers <= other_numbers.union(
             *(numbers_in_text(f"{given[index].citation.title} {given[index].text}") for index in cited_indexes)

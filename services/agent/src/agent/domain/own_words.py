@@ -131,13 +131,13 @@ _MAX_MESSAGES_BACK = 6
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """The texts by which a call is judged. `said`: the user's words that the turn answers, and earlier ones that they
-    agree to; `foreign`: other people's texts in the prompt; `about`: what the user refers to without naming it again,
-    which requests nothing."""
+    """The texts by which a call is judged. `request_text`: the user's words that the turn answers, and earlier ones
+    that they agree to; `foreign`: other people's texts in the prompt; `referred_text`: what the user refers to without
+    naming it again, which requests nothing."""
 
-    said: str
+    request_text: str
     foreign: str = ""
-    about: str = ""
+    referred_text: str = ""
 
     def ask_for(self, call: TurnCall, tool: OfferedTool | None, journal: Journal) -> bool:
         """Whether the user's words request this call of a tool with effects, or no foreign text can have requested
@@ -146,7 +146,7 @@ class OwnWords:
         if foreign == "" or _is_requested_by_rules(call, journal):
             return True
         request_pattern = _request_pattern(call.tool, tool)
-        normalized = plain(self.said)
+        normalized = plain(self.request_text)
         parameters: Mapping[str, object] = tool.parameters if tool is not None else {}
         properties = cast("Mapping[str, Mapping[str, object]]", parameters.get("properties") or {})
         values = [
@@ -158,12 +158,14 @@ class OwnWords:
         if sum(len(_IDENTIFIER.findall(value)) for value in values) > MAX_NAMES:
             return False
         user_search, foreign_search = SearchableText(user_text), SearchableText(foreign)
-        if not request_pattern.search(normalized) or _asks_for_other_tool(call.tool, normalized, plain(self.about)):
+        if not request_pattern.search(normalized) or _asks_for_other_tool(
+            call.tool, normalized, plain(self.referred_text)
+        ):
             # No known words for it, but values that only the user named.
-            named_by_user = SearchableText(" ".join([self.said, *symbols_in(self.said)]))
+            named_by_user = SearchableText(" ".join([self.request_text, *symbols_in(self.request_text)]))
             if (
                 request_pattern.search(plain(foreign))
-                or "?" in self.said
+                or "?" in self.request_text
                 or _READING_REQUEST.search(normalized)
                 or not any(_is_named(value, named_by_user) for value in values)
                 or any(_is_named(value, foreign_search) for value in values)
@@ -175,7 +177,13 @@ class OwnWords:
         """The user's text and the foreign text, with the results of trusted and of other tools."""
         results = [(call.tool, " ".join(_values(json.loads(call.result)))) for call in journal.calls if call.result]
         trusted = (text for tool, text in results if tool in TRUSTED)
-        user_texts = [self.said, in_figures(plain(self.said)), *symbols_in(self.said, MAX_NAMES), self.about, *trusted]
+        user_texts = [
+            self.request_text,
+            in_figures(plain(self.request_text)),
+            *symbols_in(self.request_text, MAX_NAMES),
+            self.referred_text,
+            *trusted,
+        ]
         foreign_texts = [text for tool, text in results if tool not in TRUSTED and tool not in KINDS]
         return " ".join(user_texts), " ".join([self.foreign, *foreign_texts]).strip()
 
@@ -215,7 +223,7 @@ class SearchableText:
         return True
 
 
-def words_of(messages: Sequence[PromptMessage], basis: int, foreign: Iterable[str] = ()) -> OwnWords:
+def own_words_from(messages: Sequence[PromptMessage], basis: int, foreign: Iterable[str] = ()) -> OwnWords:
     """The user's own words in a conversation with unanswered messages. The company's last text counts if a short answer
     agrees to it, and its names if the user refers back to them; if it was a question, the user's message before it
     counts too. A user who names nothing refers to what they named before."""

@@ -265,7 +265,12 @@ class _PaidModel:
         # Without tool calls no further call follows, so its reservation is returned with this fact.
         unneeded = self._advance.take_further() if self._advance is not None and not reply.calls else None
         self._record(
-            prompt.model, usage, reservation, estimated=is_estimated, goes_on=bool(reply.calls), further=unneeded
+            prompt.model,
+            usage,
+            reservation,
+            estimated=is_estimated,
+            requested_tools=bool(reply.calls),
+            further=unneeded,
         )
         return reply
 
@@ -296,12 +301,14 @@ class _PaidModel:
         reservation: Reservation | None,
         *,
         estimated: bool,
-        goes_on: bool = False,
+        requested_tools: bool = False,
         further: Reservation | None = None,
     ) -> None:
         price = own_price(self._own, self.provider, model)
         self._spending.facts.record(
-            ModelUse(self._account, self.provider, model, usage, estimated, reservation, goes_on, further, price)
+            ModelUse(
+                self._account, self.provider, model, usage, estimated, reservation, requested_tools, further, price
+            )
         )
 
 

@@ -96,9 +96,9 @@ async def replay_turn(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
     try:
         outcome = await driver.run(Trigger(turn.journal.basis, visitor=True))
         if not isinstance(outcome, Ack):
-            error = f"no answer: {outcome.why}"
+            error = f"no answer: {outcome.reason}"
         elif log.ending is None:
-            error = f"not answered: {outcome.why}"
+            error = f"not answered: {outcome.reason}"
     except UnreachableError as unreachable:
         error = str(unreachable)
     finally:

@@ -248,7 +248,7 @@ def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rule
     match effect:
         case effects.Ack():
             yield (
-                f"agent {agent} acks ({effect.why})",
+                f"agent {agent} acks ({effect.reason})",
                 _with_job(_with_delivery_state(world, job.delivery, "gone"), agent, None),
             )
             if world.faults.lost_ack > 0:
@@ -256,7 +256,7 @@ def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rule
                 yield f"agent {agent}'s ack is lost", _with_fault_used(after_loss, "lost_ack")
         case effects.Retry():
             yield (
-                f"agent {agent} naks ({effect.why})",
+                f"agent {agent} naks ({effect.reason})",
                 _with_job(_with_delivery_state(world, job.delivery, rules.nakked), agent, None),
             )
         case _:

@@ -60,7 +60,7 @@ SCHEMAS = {row.split()[0]: _schema(row.split()[1:]) for row in _TOOLS.strip().sp
 def replaced(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
     """Returns the calls that cancel the replaced order or alert, followed by those that create the new one."""
     cancellations: tuple[Any, ...] = calls_of(wish, looked)
-    results = [*looked, *((tool, arguments, {}) for tool, arguments in cancellations)]
+    results: list[Result] = [*looked, *((tool, arguments, {}) for tool, arguments in cancellations)]
     return (*cancellations, *calls_of(wish, results))
 
 

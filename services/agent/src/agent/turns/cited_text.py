@@ -3,7 +3,7 @@ change."""
 
 import re
 
-from agent.domain.knowledge import MARK, Numbers
+from agent.domain.knowledge import MARK, CitationNumbers
 from agent.ports import TextSink
 
 _UNDECIDED = re.compile(r"[ \t]*(?:\[[\d,; \t]*\]?)?$")
@@ -15,7 +15,7 @@ class CitedText:
     """A text sink in front of another one. `numbers`: None if no passages were given; then text is passed on unchanged.
     `flush` sends what was held back."""
 
-    def __init__(self, sink: TextSink, numbers: Numbers | None) -> None:
+    def __init__(self, sink: TextSink, numbers: CitationNumbers | None) -> None:
         self._sink = sink
         self._numbers = numbers
         self._buffer = ""
@@ -31,7 +31,7 @@ class CitedText:
 
     def restart(self) -> None:
         self._buffer = ""
-        self._numbers = Numbers(self._numbers.given) if self._numbers else None
+        self._numbers = CitationNumbers(self._numbers.given) if self._numbers else None
         self._sink.restart()
 
     def flush(self) -> None:

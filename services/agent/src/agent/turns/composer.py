@@ -15,7 +15,7 @@ from agent.domain.context.compression import (
     compress,
 )
 from agent.domain.context.tokens import Counter, token_upper_bound
-from agent.domain.knowledge import knowledge_section, sources
+from agent.domain.knowledge import given_passages, knowledge_section
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import LISTED_SUPPORT, PictureSupport, with_pictures
 from agent.domain.prompt.copilot import Customer, copilot_sections
@@ -99,11 +99,11 @@ class Composer:
         material = self.material
         messages = conversation(
             self._system(draft),
-            [(message.mine, message.text) for message in draft.spoken[-PROMPT_MESSAGES:]],
+            [(message.mine, message.text) for message in draft.messages[-PROMPT_MESSAGES:]],
             material.journal.steps,
             language=material.requester.language,
             last=material.last and bool(material.tools),
-            given=sources(material.knowledge, ()),
+            given=given_passages(material.knowledge, ()),
         )
         return with_pictures(messages, [file.picture for file in material.files if file.picture is not None])
 
@@ -208,7 +208,7 @@ async def _compress_to_window(composer: Composer, encoders: Encodings, model: st
 def sequences_in_prompt(compressed: Compressed) -> tuple[int, int] | None:
     """Returns the first and last sequence of the newest uninterrupted run of messages that the prompt contains in full;
     None if it contains no message in full."""
-    messages = compressed.context.spoken[-PROMPT_MESSAGES:]
+    messages = compressed.context.messages[-PROMPT_MESSAGES:]
     if compressed.cut:
         texts = [str(message.get("content") or "") for message in compressed.messages if message["role"] != "system"]
         start = len(messages)
@@ -236,7 +236,7 @@ def record_compression(compressed: Compressed) -> None:
 
 def estimate_attributes(counter: Counter, prompt: ModelRequest, window: TokenWindow) -> dict[str, int]:
     """Returns a prompt's estimated tokens as span attributes."""
-    estimate = counter.estimate(prompt.messages, prompt.tools, window.most)
+    estimate = counter.estimate(prompt.messages, prompt.tools, window.max_tokens)
     return {
         "nexus.tokens.system_prompt": estimate.system_prompt,
         "nexus.tokens.messages": estimate.messages,

@@ -68,8 +68,8 @@ class TurnEngine:
                 log.warning("turn.postponed", error=str(error))
                 return Retry(1.0, str(error))
         if isinstance(outcome, Ack):
-            TURNS.labels(outcome.why).inc()
-        log.debug("turn.handled", seq=trigger.seq, why=outcome.why)
+            TURNS.labels(outcome.reason).inc()
+        log.debug("turn.handled", seq=trigger.seq, why=outcome.reason)
         return outcome
 
     async def _drive(self, driver: TurnDriver, key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:

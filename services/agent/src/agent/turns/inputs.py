@@ -15,10 +15,10 @@ from agent.domain import hand_over
 from agent.domain.client_tools import with_client_tools
 from agent.domain.context.compression import Compressed, PromptMessage
 from agent.domain.grounding import knowledge_query, with_grounding
-from agent.domain.knowledge import Numbers, best_within_budget, sources
+from agent.domain.knowledge import CitationNumbers, best_within_budget, given_passages
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
-from agent.domain.own_words import OwnWords, words_of
+from agent.domain.own_words import OwnWords, own_words_from
 from agent.domain.pictures import PICTURE_TOKENS, Picture, PictureSupport, fitting_pictures
 from agent.domain.providers import window_of
 from agent.domain.sent_files import ReadFile, files_of, only_files
@@ -264,7 +264,7 @@ class TurnInputs:
             inputs = Inputs(snapshot, history, context, await search.result())
         files = await self._read_files(effect.view.seq, history, snapshot.requester.language)
         foreign = [*foreign_texts(inputs), *(text for file in files for text in (file.file.name, file.text) if text)]
-        return words_of(history.messages, effect.view.basis, foreign)
+        return own_words_from(history.messages, effect.view.basis, foreign)
 
     async def prompt(
         self,
@@ -353,7 +353,7 @@ class TurnInputs:
         """Returns the sink that streams the running answer, with the citation numbers of the final text."""
         found_by_tools = searches(journal)
         has_sources = self.knowledge is not None or bool(found_by_tools)
-        return CitedText(sink, Numbers(sources(self.knowledge, found_by_tools)) if has_sources else None)
+        return CitedText(sink, CitationNumbers(given_passages(self.knowledge, found_by_tools)) if has_sources else None)
 
     def grounded(self, reply: ModelAnswer, effect: CallModel) -> ModelAnswer:
         """Returns the reply, with its grounding if it is the turn's answer."""

@@ -98,7 +98,7 @@ class Prefetch:
 
         def reserve_tokens(prompt: ModelRequest, search: PassageQuery | None = None) -> None:
             if is_paid and self._advance is None:
-                tokens = prompt_tokens(prompt, 0 if search is None else MAX_TOKENS, self._limits.window.most)
+                tokens = prompt_tokens(prompt, 0 if search is None else MAX_TOKENS, self._limits.window.max_tokens)
                 further, self._next_reservation = self._next_reservation, None
                 if further is not None and search is None and tokens + prompt.max_tokens <= further.tokens:
                     self._advance = EarlyReservation.of_granted(ports.spending, further)

@@ -66,7 +66,7 @@ class TurnSweep:
         self._looks: dict[ConversationKey, asyncio.Task[None]] = {}
         self._gate = asyncio.Semaphore(MAX_PARALLEL_LOOKS)
         self._loop = BackgroundLoop(
-            "sweep", self._look_again, wait=lambda: asyncio.sleep(self._interval), longest=LOOK_TIMEOUT_SECONDS
+            "sweep", self._look_again, wait=lambda: asyncio.sleep(self._interval), step_timeout=LOOK_TIMEOUT_SECONDS
         )
         self.stuck_because = self._loop.stuck_because
 
@@ -135,7 +135,7 @@ class TurnSweep:
                 log.exception("sweep.failed", company=key.company, conversation=key.conversation)
                 return
         if isinstance(outcome, Ack):
-            if outcome.why == "answered":
+            if outcome.reason == "answered":
                 log.warning("sweep.found", company=key.company, conversation=key.conversation, seq=seq)
             waiting = self._waiting.get(key)
             if waiting is not None and waiting.seq == seq:

@@ -56,7 +56,7 @@ def test_tickers_are_read_in_the_order_of_the_question(query: str, tickers: list
 )
 def test_the_period_that_leads_is_the_questions(query: str, period: str, named: bool, beyond: bool) -> None:
     asked = period_in(query)
-    assert (asked.period, asked.named, asked.beyond) == (period, named, beyond)
+    assert (asked.period, asked.is_named, asked.is_unavailable) == (period, named, beyond)
 
 
 @pytest.mark.parametrize(

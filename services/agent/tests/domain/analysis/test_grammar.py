@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.stretches import main_period
 
 
 def asked(query: str, *tickers: str) -> list[tuple[str, dict[str, Any]]]:
@@ -309,8 +309,8 @@ def test_figures_that_are_known_of_now_alone_are_told_apart() -> None:
 
 
 def test_the_stretch_is_the_period_that_claims_are_of() -> None:
-    assert when_in("IBM in 2008").period == "2008-01-01/2008-12-31"
-    assert when_in("IBM last quarter").period == "3m"
+    assert main_period("IBM in 2008").period == "2008-01-01/2008-12-31"
+    assert main_period("IBM last quarter").period == "3m"
 
 
 @pytest.mark.parametrize(

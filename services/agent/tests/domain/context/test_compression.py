@@ -44,7 +44,7 @@ def context(symbols: int = 10, count: int = 12) -> FullContext:
 def rendered(steps: Sequence[TurnStep] = ()) -> Any:
     def render(draft: PromptDraft) -> list[dict[str, Any]]:
         system = copilot_sections("en", draft.context, Customer("pro", "en"), summary=draft.summary)
-        spoken = ((one.mine, one.text) for one in draft.spoken[-20:])
+        spoken = ((one.mine, one.text) for one in draft.messages[-20:])
         return conversation(system, spoken, steps, language="en", last=False)
 
     return render
@@ -92,7 +92,7 @@ def test_any_conversation_fits_and_keeps_what_is_newest(
     window = TokenWindow().within(most)
     done = run(PromptDraft(spoken, context() if known else None), window, steps)
     tokens = COUNTER.messages(done.messages)
-    assert tokens <= window.most
+    assert tokens <= window.max_tokens
     # What was done is said, and is said to have been what it was.
     if done.original_tokens:
         assert done.compressed_tokens == tokens
@@ -105,9 +105,9 @@ def test_any_conversation_fits_and_keeps_what_is_newest(
     order = ["reduce_market_context", "trim_conversation", "summarize_conversation"]
     assert list(done.strategies) == [name for name in order if name in done.strategies]
     # The newest messages are the ones that are kept, and what is not kept is known.
-    assert done.context.spoken == spoken[len(spoken) - len(done.context.spoken) :]
-    assert (*done.dropped, *done.context.spoken) == spoken
-    assert done.context.spoken[-1] == spoken[-1]
+    assert done.context.messages == spoken[len(spoken) - len(done.context.messages) :]
+    assert (*done.dropped, *done.context.messages) == spoken
+    assert done.context.messages[-1] == spoken[-1]
     # Every result has its call before it, every call its results behind it.
     expected: list[str] = []
     for message in done.messages:
@@ -159,7 +159,7 @@ def test_the_summary_stands_for_what_trimming_dropped_too() -> None:
     assert done.context.summary is not None
     assert "TSLA" in done.context.summary
     assert done.context.summary in contents(done.messages)
-    assert len(done.context.spoken) == 5
+    assert len(done.context.messages) == 5
 
 
 def test_an_earlier_summary_is_extended_and_not_made_anew() -> None:
@@ -173,7 +173,7 @@ def test_one_huge_message_is_cut_visibly_in_the_prompts_language() -> None:
     huge = PromptMessage(False, "inicio " + "中文 " * 20_000 + " final", 1)
 
     def render(draft: PromptDraft) -> list[dict[str, Any]]:
-        return conversation("s", ((one.mine, one.text) for one in draft.spoken), (), language="es", last=False)
+        return conversation("s", ((one.mine, one.text) for one in draft.messages), (), language="es", last=False)
 
     done = compress(PromptDraft((huge,)), render, COUNTER, TokenWindow(), "es")
     text = str(done.messages[-1]["content"])

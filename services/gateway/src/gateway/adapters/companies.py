@@ -74,10 +74,10 @@ class BusCompanies:
         """The language in which to answer the company's team: the one that `tags` name, else the company's."""
         return named_language(tags) or await self.language_for(company, None)
 
-    async def newest(self, company: str) -> CompanySettings | None:
+    async def latest_settings(self, company: str) -> CompanySettings | None:
         """The settings, read from memory instead of the cache; None if there is no such company."""
         try:
-            return await self._cache.newest(company)
+            return await self._cache.latest_settings(company)
         except RpcError as error:
             raise gateway_error(COMPANY_GET, error) from error
 

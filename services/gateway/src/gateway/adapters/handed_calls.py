@@ -36,7 +36,7 @@ class HandedCalls:
             stored_results = {call["callId"]: call.get("result") for call in calls if call["callId"] in results}
             for call, result in stored_results.items():
                 if result is None:
-                    await self._results.give(company, conversation, call, results[call])
+                    await self._results.store(company, conversation, call, results[call])
         except RuntimeLibraryError as error:
             raise UnavailableError("the result could not be stored now: send it again") from error
         return frozenset(stored_results)

@@ -43,7 +43,7 @@ class Access:
             log.warning("chat.begun_anew", company=caller.company)
             return None
 
-    def fresh(self, caller: TokenCaller) -> str:
+    def new_conversation(self, caller: TokenCaller) -> str:
         """The id of a new, empty conversation of the visitor or customer."""
         return new_conversation_id(self._id_keys[0], caller.company, caller.subject)
 
@@ -63,24 +63,24 @@ class Access:
             caller.subject,
         )
 
-    async def watchable(self, caller: TokenCaller, conversation: str) -> None:
+    async def check_watchable(self, caller: TokenCaller, conversation: str) -> None:
         """Raises NOT_FOUND unless the conversation exists in the human agent's company."""
         snapshot = await self._log.snapshot(caller.company, conversation)
         if snapshot.seq == 0 and await self._memory.conversation(caller.company, conversation) is None:
             raise not_found("conversation")
 
-    async def usable(self, caller: TokenCaller, conversation: str) -> None:
+    async def check_usable(self, caller: TokenCaller, conversation: str) -> None:
         """Raises NOT_FOUND unless the caller may act in it: visitors and customers in their own conversations, human
         agents in any of their company."""
         if caller.is_operator:
-            await self.watchable(caller, conversation)
+            await self.check_watchable(caller, conversation)
         elif not await self.owns(caller, conversation):
             raise not_found("conversation")
 
-    async def readable(self, caller: TokenCaller, conversation: str) -> None:
-        """Like `usable`, but customers may also read what they wrote as visitors before they signed in."""
+    async def check_readable(self, caller: TokenCaller, conversation: str) -> None:
+        """Like `check_usable`, but customers may also read what they wrote as visitors before they signed in."""
         try:
-            await self.usable(caller, conversation)
+            await self.check_usable(caller, conversation)
         except RefusedError:
             view = await self._memory.conversation(caller.company, conversation)
             if view is None or not view.visitor.signed_in or view.visitor.id != caller.subject:

@@ -48,7 +48,7 @@ class Replays:
             raise _conflict("something has just happened in this conversation: look at it, then try again") from error
 
     async def _refuse_unless_answering(self, company: str, now: Snapshot) -> None:
-        saved = await self._settings.newest(company)
+        saved = await self._settings.latest_settings(company)
         if saved is None or not saved.config.ai_auto_response_enabled:
             raise _conflict("the assistant is switched off: switch it on in the settings first")
         if not may_answer(AnswerRules.of(saved), now.owner):

@@ -361,7 +361,7 @@ class ClientSession:
             if frame.conversation_id is None:
                 await self._greet_operator()
             else:
-                await self.chat.access.watchable(caller, frame.conversation_id)
+                await self.chat.access.check_watchable(caller, frame.conversation_id)
                 await self.follow(caller, frame.conversation_id, frame.since)
         else:
             access = self.chat.access
@@ -369,7 +369,7 @@ class ClientSession:
             existing = await (
                 access.latest(caller) if requested is None else access.own_conversation(caller, requested)
             )
-            candidate = existing or access.fresh(caller)
+            candidate = existing or access.new_conversation(caller)
             conversation, self.previous = await self.chat.topics.current_conversation(caller, candidate)
             linked = await self.chat.topics.link_visitor(caller, frame.visitor)
             self.previous = self.previous or (linked if requested is None else None)

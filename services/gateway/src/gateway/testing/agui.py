@@ -26,7 +26,7 @@ class AgUi:
         self.thread = thread or str(uuid.uuid4())
         self.messages: list[Any] = []
 
-    def says(self, text: str, message_id: str | None = None) -> None:
+    def add_message(self, text: str, message_id: str | None = None) -> None:
         """Adds the user's next message to the history."""
         self.messages.append(UserMessage(id=message_id or str(uuid.uuid4()), content=text))
 

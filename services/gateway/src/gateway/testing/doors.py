@@ -56,13 +56,13 @@ async def in_two_pieces(agent: "AnsweringAgent", turn: AgentStandIn, basis: int,
 
 @dataclass
 class AnsweringAgent:
-    """Answers every visitor message in every conversation with `how`, and records the messages in `said`."""
+    """Answers every visitor message in every conversation with `answering`, and records them in `received_messages`."""
 
     client: Client
     text: str = "One two."
     actions: list[Action] = field(default_factory=list[Action])
-    how: Answering = in_two_pieces
-    said: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    answering: Answering = in_two_pieces
+    received_messages: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """(conversation, text) of each message."""
     wishes: list[object] = field(default_factory=list[object])
     turns: dict[str, AgentStandIn] = field(default_factory=dict[str, AgentStandIn])
@@ -78,7 +78,7 @@ class AnsweringAgent:
         if not fact_kind.startswith("message.visitor"):
             return
         data = orjson.loads(message.data)["data"]
-        self.said.append((conversation, data["text"]))
+        self.received_messages.append((conversation, data["text"]))
         self.wishes.append(data.get("wishes"))
         basis = int((message.headers or {})["Nats-Sequence"])
         task = asyncio.create_task(self._answer(company, conversation, basis, data["text"]))
@@ -92,4 +92,4 @@ class AnsweringAgent:
             await turn.start()
         turn.begin(basis)
         await turn.live(LiveTurnKind.RUN_STARTED)
-        await self.how(self, turn, basis, text)
+        await self.answering(self, turn, basis, text)

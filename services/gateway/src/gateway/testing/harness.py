@@ -199,21 +199,21 @@ def _seq(frame: Frame) -> int | None:
 
 @dataclass
 class MemoryStandIn:
-    """Answers memory's methods from the log. The test sets `latest` and `companies`; `asked` records the methods."""
+    """Answers memory's methods, listed in `requested_methods`, from the log. Tests set `latest` and `companies`."""
 
     client: Client
     companies: dict[str, CompanySettings] = field(default_factory=dict[str, CompanySettings])
     latest: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    asked: list[str] = field(default_factory=list[str])
+    requested_methods: list[str] = field(default_factory=list[str])
     known_conversations: dict[str, conversation_rpc.ConversationView] = field(
         default_factory=dict[str, conversation_rpc.ConversationView]
     )
-    kept_alone: dict[str, list[conversation_rpc.MessageView]] = field(
+    archived_messages: dict[str, list[conversation_rpc.MessageView]] = field(
         default_factory=dict[str, list[conversation_rpc.MessageView]]
     )
     """Messages by conversation that are no longer in the log."""
-    seen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    read: dict[tuple[str, str], int | None] = field(default_factory=dict[tuple[str, str], int | None])
+    owner_sightings: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    read_positions: dict[tuple[str, str], int | None] = field(default_factory=dict[tuple[str, str], int | None])
     """The sequence up to which a human agent has read, by conversation and agent."""
 
     def __post_init__(self) -> None:
@@ -245,18 +245,18 @@ class MemoryStandIn:
         await self.client.flush()
 
     async def _company(self, request: company_rpc.CompanyRequest) -> company_rpc.CompanyReply:
-        self.asked.append("company")
+        self.requested_methods.append("company")
         return company_rpc.CompanyReply(settings=self.companies.get(request.company_id))
 
     async def _owner_seen(self, request: owner_rpc.OwnerSeenRequest) -> owner_rpc.OwnerSeenReply:
-        self.seen.append((request.conversation_id, request.operator_id))
-        self.read[request.conversation_id, request.operator_id] = request.up_to_seq
+        self.owner_sightings.append((request.conversation_id, request.operator_id))
+        self.read_positions[request.conversation_id, request.operator_id] = request.up_to_seq
         return owner_rpc.OwnerSeenReply()
 
     async def _latest(
         self, request: conversation_rpc.LatestConversationRequest
     ) -> conversation_rpc.LatestConversationReply:
-        self.asked.append("latest")
+        self.requested_methods.append("latest")
         latest = self.latest.get((request.company_id, request.user_id))
         return conversation_rpc.LatestConversationReply(conversation_id=latest)
 
@@ -270,13 +270,13 @@ class MemoryStandIn:
         return [conversation_rpc.MessageView.model_validate(view) for view in views if view is not None]
 
     async def _snapshot(self, request: conversation_rpc.SnapshotRequest) -> conversation_rpc.SnapshotReply:
-        self.asked.append("snapshot")
+        self.requested_methods.append("snapshot")
         views = await self._views(request.company_id, request.conversation_id)
-        views = [*self.kept_alone.get(request.conversation_id, ()), *views]
+        views = [*self.archived_messages.get(request.conversation_id, ()), *views]
         return conversation_rpc.SnapshotReply(messages=views[-request.limit :], seq=views[-1].seq if views else 0)
 
     async def _facts(self, request: conversation_rpc.FactsRequest) -> conversation_rpc.FactsReply:
-        self.asked.append("facts")
+        self.requested_methods.append("facts")
         facts = [
             fact
             for fact in await self._log_facts(request.company_id, request.conversation_id)
@@ -288,7 +288,7 @@ class MemoryStandIn:
         return conversation_rpc.FactsReply(facts=page, complete=len(facts) <= 2)
 
     async def _conversation(self, request: conversation_rpc.ConversationRef) -> conversation_rpc.ConversationReply:
-        self.asked.append("conversation")
+        self.requested_methods.append("conversation")
         view = self.known_conversations.get(request.conversation_id)
         return conversation_rpc.ConversationReply(
             conversation=view if view and view.company_id == request.company_id else None
@@ -309,7 +309,7 @@ class MemoryStandIn:
         return conversation_rpc.MessagesReply(items=views[start:end], next=str(end) if end < len(views) else None)
 
     async def _message(self, request: conversation_rpc.MessageByIdRequest) -> conversation_rpc.MessageByIdReply:
-        self.asked.append("message")
+        self.requested_methods.append("message")
         views = await self._views(request.company_id, request.conversation_id)
         return conversation_rpc.MessageByIdReply(
             message=next((view for view in views if view.id == request.message_id), None)

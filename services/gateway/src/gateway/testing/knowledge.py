@@ -20,11 +20,11 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass
 class KnowledgeStandIn:
-    """Answers with fixed data and stores nothing. `asked` records the requests; `said` is the text of everything."""
+    """Answers with fixed data and stores nothing. `requests` records the requests; `text` is the text of everything."""
 
     client: Client
-    said: str = "what acme says"
-    asked: list[Any] = field(default_factory=list[Any])
+    text: str = "what acme says"
+    requests: list[Any] = field(default_factory=list[Any])
 
     async def start(self) -> None:
         """Starts answering."""
@@ -48,15 +48,15 @@ class KnowledgeStandIn:
         await self.client.flush()
 
     def _view(self, name: str = NAME) -> knowledge_rpc.DocumentView:
-        return knowledge_rpc.DocumentView(id=name, source="document", title=self.said, updated_at=AT)
+        return knowledge_rpc.DocumentView(id=name, source="document", title=self.text, updated_at=AT)
 
     def _answer_view(self) -> knowledge_rpc.AnswerView:
         return knowledge_rpc.AnswerView(
-            id=NAME, question="q", answer=self.said, language="en", created_at=AT, updated_at=AT
+            id=NAME, question="q", answer=self.text, language="en", created_at=AT, updated_at=AT
         )
 
     async def _search(self, request: knowledge_rpc.KnowledgeSearch) -> KnowledgeFound:
-        self.asked.append(request)
+        self.requests.append(request)
         if request.company_id != OWNER:
             return KnowledgeFound()
         passage = Passage(
@@ -64,7 +64,7 @@ class KnowledgeStandIn:
             document_id=NAME,
             source="document",
             title="t",
-            text=self.said,
+            text=self.text,
             score=0.5,
             read_at=AT,
             hash="h",
@@ -83,12 +83,12 @@ class KnowledgeStandIn:
         )
 
     async def _put(self, request: knowledge_rpc.DocumentPut) -> knowledge_rpc.DocumentReply:
-        self.asked.append(request)
+        self.requests.append(request)
         view = self._view(request.id or NAME).model_copy(update={"title": request.title})
         return knowledge_rpc.DocumentReply(document=view)
 
     async def _file(self, request: knowledge_rpc.FilePut) -> knowledge_rpc.DocumentReply:
-        self.asked.append(request)
+        self.requests.append(request)
         view = self._view(request.file.document_id).model_copy(update={"state": "reading", "title": "file"})
         return knowledge_rpc.DocumentReply(document=view)
 
@@ -113,7 +113,7 @@ class KnowledgeStandIn:
 
     def _gap(self) -> knowledge_rpc.GapView:
         return knowledge_rpc.GapView(
-            id=NAME, question=self.said, language="en", state="open", count=1, first_at=AT, last_at=AT
+            id=NAME, question=self.text, language="en", state="open", count=1, first_at=AT, last_at=AT
         )
 
     async def _decide(self, request: knowledge_rpc.GapDecide) -> knowledge_rpc.GapReply:
@@ -122,7 +122,7 @@ class KnowledgeStandIn:
         return knowledge_rpc.GapReply(gap=self._gap(), answer=self._answer_view() if request.answer else None)
 
     async def _refresh(self, request: knowledge_rpc.RefreshAsk) -> knowledge_rpc.RunReply:
-        self.asked.append(request)
+        self.requests.append(request)
         return knowledge_rpc.RunReply(run=_make_run(request.company_id, "r1"))
 
     async def _run(self, request: knowledge_rpc.RunRequest | knowledge_rpc.RunDecide) -> knowledge_rpc.RunReply:

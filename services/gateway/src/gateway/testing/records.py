@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from contracts import conversation_rpc, erasure_rpc, insight_rpc, market_rpc, memory_rpc, report_rpc
 from contracts.channels import fact
-from contracts.enumerations import AT_THE_DOOR
+from contracts.enumerations import INPUT_CONTEXT
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState
@@ -37,18 +37,18 @@ class RecordsStandIn:
     remembered: dict[User, memory_rpc.LongTermMemory] = field(default_factory=dict[User, memory_rpc.LongTermMemory])
     forgotten: list[User] = field(default_factory=list[User])
     receipts: dict[User, erasure_rpc.Receipt] = field(default_factory=dict[User, erasure_rpc.Receipt])
-    asked_usage: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
-    asked_reports: list[report_rpc.ReportRequest] = field(default_factory=list[report_rpc.ReportRequest])
+    usage_requests: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
+    report_requests: list[report_rpc.ReportRequest] = field(default_factory=list[report_rpc.ReportRequest])
     actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
-    untold_actions: list[str] = field(default_factory=list[str])
-    untold: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
-    told: list[str] = field(default_factory=list[str])
-    asked_untold: int = 0
-    patched: list[str | None] = field(default_factory=list[str | None])
+    unreported_actions: list[str] = field(default_factory=list[str])
+    unreported_alerts: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
+    reported_ids: list[str] = field(default_factory=list[str])
+    unreported_requests: int = 0
+    correction_ids: list[str | None] = field(default_factory=list[str | None])
     """Request ids of all received corrections."""
-    corrected: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    correction_digests: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """Digest of the body by request id."""
-    away: bool = False
+    unavailable: bool = False
     """Whether corrections fail because the store does not answer."""
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class RecordsStandIn:
         await self.client.flush()
 
     async def _usage(self, request: memory_rpc.UsageRequest) -> memory_rpc.UsageReply:
-        self.asked_usage.append(request)
+        self.usage_requests.append(request)
         day = memory_rpc.UsageDay(date=request.until, turns=2, prompt_tokens=90, completion_tokens=10, cost=0.01)
         return memory_rpc.UsageReply(days=[day], budget=memory_rpc.UsageBudget(used_today=100))
 
@@ -90,13 +90,13 @@ class RecordsStandIn:
         return insight_rpc.InsightsReply(days=[day], complaints=[])
 
     async def _report(self, request: report_rpc.ReportRequest) -> report_rpc.ReportReply:
-        self.asked_reports.append(request)
+        self.report_requests.append(request)
         total = report_rpc.ReportFigures.model_validate(FIGURES)
         row = report_rpc.ReportRow(key="=1+1" if request.by == "user" else "2026-01-31", **total.model_dump())
         return report_rpc.ReportReply(rows=[row], total=total)
 
     async def _behind(self, request: report_rpc.ReportOpenRequest) -> report_rpc.ReportOpenReply:
-        self.asked_reports.append(request)
+        self.report_requests.append(request)
         return report_rpc.ReportOpenReply(conversation_ids=["c1"])
 
     async def _rating(self, request: conversation_rpc.ConversationRef) -> report_rpc.RatingReply:
@@ -107,16 +107,16 @@ class RecordsStandIn:
         return memory_rpc.MemoryReply(memory=stored)
 
     async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
-        self.patched.append(request.request_id)
-        if self.away:
+        self.correction_ids.append(request.request_id)
+        if self.unavailable:
             raise RpcError(ErrorCode.UNAVAILABLE, "the store does not answer")
-        if self.corrected.setdefault(request.request_id or "", request.body) != request.body:
+        if self.correction_digests.setdefault(request.request_id or "", request.body) != request.body:
             raise RpcError(ErrorCode.CONFLICT, "it was used for another correction")
         user = (request.company_id, request.user_id)
         stored = self.remembered.get(user, memory_rpc.LongTermMemory())
         try:
             changed = memory_rpc.LongTermMemory.model_validate(
-                merged(stored.to_wire(), request.patch), context=AT_THE_DOOR
+                merged(stored.to_wire(), request.patch), context=INPUT_CONTEXT
             )
         except ValidationError as error:
             faults = [FieldFault(field=str(fault["loc"][0]), message=fault["msg"]) for fault in error.errors()]
@@ -202,18 +202,20 @@ class RecordsStandIn:
         )
 
     async def _untold(self, request: memory_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
-        self.asked_untold += 1
+        self.unreported_requests += 1
         user = (request.company_id, request.user_id)
         actions = [
-            self.actions[action_id][1] for action_id in self.untold_actions if self.actions[action_id][0] == user
+            self.actions[action_id][1] for action_id in self.unreported_actions if self.actions[action_id][0] == user
         ]
-        return market_rpc.UntoldAlertsReply(alerts=self.untold.get(user, []), actions=actions)
+        return market_rpc.UntoldAlertsReply(alerts=self.unreported_alerts.get(user, []), actions=actions)
 
     async def _told(self, request: market_rpc.AlertsToldRequest) -> market_rpc.AlertsToldReply:
-        self.told.extend([*request.alert_ids, *request.action_ids])
-        self.untold_actions = [action_id for action_id in self.untold_actions if action_id not in request.action_ids]
-        alerts = self.untold.get((request.company_id, request.user_id), [])
-        self.untold[request.company_id, request.user_id] = [
+        self.reported_ids.extend([*request.alert_ids, *request.action_ids])
+        self.unreported_actions = [
+            action_id for action_id in self.unreported_actions if action_id not in request.action_ids
+        ]
+        alerts = self.unreported_alerts.get((request.company_id, request.user_id), [])
+        self.unreported_alerts[request.company_id, request.user_id] = [
             alert for alert in alerts if alert.id not in request.alert_ids
         ]
         return market_rpc.AlertsToldReply(told=len(request.alert_ids))

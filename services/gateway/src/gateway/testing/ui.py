@@ -51,7 +51,7 @@ class UiChat:
         """The text of the assistant's newest message."""
         return "".join(part["text"] for part in self.parts if part["type"] == "text")
 
-    async def does(self, action: str, **fields: Any) -> None:
+    async def send(self, action: str, **fields: Any) -> None:
         """Sends an action to the SDK; returns before it is done."""
         await self._client.ask(do=action, chat=self.name, **fields)
 
@@ -61,12 +61,12 @@ class UiChat:
             await self._client.news.wait_for(lambda: condition() or self._client.broken is not None)
         assert self._client.broken is None, self._client.broken
 
-    async def ended(self, times: int = 1) -> Json:
+    async def wait_for_end(self, times: int = 1) -> Json:
         """Waits until `times` streams have ended, and returns the end of the newest one."""
         await self.until(lambda: len(self.finished) >= times and self.status in {"ready", "error"})
         return self.finished[-1]
 
-    def heard(self, change: Json) -> None:
+    def receive(self, change: Json) -> None:
         """Stores a change of this chat's state."""
         if "finished" in change:
             self.finished.append(change["finished"])
@@ -108,7 +108,7 @@ class UiClients:
                 if "broken" in output:
                     self.broken = output["broken"]
                 else:
-                    self._chats[output["chat"]].heard(output)
+                    self._chats[output["chat"]].receive(output)
                 self.news.notify_all()
 
 

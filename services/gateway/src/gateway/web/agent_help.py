@@ -40,7 +40,7 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
         raise not_found("company")
     if not settings.config.ai_suggestions_enabled:
         raise RefusedError(ErrorCode.FORBIDDEN, "suggestions are off: an admin turns them on with aiSuggestionsEnabled")
-    await api.access.watchable(caller, body.conversation_id)
+    await api.access.check_watchable(caller, body.conversation_id)
     request = SuggestRequest(company_id=caller.company, conversation_id=body.conversation_id)
     return await ask(api.rpc, SUGGEST, request, deadline=SUGGESTION_SECONDS)
 
@@ -51,7 +51,7 @@ async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> Impro
     if is_blank(body.text):
         raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
     if body.conversation_id is not None:
-        await api.access.watchable(caller, body.conversation_id)
+        await api.access.check_watchable(caller, body.conversation_id)
     request = ImproveRequest(
         company_id=caller.company,
         text=body.text,

@@ -103,7 +103,7 @@ async def make_company(
         "toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin_of(site)]},
     }
     refuse(_with_request_fields(faults(config)))
-    if await api.companies.newest(company) is not None:
+    if await api.companies.latest_settings(company) is not None:
         raise RefusedError(ErrorCode.CONFLICT, f"there is a company {company} already: choose another name")
     saved = await api.companies.create(config)
     return await first_hour_of(api, acting, saved, request, accept_language)
@@ -118,7 +118,7 @@ async def list_companies(
 ) -> CompanyPage:
     """The companies of the installation; an admin sees only their own."""
     if caller.role != "operator":
-        company_settings = await api.companies.newest(caller.company)
+        company_settings = await api.companies.latest_settings(caller.company)
         return CompanyPage(items=[] if company_settings is None else [_view(company_settings.config)])
     page = await api.companies.page(cursor or "", limit)
     items = [_view(settings.config) for settings in page.items]
@@ -138,7 +138,7 @@ async def show_company(
 ) -> CompanyDetail:
     """One company with its settings."""
     acting = as_company_admin(caller, company)
-    settings = await api.companies.newest(company)
+    settings = await api.companies.latest_settings(company)
     if settings is None:
         raise not_found("company")
     return await _detail(api, acting, settings, request, response, accept_language)

@@ -212,7 +212,7 @@ def refuse(found_faults: list[FieldFault]) -> None:
 
 async def stored(api: Api, company: str) -> CompanySettings:
     """The settings from memory; raises NOT_FOUND."""
-    settings = await api.companies.newest(company)
+    settings = await api.companies.latest_settings(company)
     if settings is None:
         raise RefusedError(ErrorCode.NOT_FOUND, "the company has no settings yet: create them with POST /v2/llm/config")
     return settings

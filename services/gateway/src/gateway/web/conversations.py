@@ -189,7 +189,7 @@ async def list_messages(
     latest: Annotated[bool, Query(description="begin with the newest; each cursor then leads to older ones")] = False,
 ) -> Response:
     """The messages, oldest first."""
-    await api.access.readable(caller, conversation)
+    await api.access.check_readable(caller, conversation)
     messages = await _messages(api, caller, conversation, limit, cursor, latest=latest)
     return page(messages, messages.next)
 
@@ -220,7 +220,7 @@ async def send_message(
     """A human agent's message. The same clientMessageId with another text is a CONFLICT."""
     if is_blank(body.text):
         raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
-    await api.access.watchable(caller, conversation)
+    await api.access.check_watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     stored = await api.commands.find_sent(place, body.client_message_id)
     files = await api.files.file_refs(place, body.files)
@@ -240,7 +240,7 @@ async def change_owner(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: OwnerRequest
 ) -> OwnerReply:
     """Take the conversation over (human) or give it back to the AI (ai)."""
-    await api.access.watchable(caller, conversation)
+    await api.access.check_watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     if body.owner == "human":
         await api.commands.take(place, body.seen_seq)
@@ -252,7 +252,7 @@ async def change_owner(
 @router.get("/{conversationId}/rating", response_model_exclude_none=True, responses=described(404))
 async def get_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath) -> RatingReply:
     """The visitor's rating; empty: none yet."""
-    await api.access.readable(caller, conversation)
+    await api.access.check_readable(caller, conversation)
     request = ConversationRef(company_id=caller.company, conversation_id=conversation)
     return await ask(api.rpc, RATING, request)
 
@@ -262,7 +262,7 @@ async def put_rating(api: ApiDep, caller: PersonDep, conversation: ConversationP
     """Rates the conversation, by its visitor or customer. A new rating replaces the old one."""
     if caller.is_operator:
         raise RefusedError(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
-    await api.access.usable(caller, conversation)
+    await api.access.check_usable(caller, conversation)
     await api.commands.rate(ConversationPlace(caller, conversation), body.score, body.comment)
     return RatingView(score=body.score, comment=body.comment, rated_at=api.clock.now())
 
@@ -277,7 +277,7 @@ async def decide_action(
     accept_language: AcceptLanguage = None,
 ) -> Action:
     """Confirms or rejects an action of the caller's. Deciding again changes nothing: the first decision counts."""
-    await api.access.usable(caller, conversation)
+    await api.access.check_usable(caller, conversation)
     language = named_language(accept_language)
     if body.edits and body.decision == "reject":
         raise bad_field("edits", "only a yes has some")
@@ -286,7 +286,7 @@ async def decide_action(
 
 
 async def _view(api: Api, caller: TokenCaller, conversation: str) -> ConversationView:
-    await api.access.readable(caller, conversation)
+    await api.access.check_readable(caller, conversation)
     view = await api.memory.conversation(caller.company, conversation)
     if view is None:
         raise not_found("conversation")

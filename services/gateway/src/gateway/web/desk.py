@@ -131,7 +131,7 @@ async def update_conversation(
 
     If a person answers in it, the new assignee answers from then on.
     """
-    await api.access.watchable(caller, conversation)
+    await api.access.check_watchable(caller, conversation)
     if body.snoozed_until is not None:
         _check_future(api.clock.now(), body.snoozed_until)
     changed = body.model_fields_set
@@ -163,7 +163,7 @@ async def update_conversation(
 @router.get("/conversations/{conversationId}/notes", response_model_exclude_none=True, responses=described(404))
 async def list_notes(api: ApiDep, caller: OperatorDep, conversation: ConversationPath) -> NotesReply:
     """A conversation's private notes and desk changes, oldest first."""
-    await api.access.watchable(caller, conversation)
+    await api.access.check_watchable(caller, conversation)
     request = ConversationRef(company_id=caller.company, conversation_id=conversation)
     return await ask(api.rpc, desk_rpc.NOTES, request)
 
@@ -178,7 +178,7 @@ async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationP
     """Adds a private note, which only human agents read. People mentioned with @ are told."""
     if is_blank(body.text):
         raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
-    await api.access.watchable(caller, conversation)
+    await api.access.check_watchable(caller, conversation)
     request = NoteRequest(
         company_id=caller.company,
         conversation_id=conversation,

@@ -12,7 +12,7 @@ from contracts.erasure_rpc import Keeping, Receipt, Removed
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, derive_id, uuid7
 from contracts.json_values import JsonObject
-from contracts.receipt_words import what_remains
+from contracts.receipt_words import remains_text
 from gateway.adapters.service_calls import REPORT_SECONDS, ask
 from gateway.errors import RefusedError, not_found
 from gateway.ports import TokenCaller
@@ -129,7 +129,7 @@ async def delete_conversation(
     if not (caller.role == "admin" or caller.writes_as_visitor):
         raise RefusedError(ErrorCode.FORBIDDEN, "only admins and the person it belongs to can delete a conversation")
     try:
-        await api.access.readable(caller, conversation)
+        await api.access.check_readable(caller, conversation)
     except RefusedError as error:
         earlier_receipt = (
             await erasing.earlier_response(caller, "conversation", conversation)
@@ -183,5 +183,5 @@ async def _receipt(api: Api, caller: TokenCaller, receipt: str) -> Receipt:
 
 
 def _in_words(receipt: Receipt, language: str) -> ShownReceipt:
-    removed = [entry.to_wire() | {"remainsText": what_remains(entry, language)} for entry in receipt.removed]
+    removed = [entry.to_wire() | {"remainsText": remains_text(entry, language)} for entry in receipt.removed]
     return ShownReceipt.model_validate(receipt.to_wire() | {"removed": removed})

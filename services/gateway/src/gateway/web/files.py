@@ -65,7 +65,7 @@ async def send_file(
 ) -> FileRef:
     """Uploads a file (the body is its content, at most 10 MB) for a message of the caller's to name in `files`. It
     is deleted if no message names it within a day."""
-    await api.access.usable(caller, conversation)
+    await api.access.check_usable(caller, conversation)
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise RefusedError(
             ErrorCode.BAD_FIELD, "file: send it as the body itself (curl --data-binary @FILE), not in a form"
@@ -81,7 +81,7 @@ async def send_file(
 )
 async def get_file(api: ApiDep, caller: PersonDep, conversation: ConversationPath, file: FilePath) -> Response:
     """A file's content."""
-    await api.access.readable(caller, conversation)
+    await api.access.check_readable(caller, conversation)
     return _file_response(await api.files.open(caller.company, conversation, file))
 
 
@@ -89,7 +89,7 @@ async def get_file(api: ApiDep, caller: PersonDep, conversation: ConversationPat
 async def get_file_link(api: ApiDep, caller: PersonDep, conversation: ConversationPath, file: FilePath) -> FileLink:
     """An address of the file that needs no token and is valid for five minutes: for a picture in a page, or a
     download."""
-    await api.access.readable(caller, conversation)
+    await api.access.check_readable(caller, conversation)
     url, expires_at = api.files.link(ConversationPlace(caller, conversation), file)
     return FileLink(url=url, expires_at=expires_at)
 

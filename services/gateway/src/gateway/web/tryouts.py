@@ -144,7 +144,7 @@ async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsave
     if company != caller.company:
         raise not_found("company")
     check_json(body.settings)
-    saved = await api.companies.newest(company)
+    saved = await api.companies.latest_settings(company)
     if saved is None:
         raise not_found("settings of this company")
     saved_config = saved.config.to_wire()

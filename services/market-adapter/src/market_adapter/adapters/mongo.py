@@ -25,9 +25,9 @@ def bounded(database: AsyncDatabase[dict[str, object]]) -> Database:
     limit = CommandLimit(
         STORE_RUNNING,
         STORE_REFUSED,
-        at_once=CONCURRENCY,
-        in_line=QUEUE_LENGTH,
-        patience=QUEUE_SECONDS,
+        max_running=CONCURRENCY,
+        max_waiting=QUEUE_LENGTH,
+        queue_seconds=QUEUE_SECONDS,
         refusal=WaitQueueTimeoutError,
     )
     return Database(database, limit)

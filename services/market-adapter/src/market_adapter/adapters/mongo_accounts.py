@@ -45,7 +45,7 @@ class MongoAccounts:
         if document is None:
             return Account(owner)
         account = _ACCOUNT.validate_python(_readable(document["account"]))
-        self._unknown.found(str(owner), account.version, document, _document(account, account.version))
+        self._unknown.record(str(owner), account.version, document, _document(account, account.version))
         return account
 
     async def save(self, account: Account) -> bool:

@@ -98,7 +98,7 @@ class MongoAlerts:
 
     def _read(self, document: Document) -> Alert:
         alert = _alert(document)
-        self._unknown.found(alert.id, alert.seen_until, document, _document(alert))
+        self._unknown.record(alert.id, alert.seen_until, document, _document(alert))
         return alert
 
 

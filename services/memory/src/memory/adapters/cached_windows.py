@@ -18,7 +18,7 @@ class CachedWindows:
     def __init__(self, store: RecentWindows, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._windows = Recent[tuple[int, str, str], RecentMessages](
-            MAX_WINDOWS, largest=MAX_CHARACTERS, size=_characters, clock=clock
+            MAX_WINDOWS, max_size=MAX_CHARACTERS, size=_characters, clock=clock
         )
 
     async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:

@@ -96,9 +96,9 @@ def to_document(state: InboxConversation) -> Document:
         "messageCount": state.message_count,
         "lastMessage": state.last_message.to_json().decode() if state.last_message else None,
         "lastPosition": str(state.last_position),
-        "profile": state.seen.profile.to_json().decode(),
-        "seenAt": _time(state.seen.last_at),
-        "seenPosition": str(state.seen_position),
+        "profile": state.visitor_traits.profile.to_json().decode(),
+        "seenAt": _time(state.visitor_traits.last_at),
+        "seenPosition": str(state.visitor_traits_position),
         "owner": state.ownership.owner.to_json().decode(),
         "ownerPosition": str(state.ownership.position),
         "ownerSince": _time(state.ownership.since),
@@ -149,7 +149,7 @@ def _list_keys(state: InboxConversation) -> Document:
         else:
             keys["unassignedKey"] = list_key(company, latest, name)
     if state.is_unanswered:
-        keys["unansweredKey"] = list_key(company, state.seen_position, name)
+        keys["unansweredKey"] = list_key(company, state.visitor_traits_position, name)
     if state.person_id:
         keys["personKey"] = list_key(f"{company}:{state.person_id}", latest, name)
     if state.person and state.person.user_id != state.person_id:
@@ -182,8 +182,8 @@ def from_document(row: Document) -> InboxConversation:
         message_count=row["messageCount"],
         last_message=MessageView.model_validate_json(row["lastMessage"]) if row["lastMessage"] else None,
         last_position=position_of(row["lastPosition"]),
-        seen=VisitorTraits(VisitorProfile.model_validate_json(row["profile"]), _datetime(row["seenAt"])),
-        seen_position=position_of(row["seenPosition"]),
+        visitor_traits=VisitorTraits(VisitorProfile.model_validate_json(row["profile"]), _datetime(row["seenAt"])),
+        visitor_traits_position=position_of(row["seenPosition"]),
         ownership=Ownership(
             owner=Owner.model_validate_json(row["owner"]),
             position=position_of(row["ownerPosition"]),

@@ -122,14 +122,16 @@ def connect(settings: MongoSettings, connections: Connections) -> AsyncMongoClie
         )
 
 
-def limit(name: str, *, at_once: int, in_line: int, patience: float, waits: bool = False) -> CommandLimit:
+def limit(
+    name: str, *, max_running: int, max_waiting: int, queue_seconds: float, queue_while_hanging: bool = False
+) -> CommandLimit:
     return CommandLimit(
         STORE_RUNNING.labels(name),
         STORE_REFUSED.labels(name),
-        at_once=at_once,
-        in_line=in_line,
-        patience=patience,
-        waits=waits,
+        max_running=max_running,
+        max_waiting=max_waiting,
+        queue_seconds=queue_seconds,
+        queue_while_hanging=queue_while_hanging,
         refusal=StoreUnavailableError,
     )
 
@@ -138,15 +140,27 @@ def for_requests(database: AsyncDatabase[Document]) -> Database:
     """The database for callers who wait for an answer."""
     return Database(
         database,
-        limit("asked", at_once=REQUEST_CONCURRENCY, in_line=REQUEST_QUEUE_LENGTH, patience=REQUEST_QUEUE_SECONDS),
+        limit(
+            "asked",
+            max_running=REQUEST_CONCURRENCY,
+            max_waiting=REQUEST_QUEUE_LENGTH,
+            queue_seconds=REQUEST_QUEUE_SECONDS,
+        ),
     )
 
 
-def for_facts(database: AsyncDatabase[Document], patience: float) -> Database:
-    """The database for storing facts of the bus; callers who wait for an answer are served first. `patience`: the
+def for_facts(database: AsyncDatabase[Document], queue_seconds: float) -> Database:
+    """The database for storing facts of the bus; callers who wait for an answer are served first. `queue_seconds`: the
     longest time in the queue, in seconds."""
     return Database(
-        database, limit("stored", at_once=FACT_CONCURRENCY, in_line=FACT_QUEUE_LENGTH, patience=patience, waits=True)
+        database,
+        limit(
+            "stored",
+            max_running=FACT_CONCURRENCY,
+            max_waiting=FACT_QUEUE_LENGTH,
+            queue_seconds=queue_seconds,
+            queue_while_hanging=True,
+        ),
     )
 
 
@@ -258,7 +272,7 @@ class MongoPing:
 
     def __init__(self, client: AsyncMongoClient[Document]) -> None:
         self._client = client
-        self._limit = limit("ping", at_once=1, in_line=10, patience=REQUEST_QUEUE_SECONDS)
+        self._limit = limit("ping", max_running=1, max_waiting=10, queue_seconds=REQUEST_QUEUE_SECONDS)
 
     async def __call__(self) -> None:
         """Raises StoreUnavailableError if the server does not answer."""

@@ -267,7 +267,7 @@ class MongoConversations:
     def _read(self, row: Document) -> InboxConversation:
         state = from_document(row)
         extra_fields = {name: row[name] for name in ("version", "writer", "writtenKey", "waitingSince") if name in row}
-        self._unknown.found(row["_id"], state.version, row, to_document(state) | extra_fields)
+        self._unknown.record(row["_id"], state.version, row, to_document(state) | extra_fields)
         return state
 
 

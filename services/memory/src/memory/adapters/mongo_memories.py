@@ -53,7 +53,7 @@ class MongoMemories:
         if row is None:
             return Versioned(None, Remembered())
         record = MemoryRecord.model_validate_json(row["state"])
-        self._unknown.found(f"{company}/{user}", row["version"], orjson.loads(row["state"]), record.to_wire())
+        self._unknown.record(f"{company}/{user}", row["version"], orjson.loads(row["state"]), record.to_wire())
         state = Remembered(
             memory=record.memory,
             symbol_counts=record.asked,

@@ -50,7 +50,7 @@ class ProjectionFloor:
         self._waiters: dict[asyncio.Future[None], int] = {}
         self._urgent = asyncio.Event()
         self._moved = asyncio.Event()
-        self._loop = BackgroundLoop(self.name, self.refresh, wait=self._until_due, longest=LONGEST_REFRESH_SECONDS)
+        self._loop = BackgroundLoop(self.name, self.refresh, wait=self._until_due, step_timeout=LONGEST_REFRESH_SECONDS)
         self.stuck_because = self._loop.stuck_because
         self.stop = self._loop.stop
         self._asked_at = float("-inf")

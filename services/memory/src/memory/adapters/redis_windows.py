@@ -54,7 +54,7 @@ class RedisWindows:
         self._queue: dict[str, RecentMessages] = {}
         self._wake = asyncio.Event()
         self._paused_until = 0.0
-        self._writer = BackgroundLoop(self.name, self._write, wait=self._until_due, longest=WRITE_TIMEOUT_SECONDS)
+        self._writer = BackgroundLoop(self.name, self._write, wait=self._until_due, step_timeout=WRITE_TIMEOUT_SECONDS)
         self.stuck_because = self._writer.stuck_because
         self.stop = self._writer.stop
 
@@ -129,8 +129,8 @@ def _key(era: int, company: str, conversation: str) -> str:
 def _text(window: RecentMessages) -> bytes:
     return WindowRecord(
         up_to=window.up_to,
-        whole=window.whole,
+        whole=window.is_complete,
         messages=list(window.messages),
-        profile=window.seen.profile,
-        seen_at=window.seen.last_at,
+        profile=window.visitor_traits.profile,
+        seen_at=window.visitor_traits.last_at,
     ).to_json()

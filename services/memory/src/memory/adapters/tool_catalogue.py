@@ -20,7 +20,7 @@ MAX_CACHED = 1_000
 class ToolCatalogue:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
-        self._cache = Recent[tuple[str, str, str], Mapping[str, str]](MAX_CACHED, seconds=CACHE_SECONDS)
+        self._cache = Recent[tuple[str, str, str], Mapping[str, str]](MAX_CACHED, ttl_seconds=CACHE_SECONDS)
 
     async def categories(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
         """The categories of the offered tools by tool name, in the catalogue's order; raises

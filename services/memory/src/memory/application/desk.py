@@ -275,7 +275,7 @@ class Desk:
         """The sequence on which a human agent's change is based: the newest fact that they have seen, or the
         conversation's newest if nothing since then is news to them. Their own take-over is no news."""
         is_owner = state.ownership.owner.operator_id == by
-        newest_news = state.seen_position if is_owner else max(state.seen_position, state.claimed)
+        newest_news = state.visitor_traits_position if is_owner else max(state.visitor_traits_position, state.claimed)
         newest = self._newest_seq(state)
         return min(newest, seen_seq) if newest_news.era == self._log.era and newest_news.seq > seen_seq else newest
 

@@ -29,7 +29,16 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.deleted_words import DeletedWords
 from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition
-from memory.domain.receipt import AGAIN, ASKED, FIRST, LATE, TOLD, UNSURE, ErasureRecord, receipt_view
+from memory.domain.receipt import (
+    FIRST_RUN,
+    LATE_RUN,
+    NOTE_INTERRUPTED,
+    NOTE_REPORTED,
+    NOTE_STARTED,
+    REPEAT_RUN,
+    ErasureRecord,
+    receipt_view,
+)
 from memory.errors import ProjectionBehindError
 from runtime.clock import Clock
 
@@ -121,7 +130,7 @@ class DataErasure:
                 await self._erase_everywhere(job)
             else:
                 await self._erase_again(job)
-            await self._receipts.note(job.company, job.receipt, AGAIN, {}, self._clock.now())
+            await self._receipts.note(job.company, job.receipt, REPEAT_RUN, {}, self._clock.now())
             await self._store.done(job)
             self._awaiting_calls.append(job)
         while self._awaiting_calls and self._awaiting_calls[0].at <= calls_ended:
@@ -160,7 +169,7 @@ class DataErasure:
             # Nobody has written again, so what was published meanwhile belongs to what was deleted.
             plan = await self._bus.plan(job)
             await self._receipts.note(
-                job.company, job.receipt, AGAIN, plan.counts | {"files": await self._files.count(job)}
+                job.company, job.receipt, REPEAT_RUN, plan.counts | {"files": await self._files.count(job)}
             )
             await self._bus.carry_out(plan)
             await self._files.erase(job)
@@ -174,7 +183,7 @@ class DataErasure:
             conversations=tuple(conversation for conversation in job.conversations if conversation not in reappeared),
         )
         plan = await (self._bus.plan_conversation_facts(absent_job) if reappeared else self._bus.plan(absent_job))
-        await self._receipts.note(job.company, job.receipt, LATE, plan.counts)
+        await self._receipts.note(job.company, job.receipt, LATE_RUN, plan.counts)
         await self._bus.carry_out(plan)
         await self._store.erase_calls(absent_job, all_of_user=bool(job.user) and not reappeared)
 
@@ -186,17 +195,17 @@ class DataErasure:
         """
 
         async def note(counts: dict[str, int]) -> None:
-            await self._receipts.note(job.company, job.receipt, FIRST, counts)
+            await self._receipts.note(job.company, job.receipt, FIRST_RUN, counts)
 
         record = await self._receipts.get(job.company, job.receipt)
-        noted = record.runs[FIRST] if record else dict[str, int]()
-        await note({ASKED: 1, UNSURE: int(ASKED in noted and TOLD not in noted)})
+        noted = record.runs[FIRST_RUN] if record else dict[str, int]()
+        await note({NOTE_STARTED: 1, NOTE_INTERRUPTED: int(NOTE_STARTED in noted and NOTE_REPORTED not in noted)})
         removed, failed = await self._others.erase(job.company, job.user) if job.user else ({}, None)
         await note(removed)
         if failed is not None:
             raise failed
         removed |= {"mongodb memories": await self._deleted_words.forget(job)} if job.people else {}
-        await note(removed | {TOLD: 1})
+        await note(removed | {NOTE_REPORTED: 1})
         return removed
 
     async def _erase_everywhere(self, job: Erasure) -> None:
@@ -209,7 +218,7 @@ class DataErasure:
         plan = await self._bus.plan(job)
         removed = plan.counts | {"redis": len(await self._cache.keys(job))} | elsewhere
         in_store = await self._store.counts(job) | {"files": await self._files.count(job)}
-        await self._receipts.note(job.company, job.receipt, FIRST, in_store | removed)
+        await self._receipts.note(job.company, job.receipt, FIRST_RUN, in_store | removed)
         await self._bus.carry_out(plan)
         await self._files.erase(job)
         await asyncio.gather(self._store.erase(job), self._cache.erase(job))

@@ -27,10 +27,10 @@ from memory.domain.handoff import (
     Absence,
     Decision,
     GiveBack,
+    HandoffPolicy,
     LogPlace,
     Notify,
     NotYet,
-    Patience,
     QueuePlace,
     decide,
     is_superseded_notice,
@@ -174,7 +174,7 @@ class Handoffs:
     async def _settle_or_wait(self, state: InboxConversation, config: CompanyConfig) -> Settled:
         if state.due_since is None:
             return Settled(0, None)
-        now, patience = await self._clock(), _patience_of(config)
+        now, policy = await self._clock(), _handoff_policy(config)
         assign_again = None
         try:
             if config.assignment == IN_TURN:
@@ -183,14 +183,14 @@ class Handoffs:
         except NexusError as error:
             _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
             assign_again = now + RETRY_DELAY
-        earliest = _earliest_decision(state, patience, now)
+        earliest = _earliest_decision(state, policy, now)
         if not state.needs_notice and now < earliest:
             settled = Settled(0, earliest)
         else:
-            settled = await self.settle(state.company, state.conversation, patience)
+            settled = await self.settle(state.company, state.conversation, policy)
         return Settled(settled.appended, min(filter(None, (assign_again, settled.again)), default=None))
 
-    async def settle(self, company: str, conversation: str, patience: Patience) -> Settled:
+    async def settle(self, company: str, conversation: str, policy: HandoffPolicy) -> Settled:
         """Appends what is due in one conversation: a change of owner, a notice, both or nothing."""
         check_at: datetime | None = None
 
@@ -200,7 +200,7 @@ class Handoffs:
             absence = await self._absence(company, conversation, snapshot)
             queue_place = await self._queue_place(company, conversation, snapshot, now)
             decision = decide(
-                snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, queue_place
+                snapshot, LogPlace(company, conversation, self._log.era), policy, now, absence, queue_place
             )
             check_at = decision.at if isinstance(decision, NotYet) else None
             return fact_of(decision)
@@ -275,8 +275,8 @@ class Handoffs:
         return settings.config if settings else DEFAULT_CONFIG
 
 
-def _patience_of(config: CompanyConfig) -> Patience:
-    return Patience(
+def _handoff_policy(config: CompanyConfig) -> HandoffPolicy:
+    return HandoffPolicy(
         handoff=timedelta(seconds=config.handoff_timeout_seconds),
         idle=timedelta(minutes=config.owner_idle_minutes),
         idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
@@ -285,13 +285,13 @@ def _patience_of(config: CompanyConfig) -> Patience:
     )
 
 
-def _earliest_decision(state: InboxConversation, patience: Patience, now: datetime) -> datetime:
+def _earliest_decision(state: InboxConversation, policy: HandoffPolicy, now: datetime) -> datetime:
     start = state.due_since or now
     match state.ownership.owner.kind:
         case OwnerKind.WAITING:
-            return start + patience.handoff
+            return start + policy.handoff
         case OwnerKind.HUMAN:
-            return start + patience.idle
+            return start + policy.idle
         case OwnerKind.AI:
             return now
 

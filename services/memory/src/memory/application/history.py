@@ -91,7 +91,7 @@ class HistoryReader:
             if not self._is_log_enough(up_to):
                 raise
         window = await self._from_log(company, conversation, up_to, limit)
-        return HistoryRead(window.messages[-limit:], up_to, window.seen)
+        return HistoryRead(window.messages[-limit:], up_to, window.visitor_traits)
 
     async def since(self, company: str, conversation: str, after: int, up_to: int, limit: int) -> RecentPage:
         """The newest `limit` messages with after < seq ≤ up_to; the cached ones if the others are unavailable.
@@ -104,8 +104,10 @@ class HistoryReader:
             window = await self._window(company, conversation, up_to)
             messages, is_complete = window.since(after, up_to), window.reaches(after)
             if is_complete or len(messages) >= limit:
-                return RecentPage(messages[-limit:], window.seen, complete=is_complete and len(messages) <= limit)
-            cached_page = RecentPage(messages, window.seen, complete=False)
+                return RecentPage(
+                    messages[-limit:], window.visitor_traits, complete=is_complete and len(messages) <= limit
+                )
+            cached_page = RecentPage(messages, window.visitor_traits, complete=False)
             window = await self._from_store(company, conversation, up_to, limit, after)
         except StoreUnavailableError:
             if not self._is_log_enough(up_to):
@@ -114,7 +116,9 @@ class HistoryReader:
                 return cached_page
             window = await self._from_log(company, conversation, up_to, limit)
         messages_found = window.since(after, up_to)
-        return RecentPage(messages_found[-limit:], window.seen, complete=window.whole and len(messages_found) <= limit)
+        return RecentPage(
+            messages_found[-limit:], window.visitor_traits, complete=window.is_complete and len(messages_found) <= limit
+        )
 
     async def after(self, company: str, conversation: str, after: int, at_least: int, limit: int) -> FactsPage:
         """At most `limit` durable facts with seq > after, at least up to `at_least`.
@@ -140,9 +144,9 @@ class HistoryReader:
             end = up_to if exact else window.up_to
             messages = window.last(limit, end)
             if messages is not None:
-                return HistoryRead(messages, end, window.seen)
+                return HistoryRead(messages, end, window.visitor_traits)
         window = await self._from_store(company, conversation, up_to, limit)
-        return HistoryRead(window.messages[-limit:], up_to, window.seen)
+        return HistoryRead(window.messages[-limit:], up_to, window.visitor_traits)
 
     async def _window(self, company: str, conversation: str, up_to: int) -> RecentMessages:
         era = self._log.era
@@ -175,14 +179,14 @@ class HistoryReader:
                 )
         except TimeoutError as error:
             raise StoreUnavailableError(f"MongoDB did not answer within {seconds:g} s") from error
-        stored = stored_window(rows, min(floor, up_to), limit, state.seen if state else None)
+        stored = stored_window(rows, min(floor, up_to), limit, state.visitor_traits if state else None)
         if up_to <= floor:
             return stored
         return stored.extended(await self._log.read(company, conversation, floor, up_to), up_to, limit)
 
     async def _from_log(self, company: str, conversation: str, up_to: int, limit: int) -> RecentMessages:
         first = max(self._log.first_seq, 1)
-        empty = RecentMessages(first - 1, (), whole=True)
+        empty = RecentMessages(first - 1, (), is_complete=True)
         return empty.extended(await self._log.read(company, conversation, first - 1, up_to), up_to, limit)
 
     def _is_log_enough(self, up_to: int) -> bool:

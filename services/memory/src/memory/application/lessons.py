@@ -45,7 +45,7 @@ class Lessons:
         self._has_saved = asyncio.Event()
         self._pause = 0.0
         self._loop = BackgroundLoop(
-            self.name, self._retry_safely, wait=self._until_due, longest=(PAGE_SIZE + 1) * ATTEMPT_SECONDS
+            self.name, self._retry_safely, wait=self._until_due, step_timeout=(PAGE_SIZE + 1) * ATTEMPT_SECONDS
         )
         self.stuck_because = self._loop.stuck_because
         self.stop = self._loop.stop

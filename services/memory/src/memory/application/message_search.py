@@ -147,7 +147,7 @@ class MessageSearch:
                 max_hits = limit + extra if vector is None else max(limit + extra, MAX_NEAREST)
                 hits = await asyncio.to_thread(entry.index.search, query, max_hits, now, excluded)
                 if vector is not None:
-                    by_meaning = entry.near.to(vector, self._embeddings.usual)
+                    by_meaning = entry.near.nearness_to(vector, self._embeddings.usual)
                     hits = entry.ranked(hits, by_meaning, excluded)[: limit + extra]
                 recalled = [
                     self._recalled(entry, hit, memory)
@@ -250,7 +250,7 @@ class MessageSearch:
             page = await self._past.messages_since(company, past.conversation, position, PAGE_SIZE)
             async with entry.lock:
                 new = await asyncio.to_thread(_add_new, entry, page.passages)
-                if self._embeddings.on:
+                if self._embeddings.enabled:
                     for passage in new:
                         entry.near.put(passage.id, passage.text)
                     self._embeddings.fill(entry.near)

@@ -36,7 +36,7 @@ class RatingQuestion:
         message_id = derive_id(company, conversation, RATING_ASKED)
 
         async def question(snapshot: Snapshot) -> NewFact | None:
-            if snapshot.newest_visitor != state.seen_position.seq:
+            if snapshot.newest_visitor != state.visitor_traits_position.seq:
                 return None  # the visitor has written since: it is not over
             text = TEXTS["rating.question"].in_language(language(snapshot))
             data = SystemMessage(message_id=message_id, text=text, code=RATING_ASKED, basis=snapshot.basis)

@@ -108,8 +108,8 @@ class InboxConversation:
     message_count: int = 0
     last_message: MessageView | None = None
     last_position: LogPosition = BEGINNING
-    seen: VisitorTraits = UNSEEN
-    seen_position: LogPosition = BEGINNING
+    visitor_traits: VisitorTraits = UNSEEN
+    visitor_traits_position: LogPosition = BEGINNING
     ownership: Ownership = field(default_factory=Ownership)
     answered: LogPosition = BEGINNING
     failed: LogPosition = BEGINNING
@@ -152,7 +152,7 @@ class InboxConversation:
         if desk.state == OPEN or desk.state_since is None:
             return OPEN
         since = desk.state_since
-        is_reopened = since.before(self.seen_position, self.visitor_message_at) or since.before(
+        is_reopened = since.before(self.visitor_traits_position, self.visitor_message_at) or since.before(
             self.claimed, self.claimed_at
         )
         return OPEN if is_reopened else desk.state
@@ -190,14 +190,14 @@ class InboxConversation:
     def quiet_since(self) -> datetime | None:
         """When the last message was written, if it is open and nobody waits for an answer; otherwise None."""
         is_quiet = self.status == OPEN and not self.ownership.is_waiting and not self.is_stuck
-        return self.last_message_at if is_quiet and BEGINNING < self.seen_position <= self.replied else None
+        return self.last_message_at if is_quiet and BEGINNING < self.visitor_traits_position <= self.replied else None
 
     @property
     def is_unanswered(self) -> bool:
         """Whether a visitor's message has no answer. A person having or being asked for it, or a failure of the AI, is
         not an answer."""
-        is_unsettled = self.ownership.is_waiting or self.is_stuck or self.seen_position > self.replied
-        return self.status == OPEN and self.seen_position > BEGINNING and is_unsettled
+        is_unsettled = self.ownership.is_waiting or self.is_stuck or self.visitor_traits_position > self.replied
+        return self.status == OPEN and self.visitor_traits_position > BEGINNING and is_unsettled
 
     @property
     def is_over(self) -> bool:
@@ -205,7 +205,7 @@ class InboxConversation:
         return (
             self.quiet_since is not None
             and self.ownership.owner.kind == OwnerKind.AI
-            and self.farewell == self.seen_position
+            and self.farewell == self.visitor_traits_position
         )
 
     @property
@@ -244,7 +244,7 @@ class InboxConversation:
             case OwnerKind.WAITING:
                 is_due = True
             case OwnerKind.HUMAN:
-                is_due = self.seen_position > self.replied
+                is_due = self.visitor_traits_position > self.replied
             case OwnerKind.AI:
                 is_due = self.needs_notice
         return self.ownership.since if is_due else None
@@ -361,8 +361,8 @@ def _take_visitor(state: InboxConversation, fact: LogFact, data: VisitorMessage,
     position = fact.position
     if state.person_position is None or position < state.person_position:
         state.person, state.person_position = person, position
-    if position > state.seen_position:
-        state.seen, state.seen_position = state.seen.after(data, fact.at), position
+    if position > state.visitor_traits_position:
+        state.visitor_traits, state.visitor_traits_position = state.visitor_traits.after(data, fact.at), position
         state.visitor_message_at = fact.stored_at
     addresses = _ADDRESS.findall(data.text) if position > state.address_position else []
     if addresses:

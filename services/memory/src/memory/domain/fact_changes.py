@@ -33,7 +33,7 @@ class Undo:
     arguments: dict[str, object]
 
 
-class NotMeantError(LookupError):
+class UnclearReferenceError(LookupError):
     """The words do not identify exactly one fact. `several`: the facts that they may refer to."""
 
     def __init__(self, several: Sequence[str]) -> None:
@@ -76,7 +76,7 @@ def forget(state: Remembered, what: str, now: datetime, before: str = "") -> Mem
     else:
         meant, ambiguous = referred_facts(all_facts, what)
     if not meant:
-        raise NotMeantError(ambiguous)
+        raise UnclearReferenceError(ambiguous)
     parts = {fact: referred_clause(fact, what) for fact in meant}
     changed = without_facts(state, parts, now)
     removed = tuple(part for part, _ in parts.values())
@@ -88,7 +88,7 @@ def update(state: Remembered, fact: str, new: str, now: datetime) -> MemoryChang
     Raises NotMeantError."""
     meant, ambiguous = referred_facts(current_facts(state.memory), fact)
     if len(meant) != 1:
-        raise NotMeantError(meant or ambiguous)
+        raise UnclearReferenceError(meant or ambiguous)
     old = meant[0]
     text = " ".join(new.split())[:MAX_TEXT_LENGTH]
     changed = with_note(state, text, now, instead_of=old)

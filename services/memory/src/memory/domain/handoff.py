@@ -50,7 +50,7 @@ class QueuePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class HandoffPolicy:
     """How long a company lets a visitor wait for a person, and who gets the conversation of an owner who has left.
     `ai`: whether the assistant answers; if not, nothing is given back to it or promised."""
 
@@ -123,7 +123,7 @@ Decision = GiveBack | Notify | NothingToDo | NotYet
 def decide(
     snapshot: Snapshot,
     place: LogPlace,
-    patience: Patience,
+    policy: HandoffPolicy,
     now: datetime,
     absence: Absence | None = None,
     queue_place: QueuePlace | None = None,
@@ -133,7 +133,7 @@ def decide(
     Args:
         snapshot: of the log.
         place: the conversation, and the era of the log.
-        patience: the company's.
+        policy: the company's.
         now: by the log's clock, like the times of facts: this machine's clock may be wrong.
         absence: of a human owner; None if no visitor waits for one.
         queue_place: the place in the queue; None if it is not announced.
@@ -141,27 +141,27 @@ def decide(
     owner = snapshot.last.get(ChatKind.OWNER)
     if owner is None:
         return NothingToDo()
-    if (notice := _pending_notice(snapshot, place, owner, patience, now, queue_place)) is not None:
+    if (notice := _pending_notice(snapshot, place, owner, policy, now, queue_place)) is not None:
         return notice
     match snapshot.owner:
         case OwnerKind.WAITING:
-            due, new_owner, reason = owner.stored_at + patience.handoff, OwnerKind.AI, TIMEOUT
+            due, new_owner, reason = owner.stored_at + policy.handoff, OwnerKind.AI, TIMEOUT
         case OwnerKind.HUMAN if absence is not None:
             present_at = max(owner.stored_at, absence.waiting_since, absence.looked_at or owner.stored_at)
-            due, new_owner, reason = present_at + patience.idle, patience.idle_to, IDLE
+            due, new_owner, reason = present_at + policy.idle, policy.idle_to, IDLE
         case _:
             return NothingToDo()
     if now >= due:
         # Nobody would come before the office opens: the AI continues, and the message waits for a person.
-        new_owner = new_owner if patience.ai else OwnerKind.WAITING
-        opens = next_opening(patience.hours, now) if reason == TIMEOUT or new_owner is OwnerKind.WAITING else None
+        new_owner = new_owner if policy.ai else OwnerKind.WAITING
+        opens = next_opening(policy.hours, now) if reason == TIMEOUT or new_owner is OwnerKind.WAITING else None
         if new_owner is snapshot.owner and opens is None:
-            return _nobody_came(snapshot, place, owner, patience.hours, now)
+            return _nobody_came(snapshot, place, owner, policy.hours, now)
         notice_language = owner.data.get("language")
         return GiveBack(
             place.event_id(owner, reason, "owner"), OwnerKind.AI if opens else new_owner, reason, opens, notice_language
         )
-    if (notice := _queue_notice(snapshot, place, owner, patience, now, queue_place)) is not None:
+    if (notice := _queue_notice(snapshot, place, owner, policy, now, queue_place)) is not None:
         return notice
     # It will soon be known whether somebody is at the desk.
     unknown = queue_place is not None and queue_place.staffed is None
@@ -187,14 +187,19 @@ def is_announced_by_ai(by: object, reason: object) -> bool:
 
 
 def _pending_notice(
-    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, queue_place: QueuePlace | None
+    snapshot: Snapshot,
+    place: LogPlace,
+    owner: Fact,
+    policy: HandoffPolicy,
+    now: datetime,
+    queue_place: QueuePlace | None,
 ) -> Notify | None:
     """Returns the notice that is due after this service has changed the owner, or after a message was taken."""
     by, reason = owner.data.get("by"), owner.data.get("reason")
     if (opens := _opens_at(owner)) is not None:
         if is_announced_by_ai(by, reason) or is_superseded_notice(snapshot, owner):
             return None
-        text = away_notice(patience.hours, opens, now, language(snapshot), ai=patience.ai)
+        text = away_notice(policy.hours, opens, now, language(snapshot), ai=policy.ai)
         return Notify(place.event_id(owner, OFFICE_CLOSED, "notice"), snapshot.basis, OFFICE_CLOSED, text)
     if by != BY or reason not in REASONS or is_superseded_notice(snapshot, owner):
         return None
@@ -206,7 +211,12 @@ def _pending_notice(
 
 
 def _queue_notice(
-    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, queue_place: QueuePlace | None
+    snapshot: Snapshot,
+    place: LogPlace,
+    owner: Fact,
+    policy: HandoffPolicy,
+    now: datetime,
+    queue_place: QueuePlace | None,
 ) -> Notify | None:
     """Returns the notice to a visitor who has begun to wait: their place in the queue."""
     if queue_place is None or queue_place.staffed is None or snapshot.owner is not OwnerKind.WAITING:
@@ -215,10 +225,10 @@ def _queue_notice(
         return None
     tag = language(snapshot)
     place_text = queue_place.in_words(tag)
-    if (closes := next_closing(patience.hours, now)) is not None:
-        closing_time = time_in_words(patience.hours, closes, now, tag)
+    if (closes := next_closing(policy.hours, now)) is not None:
+        closing_time = time_in_words(policy.hours, closes, now, tag)
         place_text += " " + TEXTS["queue.until"].in_language(tag).format(until=closing_time)
-    fallback = TEXTS["queue.back"].format(patience=_duration_text(patience.handoff)) if patience.ai else ""
+    fallback = TEXTS["queue.back"].format(patience=_duration_text(policy.handoff)) if policy.ai else ""
     text = TEXTS["queue.waiting"] if queue_place.staffed else TEXTS["queue.nobody"]
     notice = text.format(place=place_text, back=fallback).in_language(tag)
     return Notify(place.event_id(owner, HANDOFF_WAITING, "notice"), snapshot.basis, HANDOFF_WAITING, notice)

@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 from contracts.erasure_rpc import ErasedBy, ErasureKind, Receipt, Remains, Removed
 from contracts.streams import CHAT, TRACES, TURNS
 
-FIRST, AGAIN, LATE = range(3)
+FIRST_RUN, REPEAT_RUN, LATE_RUN = range(3)
 """The runs of a deletion: at once; for what was being stored meanwhile; for calls that were running."""
 REDIS_REWRITTEN_AFTER = timedelta(hours=25)
 """After this time Redis has rewritten its file, which memory requests once a day."""
 COUNTERS_EXPIRE_AFTER = timedelta(days=1)
 """After this time counters of limits and the executor's records of calls have expired in Redis."""
 STREAMS = ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")
-ASKED, TOLD, UNSURE = "asked", "told", "unsure"
+NOTE_STARTED, NOTE_REPORTED, NOTE_INTERRUPTED = "asked", "told", "unsure"
 """Notes of a run about places that report a count only by being emptied: it has begun with them; all have reported; a
 previous run was interrupted before they had reported."""
 COUNTED_AFTER = {True: frozenset({"market-adapter", "tool-executor"}), False: frozenset({"mongodb memories"})}
@@ -78,7 +78,7 @@ def _removed(record: ErasureRecord, place: str) -> Removed:
             gone_after=record.at + COUNTERS_EXPIRE_AFTER + REDIS_REWRITTEN_AFTER,
         )
     count = sum(run.get(place, 0) for run in record.runs)
-    is_unsure = record.runs[FIRST].get(UNSURE) and place in COUNTED_AFTER[record.kind in _PEOPLE]
+    is_unsure = record.runs[FIRST_RUN].get(NOTE_INTERRUPTED) and place in COUNTED_AFTER[record.kind in _PEOPLE]
     at_least = True if is_unsure else None
     remains, kept_for = _remains_in(place)
     if remains is None:

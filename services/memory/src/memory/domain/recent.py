@@ -58,18 +58,18 @@ def _pages(before: list[Page] | None, message: VisitorMessage) -> list[Page] | N
 
 @dataclass(frozen=True, slots=True)
 class RecentMessages:
-    """The newest messages with seq ≤ up_to, oldest first. `whole`: there are no earlier ones."""
+    """The newest messages with seq ≤ up_to, oldest first. `is_complete`: there are no earlier ones."""
 
     up_to: int
     messages: tuple[MessageView, ...]
-    whole: bool
-    seen: VisitorTraits = UNSEEN
+    is_complete: bool
+    visitor_traits: VisitorTraits = UNSEEN
 
     def extended(self, facts: Iterable[LogFact], up_to: int, limit: int = WINDOW_SIZE) -> "RecentMessages":
         """Returns the window with the facts in (self.up_to, up_to], in order. A repeated message changes nothing."""
         messages = list(self.messages)
         known_ids = {message.id for message in messages}
-        traits = self.seen
+        traits = self.visitor_traits
         for fact in facts:
             if not self.up_to < fact.seq <= up_to:
                 continue
@@ -80,7 +80,7 @@ class RecentMessages:
             messages.append(message)
             if isinstance(fact.data, VisitorMessage):
                 traits = traits.after(fact.data, fact.at)
-        is_complete = self.whole and len(messages) <= limit
+        is_complete = self.is_complete and len(messages) <= limit
         return RecentMessages(up_to, tuple(messages[-limit:]), is_complete, traits)
 
     def last(self, limit: int, up_to: int) -> tuple[MessageView, ...] | None:
@@ -92,7 +92,7 @@ class RecentMessages:
         end = len(messages)
         while end and up_to < messages[end - 1].seq <= self.up_to:
             end -= 1
-        if end < limit and not self.whole:
+        if end < limit and not self.is_complete:
             return None
         return messages[max(0, end - limit) : end]
 
@@ -111,7 +111,7 @@ class RecentMessages:
 
     def reaches(self, after: int) -> bool:
         """Whether the window has every message with seq > after."""
-        return self.whole or any(message.seq <= after for message in self.messages)
+        return self.is_complete or any(message.seq <= after for message in self.messages)
 
 
 def stored_window(messages: Sequence[LogFact], up_to: int, limit: int, traits: VisitorTraits | None) -> RecentMessages:

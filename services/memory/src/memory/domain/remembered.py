@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from contracts.enumerations import AT_THE_DOOR
+from contracts.enumerations import INPUT_CONTEXT
 from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from contracts.wrong_fields import message_of
@@ -216,7 +216,7 @@ def with_patch(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Re
 def _validated(wire: Mapping[str, Any], patch: Mapping[str, Any]) -> LongTermMemory:
     """Returns the memory after the patch; raises BadMemoryError with each field that is wrong."""
     try:
-        LongTermMemory.model_validate({name: wire[name] for name in patch.keys() & wire.keys()}, context=AT_THE_DOOR)
+        LongTermMemory.model_validate({name: wire[name] for name in patch.keys() & wire.keys()}, context=INPUT_CONTEXT)
         new = LongTermMemory.model_validate(wire)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)

@@ -52,7 +52,7 @@ class Embeddings:
         """None until they are known."""
 
     @property
-    def on(self) -> bool:
+    def enabled(self) -> bool:
         """Whether texts are embedded."""
         return self._embedder is not None
 

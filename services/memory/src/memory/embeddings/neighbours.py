@@ -127,7 +127,7 @@ class Neighbours(Generic[Key]):
             self._keys.append(key)
             self._rows[key] = row
 
-    def to(self, question: Vectors, usual: UsualQuestions | None = None) -> Nearness[Key] | None:
+    def nearness_to(self, question: Vectors, usual: UsualQuestions | None = None) -> Nearness[Key] | None:
         """Returns how near the texts are to a question; None if no text has a vector."""
         import numpy as np
 

@@ -92,7 +92,7 @@ class LibraryFollower:
             _log.warning("knowledge.change_missed", subject=message.subject, error=str(error)[:200])
             return
         # The company is taken from the subject: permissions cover subjects, not what publishers write.
-        self._indexes.change(company_of(message.subject), event.data.document_id)
+        self._indexes.mark_changed(company_of(message.subject), event.data.document_id)
 
     async def _configured(self, message: Msg) -> None:
         try:

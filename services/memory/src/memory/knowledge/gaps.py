@@ -51,7 +51,7 @@ class GapList:
         self._gaps = gaps
         self._library = library
         self._clock = clock
-        self._held = Recent[str, _GapsByState](CACHED_COMPANIES, seconds=CACHE_SECONDS)
+        self._held = Recent[str, _GapsByState](CACHED_COMPANIES, ttl_seconds=CACHE_SECONDS)
 
     async def note(self, questions: Iterable[Unanswered]) -> None:
         """Records questions, each once; several that ask the same are counted together."""

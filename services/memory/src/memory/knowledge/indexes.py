@@ -95,7 +95,11 @@ class KnowledgeIndexes:
         )
         index = await self.loaded(company, seconds)
         vector = await vector_task if vector_task else None
-        nearness = index.near.to(vector, self._embeddings.usual) if vector is not None and index.near.complete else None
+        nearness = (
+            index.near.nearness_to(vector, self._embeddings.usual)
+            if vector is not None and index.near.complete
+            else None
+        )
         hits: list[Hit] = []
         if index.passages.documents:
             nearest = nearest_passages(nearness) if nearness else None
@@ -115,16 +119,16 @@ class KnowledgeIndexes:
             await asyncio.wait({work}, timeout=seconds)
         return index
 
-    def change(self, company: str, document: str | None) -> None:
+    def mark_changed(self, company: str, document: str | None) -> None:
         """Notes that something of the company has changed; ignored if nobody has searched it here."""
         index = self._indexes.get(company)
         if index is not None:
             index.changed.add(document)
             self._start_work(company, index)
 
-    async def changed(self, company: str, document: str) -> None:
+    async def refresh(self, company: str, document: str) -> None:
         """Notes a change and waits for it, so that whoever has just stored something finds it."""
-        self.change(company, document)
+        self.mark_changed(company, document)
         index = self._indexes.get(company)
         if index is not None and index.work is not None:
             await asyncio.wait({index.work}, timeout=2.0)
@@ -142,10 +146,10 @@ class KnowledgeIndexes:
         if index.work is not None:
             index.work.cancel()
 
-    async def look(self) -> None:
+    async def mark_all_changed(self) -> None:
         """Compares everything with the store, for changes that were missed or could not be read."""
         for company in list(self._indexes):
-            self.change(company, None)
+            self.mark_changed(company, None)
 
     async def stop(self) -> None:
         for index in self._indexes.values():
@@ -255,7 +259,7 @@ class KnowledgeIndexes:
         document = record.document()
         index.passages.put(document, kept_texts)
         index.editions[record.id] = record.edition or ""
-        if self._embeddings.on:
+        if self._embeddings.enabled:
             section_texts = section_texts_of(document, kept_texts)
             sections = list(section_texts)[: max(MAX_SECTIONS - index.near.size, 0)]
             index.sections[record.id] = sections

@@ -338,7 +338,7 @@ class Library:
         raise StoreUnavailableError("too many changes of the same document at once: try again")
 
     async def _announce(self, company: str, name: str) -> None:
-        await self._indexes.changed(company, name)
+        await self._indexes.refresh(company, name)
         await self._tell(company, name)
 
 

@@ -108,7 +108,7 @@ class KnowledgePart:
             LibraryFollower(self._service.nats, self.indexes),
             PeriodicSweep("pages that have come in", SETTLE_SECONDS, self.library.settle),
             PeriodicSweep("sites that are due", SCHEDULE_SECONDS, self.refreshing.sweep),
-            PeriodicSweep("knowledge held and stored", COMPARE_SECONDS, self.indexes.look),
+            PeriodicSweep("knowledge held and stored", COMPARE_SECONDS, self.indexes.mark_all_changed),
         )
 
     async def note_gaps(self, facts: Sequence[LogFact]) -> None:

@@ -16,6 +16,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from yarl import URL
 
+from contracts.enumerations import INPUT_CONTEXT
 from contracts.own_tools import McpServer, McpTool
 from tool_executor.adapters.own_http import MAX_RESULT_BYTES, OwnSessions, call_headers, refuse_compressed, tool_errors
 from tool_executor.domain.declaration import CallContext, Data, ToolFailedError
@@ -114,7 +115,7 @@ def _as_setting(tool: mcp_types.Tool) -> McpTool | None:
                 # The server's annotation is only a hint; an admin sees it and decides.
                 "sideEffects": not (hints is not None and hints.read_only_hint),
             },
-            context={"door": True},
+            context=INPUT_CONTEXT,
         )
     except ValueError:
         return None

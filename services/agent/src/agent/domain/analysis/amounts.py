@@ -2,7 +2,7 @@
 
 import re
 
-from agent.domain.analysis.stretches import Unread
+from agent.domain.analysis.stretches import UnreadText
 from agent.domain.number_words import BELOW_100, DIGITS, LARGE, value_of
 
 _CURRENCIES = {
@@ -31,7 +31,7 @@ _LARGE_SUM = re.compile(
 """A large number that is invested in something or the cash of a backtest: 10,000 in IBM, a trial with 50,000."""
 
 
-def amount_in(unread: Unread) -> tuple[float, str | None] | None:
+def amount_in(unread: UnreadText) -> tuple[float, str | None] | None:
     """Takes the invested amount from a text, with its currency if it is named; None if there is none."""
     for pattern in (WITH_MONEY, _INVESTED_NUMBER, _LARGE_SUM):
         if (

@@ -36,11 +36,12 @@ class Refusal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AskedPeriod:
-    """The main period of the answer. `named`: the query names it; `beyond`: the query names one that no tool covers."""
+    """The main period of the answer. `is_named`: the query names it; `is_unavailable`: the query names one that no tool
+    covers."""
 
     period: Period = "1y"
-    named: bool = False
-    beyond: bool = False
+    is_named: bool = False
+    is_unavailable: bool = False
 
 
 _ES = re.compile(
@@ -241,10 +242,10 @@ def period_in(query: str) -> AskedPeriod:
     normalized = plain(query)
     is_beyond = bool(_BEYOND.search(normalized))
     if is_beyond:
-        return AskedPeriod("1y", named=False, beyond=True)
+        return AskedPeriod("1y", is_named=False, is_unavailable=True)
     for period, pattern in _PERIODS:
         if pattern.search(normalized):
-            return AskedPeriod(period, named=True)
+            return AskedPeriod(period, is_named=True)
     return AskedPeriod()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.domain.analysis.figure_vocabulary import INDICATOR_OF, Kind
-from agent.domain.analysis.stretches import SNAPSHOTS, When
+from agent.domain.analysis.stretches import SNAPSHOTS, PeriodArguments
 from agent.domain.analysis.wanted_calls import (
     BACKTEST,
     COMPANY,
@@ -59,7 +59,7 @@ class CallPlan:
         requested: RequestedParts,
         question: Question,
         by_kind: ByKind,
-        own_stretches: Mapping[str, When],
+        own_stretches: Mapping[str, PeriodArguments],
     ) -> None:
         self._all_tickers = self._tickers = tickers
         self._own_stretches = own_stretches
@@ -68,9 +68,9 @@ class CallPlan:
         self._by_kind = by_kind
         self._merged: dict[tuple[str, str], RequestedCall] = {}
 
-    def calls(self, stretches: Sequence[When]) -> list[RequestedCall]:
+    def calls(self, stretches: Sequence[PeriodArguments]) -> list[RequestedCall]:
         """Returns the calls for each period, and those without one."""
-        for stretch in stretches or [When({})]:
+        for stretch in stretches or [PeriodArguments({})]:
             self._tickers = (
                 tuple(ticker for ticker in self._all_tickers if self._own_stretches.get(ticker, stretch) == stretch)
                 or self._all_tickers
@@ -83,7 +83,7 @@ class CallPlan:
                 self._each(NEWS if name == "news" else SENTIMENT, stretch.tool_arguments)
         self._tickers = self._all_tickers
         if self._requested.now:
-            self._indicator_calls(When({}))
+            self._indicator_calls(PeriodArguments({}))
         if "standing" in self._by_kind or (self._requested.now and "price" in self._question.figures):
             self._call(SNAPSHOT, {})
         if "company" in self._by_kind:
@@ -91,7 +91,7 @@ class CallPlan:
         order = [PERFORMANCE, CORRELATION, BACKTEST, CROSSINGS, SNAPSHOT, INDICATORS, NEWS, SENTIMENT, COMPANY]
         return sorted(self._merged.values(), key=lambda call: order.index(call.tool))
 
-    def _rule_calls(self, stretch: When) -> None:
+    def _rule_calls(self, stretch: PeriodArguments) -> None:
         requested = self._requested
         if requested.rule is not None:
             cash = {} if requested.amount is None else {"cash": requested.amount}
@@ -101,7 +101,7 @@ class CallPlan:
         if requested.relation is not None:
             self._call(CORRELATION, {**stretch.tool_arguments, **requested.relation})
 
-    def _stretch_calls(self, stretch: When) -> None:
+    def _stretch_calls(self, stretch: PeriodArguments) -> None:
         names, question, part_unit = self._by_kind.get("stretch", []), self._question, self._requested.every
         amount = self._requested.amount if self._requested.rule is None else None
         if names == ["dividends"] and not stretch.tool_arguments:
@@ -126,7 +126,7 @@ class CallPlan:
             extra_arguments |= {"top": max(question.most.values())} if question.most else {}
             self._call(PERFORMANCE, {**stretch.tool_arguments, **extra_arguments})
 
-    def _indicator_calls(self, stretch: When) -> None:
+    def _indicator_calls(self, stretch: PeriodArguments) -> None:
         names, lengths = self._by_kind.get("indicator", []), self._requested.lengths
         end = stretch.arguments.get("end")
         shared_arguments: JsonObject = {"end": end} if end else {}

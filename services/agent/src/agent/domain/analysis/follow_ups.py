@@ -7,7 +7,7 @@ from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, langu
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import unread_words
-from agent.domain.analysis.stretches import BLANK, Unread, stretches_in, when_in
+from agent.domain.analysis.stretches import BLANK, UnreadText, main_period, take_periods
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
 from agent.domain.tickers import tickers_in
@@ -36,9 +36,9 @@ def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
     if not _RANKING_REQUEST.search(plain(text)) or not read_question(text, ()).figures:
         return None
     words: list[str] = []
-    days = when_in(text).arguments
+    days = main_period(text).arguments
     for earlier in reversed(earlier_messages[-_MAX_MESSAGES_BACK:]):
-        days = days or when_in(earlier).arguments
+        days = days or main_period(earlier).arguments
         if not words and is_about_all_tickers(earlier):
             words = ["all", "stocks"] if language_in(text, "en") == "en" else ["todas las", "acciones"]
             break
@@ -55,17 +55,17 @@ def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
 
 def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
     """The last question about several tickers, with the period that the message names."""
-    unread = Unread(folded(text))
+    unread = UnreadText(folded(text))
     names_time = (
-        len(text.split()) <= _MAX_PERIOD_WORDS and bool(stretches_in(unread)) and not unread_words(unread.text, ())
+        len(text.split()) <= _MAX_PERIOD_WORDS and bool(take_periods(unread)) and not unread_words(unread.text, ())
     )
     if not names_time or read_question(text, ()).figures:
         return None
     question = complete_question(earlier_messages[-1], earlier_messages[:-1]) or earlier_messages[-1]
     if not (is_about_all_tickers(question) or (is_analysis(question) and len(tickers_in(question)) > 1)):
         return None
-    unread_question = Unread(folded(question))
-    stretches_in(unread_question)
+    unread_question = UnreadText(folded(question))
+    take_periods(unread_question)
     text_without_period = "".join(
         " " if unread_character == BLANK else character
         for character, unread_character in zip(question, unread_question.text, strict=False)

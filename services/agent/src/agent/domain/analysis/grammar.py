@@ -31,10 +31,10 @@ from agent.domain.analysis.stretches import (
     BLANK,
     MARK,
     SNAPSHOTS,
-    Unread,
-    When,
+    PeriodArguments,
+    UnreadText,
     stretches_by_ticker,
-    stretches_in,
+    take_periods,
     without_end,
     years_of,
 )
@@ -61,7 +61,7 @@ class _QuestionReader:
     def __init__(self, query: str, tickers: tuple[str, ...]) -> None:
         self._query = query = normalize(query).text
         self._tickers = tickers
-        self._unread = Unread(folded(query))
+        self._unread = UnreadText(folded(query))
         self._question = Question(lowest_first=bool(LOWEST_FIRST.search(patterns.TOP_FIRST.sub(" ", folded(query)))))
         self._question.by_size = bool(patterns.BY_SIZE.search(folded(query)))
         self._places: list[tuple[int, str, Kind | None]] = []
@@ -103,7 +103,7 @@ class _QuestionReader:
         self._figures()
         was_bought = money is not None or patterns.HAD_BOUGHT.search(folded(self._query)) is not None
         from_then = was_bought and not patterns.DURING.search(folded(self._query))
-        stretches = stretches_in(self._unread, invested=from_then)
+        stretches = take_periods(self._unread, invested=from_then)
         self._overall()
         known_parts = {part for ticker in self._tickers for part in folded(ticker).split("/")}
         question.unread += unread_words(self._unread.text, known_parts)
@@ -148,7 +148,7 @@ class _QuestionReader:
             places = {"first": 0, "second": 1, "third": 2, "last": -1}
             self._question.place = places[str(place.lastgroup)]
 
-    def _mean(self, stretches: list[When], *, invested: bool) -> None:
+    def _mean(self, stretches: list[PeriodArguments], *, invested: bool) -> None:
         """Decides which figure each word means, given the named periods."""
         is_dated = any(stretch.arguments or stretch.period not in (None, "1d") for stretch in stretches)
         self._places = [
@@ -158,43 +158,41 @@ class _QuestionReader:
         if invested and any(name == "shares" for _, name, _ in self._places):
             self._places = [place for place in self._places if place[1] not in ("growth", "base", "price")]
 
-    def _looked_at(self, stretches: list[When], by_kind: ByKind, part_unit: str | None) -> list[When]:
+    def _looked_at(self, periods: list[PeriodArguments], by_kind: ByKind, unit: str | None) -> list[PeriodArguments]:
         """The periods that the tools are asked for, which may differ from the named ones."""
         question, query = self._question, folded(self._query)
         names = set(question.figures)
         if not names & {"price", *by_kind.get("indicator", ())}:
             # "Had it recovered by the end of 2009?" does not ask for a figure of that day.
-            stretches = [stretch for stretch in stretches if not stretch.is_day] or stretches
+            periods = [period for period in periods if not period.is_day] or periods
         if patterns.RECOVERED.search(query):
             # A fall of 2008 may have been recovered later.
-            stretches = [*stretches, *(stretch for stretch in map(without_end, stretches) if stretch not in stretches)]
+            periods = [*periods, *(period for period in map(without_end, periods) if period not in periods)]
         if "crossings" in names and patterns.LAST_TIME.search(query):
-            stretches, question.most["crossings"] = stretches or [ALL_TIME], 1
-        asks_for_one_year = names & {"best_year", "worst_year"} and [
-            len(years_of(stretch)) for stretch in stretches
-        ] == [1]
-        if asks_for_one_year or (not stretches and names & {"up_streak", "down_streak"}):
-            stretches = [ALL_TIME]
-        if all(stretch.period == "1d" for stretch in stretches) and (
-            part_unit not in (None, "day") or ALL_TIME_PHRASE.search(query)
+            periods, question.most["crossings"] = periods or [ALL_TIME], 1
+        asks_for_one_year = names & {"best_year", "worst_year"} and [len(years_of(period)) for period in periods] == [1]
+        if asks_for_one_year or (not periods and names & {"up_streak", "down_streak"}):
+            periods = [ALL_TIME]
+        if all(period.period == "1d" for period in periods) and (
+            unit not in (None, "day") or ALL_TIME_PHRASE.search(query)
         ):
-            stretches = [ALL_TIME]
+            periods = [ALL_TIME]
         year_question = patterns.WHICH_YEAR.search(query)
-        if year_question is not None and by_kind.get("stretch") and part_unit is None:
-            years = years_of(stretches[0]) if len(stretches) == 1 else stretches
+        if year_question is not None and by_kind.get("stretch") and unit is None:
+            years = years_of(periods[0]) if len(periods) == 1 else periods
             if len(years) > MAX_YEARS:
                 question.unread.append(year_question[0])
             elif years:
-                stretches, question.by_year = years, len(years) > 1
+                periods, question.by_year = years, len(years) > 1
         if names and names <= FALL_FIGURES and patterns.WORST.search(query):
             # The worst fall is the deepest.
             question.lowest_first = False
         if names & _YEARLY_FIGURES and not names & {"price", "close"}:
             # For a single day, figures of a period cover the year up to it.
-            stretches = [stretch.year_up_to if stretch.is_day else stretch for stretch in stretches]
-        return stretches
+            periods = [period.year_up_to if period.is_day else period for period in periods]
+        return periods
 
-    def _past_prices(self, stretches: list[When], by_kind: ByKind) -> None:
+    def _past_prices(self, stretches: list[PeriodArguments], by_kind: ByKind) -> None:
         """Adds the price at the beginning of the period if a past price is asked for."""
         figures = self._question.figures
         lengths = [stretch for stretch in stretches if not stretch.arguments or "period" in stretch.arguments]

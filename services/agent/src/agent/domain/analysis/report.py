@@ -205,7 +205,7 @@ def limits_of_data(
         notes.append(note("ticker_failed", language, ticker=ticker, tool=", ".join(tools), reason=reason, error=error))
     for ticker, tool in results.unanswered:
         notes.append(note("no_answer", language, ticker=ticker, tool=tool))
-    if period.beyond and not is_period_answered:
+    if period.is_unavailable and not is_period_answered:
         notes.append(note("beyond", language))
     samples = sorted({as_date(source["as_of"]) for source in results.sources if source["source"] == "sample"})
     notes += [*results.notes, *results.assumptions]

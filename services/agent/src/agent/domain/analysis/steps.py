@@ -42,7 +42,7 @@ from agent.domain.analysis.report import (
     unanswered_calls,
     unanswered_parts,
 )
-from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.summary import rule_summary, sources_sentence
 from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.wanted_calls import Question
@@ -260,7 +260,7 @@ def _finish(
     request, period = record.request, period_in(normalize(record.request.query).text)
     good = [call for call in record.calls if data_of(call) is not None and not _is_invalid(call, usable)]
     results = collect_results(record.tickers, good)
-    asked_period = when_in(normalize(request.query).text).period or period.period
+    asked_period = main_period(normalize(request.query).text).period or period.period
     question = read_question(request.query, tuple(record.tickers))
     routed = _reply(record, "routing")
     by_rule = not (request.use_llm and routed is not None and routed.text is not None)

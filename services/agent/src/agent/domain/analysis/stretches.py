@@ -31,7 +31,7 @@ ReadT = TypeVar("ReadT")
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class PeriodArguments:
     """A period as arguments of tools: days, or a length up to now. `period`: as claims write it."""
 
     arguments: JsonObject
@@ -48,12 +48,12 @@ class When:
         return "start" in self.arguments and self.arguments["start"] == self.arguments.get("end")
 
     @property
-    def year_up_to(self) -> "When":
+    def year_up_to(self) -> "PeriodArguments":
         """The year that ends with it."""
-        return When({"end": self.arguments["end"], "period": "1y"}, self.period)
+        return PeriodArguments({"end": self.arguments["end"], "period": "1y"}, self.period)
 
 
-ALL_TIME = When({"start": times.FIRST_DAY}, f"{times.FIRST_DAY}/")
+ALL_TIME = PeriodArguments({"start": times.FIRST_DAY}, f"{times.FIRST_DAY}/")
 """All available data."""
 ALL_TIME_PHRASE = re.compile(
     r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
@@ -67,7 +67,7 @@ ALL_TIME_PHRASE = re.compile(
 
 
 @dataclass(slots=True)
-class Unread:
+class UnreadText:
     """The part of a text that no pattern has taken yet. Positions stay the same."""
 
     text: str
@@ -95,14 +95,14 @@ class Unread:
         self.text = self.text[:start] + filled + self.text[end:]
 
 
-def when_in(query: str) -> When:
+def main_period(query: str) -> PeriodArguments:
     """The main period of a question: the first one between days, or else the first length. A length that a snapshot has
     is a period without arguments."""
-    stretches = stretches_in(Unread(folded(query)))
-    return stretches[0] if stretches else When({})
+    stretches = take_periods(UnreadText(folded(query)))
+    return stretches[0] if stretches else PeriodArguments({})
 
 
-def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
+def take_periods(unread: UnreadText, *, invested: bool = False) -> list[PeriodArguments]:
     """Takes all periods from a text, in order. Lengths, except this year, only count if no days are named. `invested`:
     an amount was invested at the named time, and the period begins there."""
     dated = sorted(_days_in(unread), key=lambda pair: pair[0])
@@ -129,7 +129,7 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
         this_year = not any(stretch.is_day for stretch in days) and any(
             length.period == "ytd" for length in _lengths_in(unread)
         )
-        this_year_stretches = [When({"period": "ytd"}, "ytd")] if this_year else []
+        this_year_stretches = [PeriodArguments({"period": "ytd"}, "ytd")] if this_year else []
         return [*this_year_stretches, *(_on_a_session(day) if day.is_day else day for day in days)]
     return _lengths_in(unread)
 
@@ -137,19 +137,19 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
 _PARTS = re.compile(r"[,;]|\b(?:and|y|e|while|mientras(?: que)?|versus|vs\.?|against|frente a)\b")
 
 
-def stretches_by_ticker(query: str) -> dict[str, When]:
+def stretches_by_ticker(query: str) -> dict[str, PeriodArguments]:
     """Each ticker's own period in "IBM in 2008 and MSFT in 2010"; empty if the parts are not such pairs."""
-    by_ticker: dict[str, When] = {}
+    by_ticker: dict[str, PeriodArguments] = {}
     parts = _PARTS.split(query)
     for part in parts:
-        tickers, stretches = tickers_in(part), stretches_in(Unread(folded(part)))
+        tickers, stretches = tickers_in(part), take_periods(UnreadText(folded(part)))
         if len(tickers) != 1 or len(stretches) != 1 or not stretches[0].arguments:
             return {}
         by_ticker[tickers[0]] = stretches[0]
     return by_ticker if len(by_ticker) == len(parts) > 1 else {}
 
 
-def years_of(stretch: When) -> list[When]:
+def years_of(stretch: PeriodArguments) -> list[PeriodArguments]:
     """The years of a period of whole years; empty for any other."""
     first, _, last = (stretch.period or "").partition("/")
     if not (first.endswith("-01-01") and last.endswith("-12-31")):
@@ -157,34 +157,34 @@ def years_of(stretch: When) -> list[When]:
     return [_stretch_of_days(times.year_range(year)) for year in range(int(first[:4]), int(last[:4]) + 1)]
 
 
-def without_end(stretch: When) -> When:
+def without_end(stretch: PeriodArguments) -> PeriodArguments:
     """The period without its end."""
     return _stretch_of_days(f"{stretch.arguments['start']}/") if "start" in stretch.arguments else stretch
 
 
-def _up_to(day: When, length: When) -> When:
+def _up_to(day: PeriodArguments, length: PeriodArguments) -> PeriodArguments:
     """A length up to a day instead of up to now."""
     end = str(day.arguments["end"])
     if length.period == "ytd":
         return _stretch_of_days(f"{end[:4]}-01-01/{end}")
-    return When({"end": end, "period": length.period}, f"{end}/{end}")
+    return PeriodArguments({"end": end, "period": length.period}, f"{end}/{end}")
 
 
 _AFTER = re.compile(r"\b(?:after|following|despues|siguientes?|posterior(?:es)?)\b")
 
 
-def _follows(length: When, text: str) -> bool:
+def _follows(length: PeriodArguments, text: str) -> bool:
     return bool(_AFTER.search(text)) and re.fullmatch(r"\d+[dwmy]", length.period or "") is not None
 
 
-def _length_after(day: When, length: When) -> When:
+def _length_after(day: PeriodArguments, length: PeriodArguments) -> PeriodArguments:
     """A length that begins after a day: the week after it."""
     last_day, period = date.fromisoformat(str(day.arguments["end"])), str(length.period)
     days = int(period[:-1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[period[-1]]
     return _stretch_of_days(f"{last_day + timedelta(days=1)}/{last_day + timedelta(days=days)}")
 
 
-def _lengths_in(unread: Unread) -> list[When]:
+def _lengths_in(unread: UnreadText) -> list[PeriodArguments]:
     """Takes the lengths up to now."""
     if unread.first(ALL_TIME_PHRASE) is not None:
         return [ALL_TIME]
@@ -201,10 +201,10 @@ def _lengths_in(unread: Unread) -> list[When]:
     return [stretch for stretch in stretches if stretch.period != "1d"] or stretches
 
 
-def _to_date_stretches(unread: Unread) -> Iterator[tuple[int, When]]:
+def _to_date_stretches(unread: UnreadText) -> Iterator[tuple[int, PeriodArguments]]:
     """Takes "this month" and "since" a month or day without a year: up to now, whenever that is."""
     for period, pattern in _TO_DATE:
-        yield from unread.take(pattern, lambda match, period=period: When({"period": period}))
+        yield from unread.take(pattern, lambda match, period=period: PeriodArguments({"period": period}))
     yield from unread.take(_SINCE_MONTH, _since_month)
 
 
@@ -224,13 +224,17 @@ _SINCE_MONTH = re.compile(
 )
 
 
-def _since_month(match: re.Match[str]) -> When | None:
+def _since_month(match: re.Match[str]) -> PeriodArguments | None:
     day = int(match["d1"] or match["d2"] or 1)
     day_suffix = f"-{day:02}" if day > 1 else ""
-    return When({"period": f"since-{times.month_of(match['month']):02}{day_suffix}"}) if 1 <= day <= 31 else None
+    return (
+        PeriodArguments({"period": f"since-{times.month_of(match['month']):02}{day_suffix}"})
+        if 1 <= day <= 31
+        else None
+    )
 
 
-def _length_of_ago(match: re.Match[str]) -> When:
+def _length_of_ago(match: re.Match[str]) -> PeriodArguments:
     return _stretch_of_length(times.length_of(match["count"] or match["count2"], match["unit"] or match["unit2"]))
 
 
@@ -238,15 +242,15 @@ def _period_of_match(name: str, match: re.Match[str]) -> str:
     return times.span_of(match) if name == "span" else name
 
 
-def _unique(stretches: Iterator[When]) -> list[When]:
-    unique: list[When] = []
+def _unique(stretches: Iterator[PeriodArguments]) -> list[PeriodArguments]:
+    unique: list[PeriodArguments] = []
     for stretch in stretches:
         if stretch not in unique:
             unique.append(stretch)
     return unique
 
 
-def _days_in(unread: Unread) -> Iterator[tuple[int, When]]:
+def _days_in(unread: UnreadText) -> Iterator[tuple[int, PeriodArguments]]:
     """Takes every period between two days, and every single day."""
     while (match := _EDGE.search(unread.text)) is not None:
         unread.replace(match, _edge(match))
@@ -254,7 +258,7 @@ def _days_in(unread: Unread) -> Iterator[tuple[int, When]]:
         yield from unread.take(pattern, lambda match, parse=parse: _parse_stretch(parse, match))
 
 
-def _parse_stretch(parse: Callable[[re.Match[str]], str | None], match: re.Match[str]) -> When | None:
+def _parse_stretch(parse: Callable[[re.Match[str]], str | None], match: re.Match[str]) -> PeriodArguments | None:
     try:
         days = parse(match)
     except ValueError:
@@ -298,7 +302,7 @@ def _week_of(match: re.Match[str]) -> str | None:
     return f"{monday}/{monday + timedelta(days=6)}"
 
 
-def _on_a_session(stretch: When) -> When:
+def _on_a_session(stretch: PeriodArguments) -> PeriodArguments:
     """The Friday before a Saturday or Sunday; other days stay."""
     day = date.fromisoformat(str(stretch.arguments["end"]))
     day -= timedelta(days=max(day.weekday() - 4, 0))
@@ -318,7 +322,7 @@ _STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]],
 )
 
 
-def _invested_stretch(stretches: list[When]) -> list[When]:
+def _invested_stretch(stretches: list[PeriodArguments]) -> list[PeriodArguments]:
     """The period from the first named time to the last: "put in March 2009, at the end of 2012". A range stays. Money
     invested on a day is invested at its close, from which a period that begins the next day starts."""
     start, end = (str(stretches[0].arguments[name]) for name in ("start", "end"))
@@ -330,10 +334,10 @@ def _invested_stretch(stretches: list[When]) -> list[When]:
     return [_stretch_of_days(f"{start}/") if a_point else stretches[0]]
 
 
-def _stretch_of_days(days: str) -> When:
+def _stretch_of_days(days: str) -> PeriodArguments:
     first, _, last = days.partition("/")
-    return When({"start": first, **({"end": last} if last else {})}, days)
+    return PeriodArguments({"start": first, **({"end": last} if last else {})}, days)
 
 
-def _stretch_of_length(period: str) -> When:
-    return When({}, period) if period in SNAPSHOTS else When({"period": period}, period)
+def _stretch_of_length(period: str) -> PeriodArguments:
+    return PeriodArguments({}, period) if period in SNAPSHOTS else PeriodArguments({"period": period}, period)

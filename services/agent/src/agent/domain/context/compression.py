@@ -35,17 +35,17 @@ class PromptMessage:
 
 @dataclass(frozen=True, slots=True)
 class TokenWindow:
-    """Tokens for system prompt and messages together: at most `most`; above `compress_above` they are reduced to
+    """Tokens for system prompt and messages together: at most `max_tokens`; above `compress_above` they are reduced to
     `target`.
     """
 
-    most: int = 8_000
+    max_tokens: int = 8_000
     compress_above: int = 6_000
     target: int = 4_000
 
     def within(self, room: int) -> "TokenWindow":
         """The window, limited to the room that a model has for system prompt and messages."""
-        if room >= self.most:
+        if room >= self.max_tokens:
             return self
         room = max(room, 1)
         return TokenWindow(room, min(self.compress_above, room), min(self.target, room))
@@ -56,9 +56,9 @@ DEFAULT_WINDOW = TokenWindow()
 
 @dataclass(frozen=True, slots=True)
 class PromptDraft:
-    """The parts of a prompt, apart from the turn's own calls. `summary` covers the messages before `spoken`."""
+    """The parts of a prompt, apart from the turn's own calls. `summary` covers the messages before `messages`."""
 
-    spoken: tuple[PromptMessage, ...]
+    messages: tuple[PromptMessage, ...]
     context: FullContext | None = None
     summary: str | None = None
 
@@ -105,7 +105,7 @@ def compress(
             changed = strategy(draft)
             if changed == draft:
                 continue
-            dropped = (*dropped, *draft.spoken[: len(draft.spoken) - len(changed.spoken)])
+            dropped = (*dropped, *draft.messages[: len(draft.messages) - len(changed.messages)])
             if name == "summarize_conversation":
                 removed = [(message.mine, message.text) for message in dropped]
                 changed = replace(changed, summary=extract(draft.summary, removed, counter.text, language))
@@ -113,9 +113,9 @@ def compress(
             messages = render(draft)
             tokens = counter.messages(messages)
             strategies.append(name)
-    if tokens <= window.most:
+    if tokens <= window.max_tokens:
         return Compressed(draft, messages, original, tokens, tuple(strategies), dropped)
-    messages = fit_messages(messages, window.most, counter, language)
+    messages = fit_messages(messages, window.max_tokens, counter, language)
     return Compressed(draft, messages, original, counter.messages(messages), tuple(strategies), dropped, cut=True)
 
 
@@ -135,12 +135,12 @@ def _reduce_market(draft: PromptDraft) -> PromptDraft:
 
 def _trim(draft: PromptDraft) -> PromptDraft:
     """Keeps the last 10 messages; the others become part of the summary if one is made."""
-    return replace(draft, spoken=draft.spoken[-MAX_TRIMMED_MESSAGES:])
+    return replace(draft, messages=draft.messages[-MAX_TRIMMED_MESSAGES:])
 
 
 def _summarize(draft: PromptDraft) -> PromptDraft:
     """Keeps the last 5 messages; the others become key points."""
-    return replace(draft, spoken=draft.spoken[-MAX_SUMMARIZED_MESSAGES:])
+    return replace(draft, messages=draft.messages[-MAX_SUMMARIZED_MESSAGES:])
 
 
 _STRATEGIES: tuple[tuple[Strategy, Callable[[PromptDraft], PromptDraft]], ...] = (

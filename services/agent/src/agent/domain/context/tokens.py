@@ -72,12 +72,12 @@ class Counter:
         """Tokens of a text that will not be counted again; not cached."""
         return self._count(text)
 
-    def cut(self, text: str, most: int, language: _L, cutting: "Cutting[_L]") -> str:
+    def cut(self, text: str, max_tokens: int, language: _L, cutting: "Cutting[_L]") -> str:
         """The text cut by `cutting`; the latest results are cached."""
-        key = (text, most, language)
+        key = (text, max_tokens, language)
         shorter = self._cuts.get(key)
         if shorter is None:
-            shorter = self._cuts[key] = cutting(text, most, self._count, language)
+            shorter = self._cuts[key] = cutting(text, max_tokens, self._count, language)
             while len(self._cuts) > MAX_KEPT_CUTS:
                 self._cuts.popitem(last=False)
         self._cuts.move_to_end(key)

@@ -17,32 +17,32 @@ HEAD_SHARE = 0.7
 Message = Mapping[str, Any]
 
 
-def cut_text(text: str, most: int, count: Callable[[str], int], language: Language) -> str:
-    """Cuts a text to `most` tokens: its beginning and end, with a note between them of how much is left out."""
+def cut_text(text: str, max_tokens: int, count: Callable[[str], int], language: Language) -> str:
+    """Cuts a text to `max_tokens`: its beginning and end, with a note between them of how much is left out."""
     tokens = count(text)
-    if tokens <= most:
+    if tokens <= max_tokens:
         return text
-    kept_length = int(len(text) * most / tokens)
+    kept_length = int(len(text) * max_tokens / tokens)
     while kept_length > 8:
         head = int(kept_length * HEAD_SHARE)
         mark = TEXTS["prompt.left_out"].in_language(language).format(count=len(text) - kept_length)
         shorter = f"{text[:head]}{mark}{text[len(text) - (kept_length - head) :]}"
         shorter_tokens = count(shorter)
-        if shorter_tokens <= most:
+        if shorter_tokens <= max_tokens:
             return shorter
-        kept_length = min(int(kept_length * most / shorter_tokens * 0.99), kept_length - 8)
-    return "…" if most > 0 else ""
+        kept_length = min(int(kept_length * max_tokens / shorter_tokens * 0.99), kept_length - 8)
+    return "…" if max_tokens > 0 else ""
 
 
-def fit_messages(messages: Sequence[Message], most: int, counter: Counter, language: Language) -> list[Message]:
-    """Shortens messages to `most` tokens.
+def fit_messages(messages: Sequence[Message], max_tokens: int, counter: Counter, language: Language) -> list[Message]:
+    """Shortens messages to `max_tokens`.
 
     The longest texts are cut first, those of the system prompt and of the newest question last. If not even short texts
     fit, the oldest messages are left out; a call and its results are kept or left out together.
     """
     units = _units(messages)
     newest = max((i for i, unit in enumerate(units) if unit[0]["role"] == "user"), default=0)
-    while _min_tokens(units, counter) > most:
+    while _min_tokens(units, counter) > max_tokens:
         oldest = next((i for i in range(1, len(units)) if i != newest), None)
         if oldest is None:
             break
@@ -51,7 +51,7 @@ def fit_messages(messages: Sequence[Message], most: int, counter: Counter, langu
     question = units[newest][0]
     remaining = [message for unit in units for message in unit]
     sizes = [counter.text(str(message.get("content") or "")) for message in remaining]
-    room = most - sum(counter.message(message) for message in remaining) + sum(sizes)
+    room = max_tokens - sum(counter.message(message) for message in remaining) + sum(sizes)
     protected = [i for i, message in enumerate(remaining) if i == 0 or message is question]
     reserved = sum(sizes[i] for i in protected)
     other_sizes = [size for i, size in enumerate(sizes) if i not in protected]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from agent.domain.analysis.stretches import BLANK, Unread, stretches_in
+from agent.domain.analysis.stretches import BLANK, UnreadText, take_periods
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.claims.lexer import folded
 from agent.domain.number_words import in_figures
@@ -347,8 +347,8 @@ def _for_another_time(text: str, normalized: str, earlier: Wish, schemas: Mappin
             bars = bar_range("", "", date.fromisoformat(days[1]), takes_days="start" in schemas[tool]["properties"])
             return Wish(Intent.TOOL, tuple((tool, {"symbol": symbol, **bars}) for symbol in tickers))
         return Wish(Intent.TOOL, ((tool, {"tickers": tickers, "start": days[0], "end": days[1]}),))
-    unread_text = Unread(PERIOD_FIGURE.sub(BLANK, folded(_FOLLOW_UP_WORDS.sub(" ", text))))
-    stretch = next(iter(stretches_in(unread_text)), None)
+    unread_text = UnreadText(PERIOD_FIGURE.sub(BLANK, folded(_FOLLOW_UP_WORDS.sub(" ", text))))
+    stretch = next(iter(take_periods(unread_text)), None)
     other_words = [
         word for word in significant_words(unread_text.text.replace(BLANK, " ")) if not is_common(keys_of(word))
     ]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.stretches import main_period
 from contracts.calendar_names import NUMBERS
 
 MAX_BARS = 500
@@ -60,7 +60,7 @@ def bar_range(text: str, normalized: str, day: date | None, *, takes_days: bool)
             "timeframe": "1d",
             **({"limit": SESSIONS_FOR_A_DAY, "end": str(day)} if takes_days else {"limit": MAX_BARS}),
         }
-    named_days = when_in(text).arguments if takes_days else {}
+    named_days = main_period(text).arguments if takes_days else {}
     frame, default_bars = next(
         ((name, bars) for name, pattern, bars in _FRAMES if pattern.search(normalized)), ("", 60)
     )
@@ -95,7 +95,7 @@ def day_of(arguments: Mapping[str, Any]) -> date | None:
 
 def names_time_range(text: str, normalized: str) -> bool:
     """Whether a text names a period or days."""
-    return bool(when_in(text).arguments) or any(pattern.search(normalized) for pattern in (_HOURS, _CANDLES, _SPAN))
+    return bool(main_period(text).arguments) or any(pattern.search(normalized) for pattern in (_HOURS, _CANDLES, _SPAN))
 
 
 def in_frame(arguments: Mapping[str, Any], frame: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, cast
 
-from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.bar_range import MAX_BARS
@@ -62,7 +62,7 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
     tool = phrase.tool
     if phrase.way == "grown":
         return _grown(phrase, parsed) if PERFORMANCE in schemas else None
-    when = when_in(parsed.text)
+    when = main_period(parsed.text)
     may_be_day = tool == "get_price" or (tool == "market_snapshot" and when.is_day)
     if may_be_day and not phrase.way and date_in(parsed.plain) and "get_ohlcv" in schemas:
         tool = "get_ohlcv"
@@ -186,7 +186,7 @@ def _grown(phrase: ToolPhrase, parsed: ParsedText) -> Wish | None:
     if match is None:
         return None
     other_text = parsed.plain[: match.start("budget")] + parsed.plain[match.end("budget") :]
-    when = when_in(re.sub(r"\b(?:back )?(?:in|en) (?=[a-z])", "since ", other_text))
+    when = main_period(re.sub(r"\b(?:back )?(?:in|en) (?=[a-z])", "since ", other_text))
     since = {"start": when.arguments["start"]} if "start" in when.arguments else when.arguments
     if not since and not when.period:
         return None

@@ -12,7 +12,7 @@ from datetime import date
 from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_about_all_tickers
 from agent.domain.analysis.follow_ups import complete_question
-from agent.domain.analysis.stretches import Unread
+from agent.domain.analysis.stretches import UnreadText
 from agent.domain.claims.lexer import folded
 from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.calls import PERSONAL, OfferedTools
@@ -113,7 +113,7 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
     # The analysis tool is offered only in turns that ask for an analysis.
     has_date = date_in(normalized) is not None
     has_amount = wish is not None and bool(wish.calls) and wish.calls[0][0] == "get_ohlcv"
-    has_amount = has_amount and amount_in(Unread(folded(text))) is not None
+    has_amount = has_amount and amount_in(UnreadText(folded(text))) is not None
     has_own_meaning = wish is not None and (
         (wish.way in ("affordable", "grown") and not has_date)
         or wish.way == "if_moved"

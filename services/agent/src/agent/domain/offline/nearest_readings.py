@@ -7,7 +7,7 @@ reads as that tool, so that it can be sent as it is.
 import re
 from collections.abc import Collection
 
-from agent.domain.analysis.stretches import Unread, stretches_in
+from agent.domain.analysis.stretches import UnreadText, take_periods
 from agent.domain.claims.lexer import folded
 from agent.domain.offline.common_words import is_common, significant_words
 from agent.domain.offline.grammar import TABLE, ToolPhrase
@@ -85,8 +85,8 @@ def foreign_words(tool: str, text: str) -> list[str]:
     normalized, tools = with_known_spelling(text), _PERIOD_TOOLS if tool in _PERIOD_TOOLS else (tool,)
     patterns = [pattern.asks for pattern in TABLE if pattern.tool in tools and tool != "get_price"]
     matching = next((pattern for pattern in patterns if pattern.match(normalized)), None)
-    untimed = Unread(folded(text))
-    for _ in stretches_in(untimed) if tool in (*_PERIOD_TOOLS, "get_correlation", "get_price") else ():
+    untimed = UnreadText(folded(text))
+    for _ in take_periods(untimed) if tool in (*_PERIOD_TOOLS, "get_correlation", "get_price") else ():
         pass
     remainder = with_known_spelling(untimed.text)
     for cue_tool in tools:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.stretches import main_period
 from contracts.calendar_names import MONTHS, NUMBERS, WEEKDAYS
 
 _WEEKDAYS = {
@@ -102,7 +102,7 @@ def with_past_days(text: str, today: date, *, is_session_over: bool = False) -> 
 
 def since_then(text: str, earlier_texts: Sequence[str]) -> str:
     """The text with "since then" replaced by the start of the period last mentioned."""
-    starts = (when_in(text_).arguments.get("start") for text_ in reversed(earlier_texts))
+    starts = (main_period(text_).arguments.get("start") for text_ in reversed(earlier_texts))
     day = next(filter(None, starts), None) if _SINCE_THEN.search(text) else None
     return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text) if day else text
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
 from agent.domain.offline import market_words, talk_words
@@ -247,7 +247,7 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if "explain_concept" in schemas and (concepts := concepts_in(text, before, names_share=bool(symbols))):
         return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": concept}) for concept in concepts))
     of_a_share = row is None and symbols and "get_price" in schemas and not talk_words.OF_ONESELF.match(said)
-    if of_a_share and (date_in(said) or (_ASKS.search(said) and when_in(text).tool_arguments)):
+    if of_a_share and (date_in(said) or (_ASKS.search(said) and main_period(text).tool_arguments)):
         row = next(one for one in TABLE if one.tool == "get_price" and not one.way)  # how it stood then
     if row is None:
         bare = (nothing_else or len(said.split()) <= 3) and not talk_words.TAKEN.search(said)

@@ -84,9 +84,10 @@ class ReportFailure:
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """Acknowledge the delivery and wait for the server's confirmation; the last step. `why`: for logs and metrics."""
+    """Acknowledge the delivery and wait for the server's confirmation; the last step. `reason`: for logs and
+    metrics."""
 
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Retry:
     """Return the delivery, to be delivered again after `seconds`."""
 
     seconds: float
-    why: str
+    reason: str
 
 
 Effect = ReadConversation | Probe | Save | CallModel | RunCalls | Append | ReportFailure | Ack | Retry

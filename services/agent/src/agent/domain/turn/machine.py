@@ -57,14 +57,14 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryState:
-    """One delivery that is being handled. `seen`: the newest sequence known to exist, which every later snapshot must
-    include."""
+    """One delivery that is being handled. `newest_seq`: the newest sequence known to exist, which every later snapshot
+    must include."""
 
     trigger: effects.Trigger
     company: str
     conversation: str
     time_limit: float
-    seen: int
+    newest_seq: int
     phase: Phase = Phase.DECIDING
     rounds: int = 0
     view: Snapshot | None = None
@@ -76,7 +76,7 @@ def begin(
     trigger: effects.Trigger, company: str, conversation: str, *, time_limit: float
 ) -> tuple[DeliveryState, effects.Effect]:
     """Returns the initial state and effect of a delivery. `time_limit`: seconds that a turn may take."""
-    state = DeliveryState(trigger, company, conversation, time_limit, seen=trigger.seq)
+    state = DeliveryState(trigger, company, conversation, time_limit, newest_seq=trigger.seq)
     return state, effects.ReadConversation(trigger.seq)
 
 
@@ -103,12 +103,12 @@ def advance(
         case effects.ToolsFinished(results=results, seq=seq) if seq:
             # A person was asked for: the log as it is now decides whether the turn continues.
             handed = with_stop(with_results(_journal(state), results), StopReason.TAKEN_OVER)
-            return _save(replace(state, seen=max(state.seen, seq)), handed, Phase.STOPPING, policy)
+            return _save(replace(state, newest_seq=max(state.newest_seq, seq)), handed, Phase.STOPPING, policy)
         case effects.ToolsFinished(results=results):
             return _save(state, with_results(_journal(state), results), Phase.DRIVING, policy)
         case effects.Interrupted(reason=reason, seq=seq):
             stopped = with_stop(_journal(state), reason)
-            return _save(replace(state, seen=max(state.seen, seq)), stopped, Phase.STOPPING, policy)
+            return _save(replace(state, newest_seq=max(state.newest_seq, seq)), stopped, Phase.STOPPING, policy)
         case effects.AskFailed(code=code, detail=detail, final=final):
             journal = _journal(state)
             if final or journal.failures + 1 >= MAX_FAILURES:
@@ -122,8 +122,8 @@ def advance(
         case effects.AppendRefused() | effects.AppendUnknown():
             # It may be somebody else's fact, or our answer whose acknowledgement was lost: only the log can tell.
             reported_seq = event.seq if isinstance(event, effects.AppendRefused) else 0
-            seen = max(state.seen, _snapshot(state).seq, reported_seq)
-            return replace(state, phase=Phase.CHECKING, seen=seen), effects.ReadConversation(seen)
+            newest_seq = max(state.newest_seq, _snapshot(state).seq, reported_seq)
+            return replace(state, phase=Phase.CHECKING, newest_seq=newest_seq), effects.ReadConversation(newest_seq)
         case effects.Reported():
             return state, effects.Ack("failed")
 
@@ -132,19 +132,19 @@ def _decide(
     state: DeliveryState, event: effects.ConversationRead, policy: AnswerPolicy, now: float
 ) -> tuple[DeliveryState, effects.Effect]:
     view, stored = event.view, event.journal
-    if view.seq < state.seen:
-        return state, effects.ReadConversation(state.seen)
+    if view.seq < state.newest_seq:
+        return state, effects.ReadConversation(state.newest_seq)
     if state.rounds >= MAX_ROUNDS:
         return _retry(state, RETRY_SECONDS, "busy conversation")
     own_journal = state.journal if state.phase is Phase.CHECKING else None
     if own_journal is not None and own_journal.forced and policy.answers(view.owner) and view.basis < own_journal.basis:
-        state = replace(state, phase=Phase.APPENDING, rounds=state.rounds + 1, seen=view.seq, view=view)
+        state = replace(state, phase=Phase.APPENDING, rounds=state.rounds + 1, newest_seq=view.seq, view=view)
         return state, effects.Append(own_journal, view.seq)
     state = replace(
         state,
         phase=Phase.DECIDING,
         rounds=state.rounds + 1,
-        seen=view.seq,
+        newest_seq=view.seq,
         view=view,
         journal=stored,
         revision=event.revision,
@@ -208,13 +208,13 @@ def _after_save(
     state = replace(state, revision=revision)
     match state.phase:
         case Phase.STOPPING:
-            return replace(state, phase=Phase.DECIDING), effects.ReadConversation(state.seen)
+            return replace(state, phase=Phase.DECIDING), effects.ReadConversation(state.newest_seq)
         case Phase.PAUSING:
             return _retry(state, float(2 ** (journal.failures - 1)), "no provider answers")
         case _:
             pass
     if not policy.answers(view.owner):
-        return replace(state, phase=Phase.DECIDING), effects.ReadConversation(state.seen)
+        return replace(state, phase=Phase.DECIDING), effects.ReadConversation(state.newest_seq)
     if now >= journal.deadline:
         return _save(state, with_failure(journal, "DEADLINE", "the turn's time is over"), Phase.DRIVING, policy)
     if journal.unsettled:
