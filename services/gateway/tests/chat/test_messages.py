@@ -122,6 +122,7 @@ async def test_a_retry_is_recognised_after_the_servers_deduplication_has_forgott
         )
         # Stored under another Msg-Id: to the server's window it is as unknown as one of yesterday.
         first = await agent.append(ChatKind.VISITOR, data, "forgotten")
+        await client.until("message.created")  # its live copy would acknowledge the retry as a message of now
         for memory_is_there in (True, False):
             if not memory_is_there:
                 await memory.stop()
