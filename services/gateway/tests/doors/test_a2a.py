@@ -126,12 +126,15 @@ async def test_other_words_than_yes_or_no_are_a_task_of_their_own(desk: Desk, re
     records.add_action("acme", "ana", "a1")
     task = await desk.answered("Shall I?", order())
     before = await desk.asked()
-    running = asyncio.create_task(desk.send(desk.waiting, message("make it 2", task_id=task.id)))
+    change = message("make it 2", task_id=task.id)
+    running = asyncio.create_task(desk.send(desk.waiting, change))
     asked = await desk.asked(before)
     records.add_action("acme", "ana", "a2")
     await desk.agent.answer(asked, "Two, then: shall I?", order("a2"))
     (told,) = await running
     assert (told.task.id, states([told])) == (f"{desk.conversation}-{asked}", ["INPUT_REQUIRED"])
+    (again,) = await desk.send(desk.waiting, change)
+    assert (again.task.id, await desk.asked()) == (told.task.id, asked)
     (told,) = await desk.send(desk.waiting, message("yes", task_id=told.task.id))
     assert [records.actions[one][1].state.value for one in ("a1", "a2")] == ["pending", "confirmed"]
 
