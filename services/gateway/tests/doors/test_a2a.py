@@ -137,6 +137,11 @@ async def test_other_words_than_yes_or_no_are_a_task_of_their_own(desk: Desk, re
     assert (again.task.id, await desk.asked()) == (told.task.id, asked)
     (told,) = await desk.send(desk.waiting, message("yes", task_id=told.task.id))
     assert [records.actions[one][1].state.value for one in ("a1", "a2")] == ["pending", "confirmed"]
+    await desk.send(desk.waiting, message("no", task_id=task.id))
+    (again,) = await desk.send(desk.waiting, change)  # its answer was lost, and the first task has ended since
+    assert (again.task.id, states([again])) == (told.task.id, ["COMPLETED"])
+    with pytest.raises(a2a_errors.UnsupportedOperationError):
+        await desk.send(desk.waiting, message("make it 3", task_id=task.id))
 
 
 async def test_a_yes_may_change_what_the_order_lets_be_changed(desk: Desk, records: RecordsStandIn) -> None:

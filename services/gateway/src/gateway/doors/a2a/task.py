@@ -61,7 +61,7 @@ class Task:
         self.actions: Sequence[Action] = ()
         self.left_to_person = False
         self.changed_at = question.created_at
-        self._question = question
+        self.question = question
         self._language = language
         self._message: Json | None = None
         self._metadata: Json = {}
@@ -91,8 +91,8 @@ class Task:
         )
 
     def _history(self) -> Json:
-        identity = self._question.client_message_id or self._question.id
-        part = {"text": self._question.text}
+        identity = self.question.client_message_id or self.question.id
+        part = {"text": self.question.text}
         return {"messageId": identity, "role": "ROLE_USER", "parts": [part], **self._ids}
 
     def _status(self) -> Json:

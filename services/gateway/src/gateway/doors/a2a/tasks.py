@@ -186,10 +186,10 @@ class Tasks:
         async with self._open_task(message.task_id or "") as (task, _):
             if message.context_id not in {None, "", task.id.conversation}:
                 raise invalid_param("message.contextId", "not the context of this task")
-        if task.state in TERMINAL:
+        is_ended = task.state in TERMINAL
+        if is_ended and not await self._is_repeated(message, task.id.conversation):
             raise unsupported(f"the task is {task.state}: send a message without taskId, in the same context")
-        is_question = task.state == INPUT_REQUIRED
-        if is_question:
+        if task.state == INPUT_REQUIRED:
             approved, edits = message.answer(), message.edits()
             if approved is not None:
                 await self._decide(task, "confirm" if approved else "reject", edits)
@@ -198,12 +198,20 @@ class Tasks:
         async with self._open_thread(task.id.conversation) as thread:
             sent_message = message.to_sent_message()
             stored = await thread.send(sent_message)
-            if is_question:
+            if is_ended or task.state == INPUT_REQUIRED:
                 # Words that are neither yes nor no ("make it 2") are a task of their own, with its own question.
                 task = await self._begin_task(
                     TaskId(task.id.conversation, stored.seq), sent_message, message.message_id
                 )
             yield task, thread
+
+    async def _is_repeated(self, message: wire.Message, conversation: str) -> bool:
+        """Whether other words than a yes or no are in the conversation already, and are sent again because their answer
+        was lost."""
+        if message.answer() is not None:
+            return False
+        identity = message.to_sent_message().identity
+        return any(task.question.client_message_id == identity for task in await self._all_tasks(conversation))
 
     @asynccontextmanager
     async def _open_task(self, text: str) -> AsyncGenerator[tuple[Task, Thread]]:
