@@ -198,6 +198,17 @@ ALL = "Which of the five stocks rose most this year?"
         ("and in 2010?", ["How did IBM do in 2012?"], None),
         ("rank them by volatility", ["hello"], None),
         ("thanks", ["Compare IBM and MSFT in 2012"], None),
+        ("How is the market doing?", [], "Which stocks rose most today?"),
+        ("how did the market do yesterday?", [], "Which stocks rose most yesterday?"),
+        ("Is the market up or down?", ["hello"], "Which stocks rose most today?"),
+        ("how have stocks done this year", [], "Which stocks rose most this year?"),
+        ("¿Cómo le fue a la bolsa en 2011?", [], "¿Qué acciones han subido más en 2011?"),
+        ("resumen del mercado", [], "¿Qué acciones han subido más hoy?"),
+        ("Is the market open?", [], None),
+        ("How does the stock market work?", [], None),
+        ("How are market orders filled?", [], None),
+        ("How are my stocks doing?", [], None),
+        ("Is there anything new in the Pro plan?", [], None),
     ],
 )
 def test_what_a_message_leaves_out_is_taken_from_those_before(text: str, before: list[str], whole: str | None) -> None:

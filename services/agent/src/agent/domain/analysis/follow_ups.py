@@ -1,4 +1,5 @@
-"""Completes questions that refer to earlier messages: "sort them by volatility", "and in 2010?"."""
+"""Completes questions: "sort them by volatility" and "and in 2010?" by earlier messages, "how is the market doing?" by
+what is meant."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +7,7 @@ from collections.abc import Sequence
 from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
-from agent.domain.analysis.question_patterns import unread_words
+from agent.domain.analysis.question_patterns import MARKET_STATE, unread_words
 from agent.domain.analysis.stretches import BLANK, UnreadText, main_period, take_periods
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
@@ -24,11 +25,32 @@ _MAX_PERIOD_WORDS = 8
 
 
 def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
-    """Completes a message that continues a question about several tickers; None if it continues none.
-    `earlier_messages`: oldest first."""
-    if tickers_in(text) or not earlier_messages:
+    """Completes a message that asks how the market is doing, or continues a question about several tickers; None for
+    any other. `earlier_messages`: oldest first."""
+    if tickers_in(text):
+        return None
+    if question := _market_question(text):
+        return question
+    if not earlier_messages:
         return None
     return _complete_ranking(text, earlier_messages) or _complete_period(text, earlier_messages)
+
+
+def _market_question(text: str) -> str | None:
+    """A question how the market is doing, as one for the moves of all tickers over the period that it names, or the
+    last session. None if the text asks something else."""
+    if not MARKET_STATE.search(plain(text)):
+        return None
+    unread = UnreadText(folded(text))
+    take_periods(unread)
+    taken = "".join(
+        character if unread_character == BLANK else " "
+        for character, unread_character in zip(text, unread.text, strict=False)
+    )
+    period = " ".join(taken.split())
+    if language_in(text, "en") == "es":
+        return f"¿Qué acciones han subido más {period or 'hoy'}?"
+    return f"Which stocks rose most {period or 'today'}?"
 
 
 def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:

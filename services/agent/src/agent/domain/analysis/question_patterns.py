@@ -215,6 +215,31 @@ OVERALL = re.compile(
     r"\bcompar\w+|\b(?:had|tuvo|tuvieron) (?:the |an? |el |un )?(?:better|worse|best|worst|mejor|peor)(?= [\x00\x01])|"
     r"\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la | las ))"
 )
+_MARKETS = (
+    r"(?:(?:all|the|today'?s|el|la|los|las|todas las|de|del|a la|al) )*(?:(?:stock|share|overall|whole) )?"
+    r"(?:markets?|stocks|shares|mercados?|bolsas?|acciones)"
+)
+_FALLS_OR_RISES = r"(?:sub\w+|baj\w+|ca(?:e|en|yo|yeron))"
+_MARKET_STATE_WORDS = (
+    r"(?:doing|do|done|going|been|behav\w+|perform\w*|look\w*|mov\w+|today|yesterday|now|right|lately|so far|this|"
+    r"since|over|during|in \d{4}|in general|hoy|ayer|ahora|est[ae]|desde|durante|en \d{4}|ultimamente|en general)"
+)
+MARKET_STATE = re.compile(
+    r"\b(?:how(?:'s| (?:is|are|was|were|did|has|have))|que tal|como (?:le |les )?"
+    r"(?:va|van|iba|anda|andan|esta|estan|fue|fueron|ha ido|han ido|cerro|cerraron|abrio|abrieron))(?: hoy| ayer)? "
+    rf"{_MARKETS}(?=\W*$|[?!.,;]| {_MARKET_STATE_WORDS}\b)"
+    rf"|\b(?:is|are|was|were|did|has|have) {_MARKETS} "
+    r"(?:up|down|rising|falling|risen|fallen|rise|fall|in the (?:red|green))\b"
+    rf"|\b{_FALLS_OR_RISES}(?: o {_FALLS_OR_RISES})? (?:hoy |ayer )?(?:el mercado|la bolsa|las bolsas|los mercados)\b"
+    rf"|\b(?:el mercado|la bolsa|las bolsas|los mercados) (?:{_FALLS_OR_RISES}|esta en (?:verde|rojo))\b"
+    r"|\bmarkets? (?:summary|overview|recap|update|report)\b|\b(?:summary|overview|recap) of (?:the )?markets?\b"
+    r"|\bresumen (?:del mercado|de (?:la bolsa|los mercados))\b"
+    r"|\b(?:what(?:'s| is| has| was)?|anything|something) (?:been )?"
+    rf"(?:happen\w*|going on|mov(?:ed|ing)|new|interesting) (?:(?:today|yesterday) )?(?:in|on|with) {_MARKETS}\b"
+    r"|^\W*what(?:'s| is| has)? mov(?:ed|ing)(?: today| yesterday)?\W*$"
+    rf"|\bque (?:pasa|paso|ha pasado|hay|se mueve|se movio)(?: de nuevo)?(?: hoy| ayer)? (?:en|con) {_MARKETS}\b"
+)
+"""A question how the market as a whole is doing: "how did the market do yesterday?", "¿cómo va la bolsa?"."""
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word or a percentage. Percentages that no rule has read are reported too."""
 

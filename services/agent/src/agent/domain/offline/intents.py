@@ -96,7 +96,10 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
         complete_question(text, earlier_texts) if offers_analysis else None,
     )
     asks_for_movers = (
-        market_words.MOVERS.search(normalized) and not symbols_in(text) and not is_about_mentioned and not is_about_all
+        market_words.MOVERS.search(normalized)
+        and not symbols_in(text)
+        and not is_about_mentioned
+        and not (is_about_all or analysis_question)
     )
     if _MEMORY_TOOL in schemas and asks_for_movers:
         return Wish(Intent.UNLISTED)
