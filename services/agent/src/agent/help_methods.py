@@ -60,7 +60,6 @@ class HelpMethods:
     async def providers(self, request: ProvidersRequest) -> ProvidersReply:
         """Lists the providers and their models, the same for every company, because the keys belong to the
         installation."""
-        del request
         return ProvidersReply(
             providers=[_view(provider, configured) for provider, configured in self._list_providers()]
         )

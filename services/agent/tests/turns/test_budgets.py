@@ -77,7 +77,6 @@ async def test_a_call_whose_tools_take_long_is_told_of_by_itself(
         told = asyncio.Event()
 
         async def slow(request: ToolCallRequested) -> ToolResult:
-            del request
             await scene.usage(1)
             told.set()
             return ToolResult(success=True, data={}, metadata=ToolMetadata(execution_time=1.0))
@@ -128,7 +127,6 @@ async def test_tokens_of_a_next_call_that_is_not_made_are_given_back(nats_server
         scene.reserves_further = True
 
         async def taken_over(request: ToolCallRequested) -> ToolResult:
-            del request
             await scene.take("c1")
             return ToolResult(success=True, data={}, metadata=ToolMetadata(execution_time=1.0))
 

@@ -98,7 +98,6 @@ async def test_what_failed_is_not_shown_as_done(
     script = Rule(match="vegan", replies=[calls, ScriptedReply(text=claimed), ScriptedReply(text=claimed)])
 
     async def refuse(request: ToolCallRequested) -> ToolResult:
-        del request
         error = ToolError(code=ToolCode.UNAVAILABLE, message="memory does not answer")
         return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=1.0))
 

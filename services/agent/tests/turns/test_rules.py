@@ -193,7 +193,6 @@ async def test_a_call_with_an_unknown_outcome_is_asked_for_again_by_its_own_id(
         told.append(ToolResult(success=True, data={"made": 1}, metadata=metadata))
 
         async def order(request: ToolCallRequested) -> ToolResult:
-            del request
             return told.pop(0)
 
         scene.executor.tools["order"] = order

@@ -52,7 +52,6 @@ class Nobody:
     """A lease that lies: whoever asks hears that nobody drives."""
 
     async def drives(self, key: ConversationKey, turn_id: str) -> bool:
-        del key, turn_id
         return False
 
 

@@ -95,7 +95,6 @@ async def test_a_tool_that_takes_longer_than_the_first_request_is_waited_for_run
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
 
         async def slow(request: ToolCallRequested) -> ToolResult:
-            del request
             await eventually(lambda: scene.executor.repeats)
             return ToolResult(success=True, data={"text": "29 USD"}, metadata=ToolMetadata(execution_time=4000.0))
 

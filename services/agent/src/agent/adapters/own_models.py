@@ -94,15 +94,12 @@ class CompanyModels:
         self._others = fallback
 
     def for_company(self, config: CompanyConfig) -> Models:
-        del config
         return self
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
-        del provider, model
         return ((self._own_sessions.provider, self._name),)
 
     def only(self, provider: str, model: str) -> ModelChoice:
-        del provider, model
         return ModelChoice(((self._own_sessions, self._name),))
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
@@ -119,7 +116,6 @@ class CompanyModels:
 
     def cheaper(self, provider: str, model: str) -> ModelChoice:
         """Returns the named model of the same server."""
-        del provider
         return ModelChoice(((self._own_sessions, model),))
 
 
@@ -145,5 +141,4 @@ class _UnusableModel:
         self._why = reason
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        del prompt, sink
         raise ModelRefusedError(self._why)

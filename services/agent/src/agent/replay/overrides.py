@@ -61,15 +61,12 @@ class SingleModel:
         self._chosen = chosen
 
     def for_company(self, config: CompanyConfig) -> Models:
-        del config
         return self
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
-        del provider, model
         return ((self._chosen.provider, self._chosen.model),)
 
     def only(self, provider: str, model: str) -> ModelChoice:
-        del provider, model
         return self._models.only(self._chosen.provider, self._chosen.model)
 
     def chosen(self, provider: str, model: str) -> ModelChoice:

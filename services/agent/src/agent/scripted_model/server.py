@@ -101,7 +101,6 @@ class ScriptedModel:
         self.changed = asyncio.Event()
 
     async def _models(self, request: web.Request) -> web.Response:
-        del request
         return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
 
     async def _put_script(self, request: web.Request) -> web.Response:
@@ -112,11 +111,9 @@ class ScriptedModel:
         return web.Response(status=204)
 
     async def _get_requests(self, request: web.Request) -> web.Response:
-        del request
         return web.Response(body=orjson.dumps(self.asked), content_type="application/json")
 
     async def _clear_requests(self, request: web.Request) -> web.Response:
-        del request
         self.asked.clear()
         return web.Response(status=204)
 

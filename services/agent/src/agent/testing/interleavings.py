@@ -46,14 +46,12 @@ class Rules:
 
     def event(self, event: effects.Event, handling: DeliveryState, world: World) -> effects.Event:
         """Returns the event that the machine gets; a subclass may change it."""
-        del handling, world
         return event
 
     def effect(
         self, effect: effects.Effect, cause: effects.Event | None, handling: DeliveryState, world: World
     ) -> effects.Effect:
         """Returns the effect that is performed; a subclass may change it."""
-        del cause, handling, world
         return effect
 
     def view(self, facts: tuple[Fact, ...]) -> Snapshot:
