@@ -51,7 +51,7 @@ from agent.completion_methods import CompletionMethods
 from agent.completions.completion import Completions
 from agent.completions.deps import CompletionPorts
 from agent.domain.context.compression import TokenWindow
-from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
+from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler
 from agent.help_methods import HelpMethods
 from agent.llm.paid_calls import Spending
 from agent.metrics import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
@@ -70,7 +70,7 @@ from agent.turns.proposer import Proposer
 from agent.turns.summaries import Summarizer
 from agent.turns.sweep import TurnSweep
 from agent.turns.watches import Watches
-from contracts.agent_rpc import TURN_STATE
+from contracts.agent_rpc import TURN_STATE, TurnState, TurnStateRequest
 from contracts.channels import ANALYSIS_REQUESTS, CHAT_ALL, LIVE_CHAT_ALL, TURN_TRIGGERS, ChatKind, parse_chat
 from contracts.company import CompanySettings
 from contracts.streams import CHAT, FACTS, TURNS
@@ -226,7 +226,7 @@ class Agent:
         archive = TurnArchive(nats)
         replay_models = ReplayModels(self.models, self.models.listed, connections.models, self._session)
         self._previews = PreviewMethods(
-            Preview(completion, ports.knowledge, self._encodings, limits),
+            Preview(completion, ports.knowledge, limits),
             Explanations(archive, prices()),
             RequestedReplays(archive, self._catalogue, replay_models, spending),
             FailedTurnList(nats),
@@ -250,7 +250,7 @@ class Agent:
         live = LiveFacts(Marks.of(self._nats), self._watches, self.sweep, self._followed)
         await follow_deletions(self._nats, self._forgotten.drop)
         await listen(self._nats, LIVE_CHAT_ALL, live.take)
-        await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
+        await self._server.serve(TURN_STATE, self._turn_state)
         await self._help.serve(self._server)
         await self._completions.serve(self._server, self._streams)
         await self._previews.serve(self._server)
@@ -319,6 +319,10 @@ class Agent:
     def _company_changed(self, company: str, settings: CompanySettings | None) -> None:
         self._catalogue.drop(company)
         self.engine.settings_changed(company, settings)
+
+    async def _turn_state(self, request: TurnStateRequest) -> TurnState | None:
+        """Returns the running turn of a conversation; None, which is no answer, unless this agent drives it."""
+        return self.engine.running(ConversationKey(request.company_id, request.conversation_id), request.turn_id)
 
     def _driven_here(self, key: ConversationKey, turn_id: str) -> bool:
         return self.engine.running(key, turn_id) is not None
