@@ -3,13 +3,17 @@
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
+from agent.adapters.circuit_breaker import MAX_FAILURES
+from agent.ports import ConversationKey, Requester
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import COMPANY, demo_config
 from agent.testing.completions import WEATHER, asking, complete, refused
 from agent.testing.stage import agent, stage
+from agent.turns.after_turn import SmallModel
 from contracts.completion_rpc import (
     COMPLETE,
     MODELS,
@@ -18,6 +22,7 @@ from contracts.completion_rpc import (
     CompletionPicture,
     ModelsRequest,
 )
+from contracts.preview_rpc import TRY, TryRequest
 from runtime.calls.rpc import RpcClient
 from runtime.calls.streamed_calls import StreamClient
 from runtime.errors import RpcError
@@ -296,3 +301,34 @@ async def test_a_call_of_memory_takes_along_what_the_user_wrote_and_no_other_cal
         await complete(scene.nats, asking(messages=spoken))
         said = {request.tool: request.said for request in scene.executor.requests}
     assert said == {"remember": ["x" * (20_000 - len(spoken[-1].content)), spoken[-1].content], "get_price": None}
+
+
+async def test_a_provider_that_has_rested_is_tried_by_whoever_asks_next(nats_server: NatsServer) -> None:
+    config = demo_config(preferred_provider="groq")
+    trial = TryRequest(principal="visitor/free/v", config=config, question="hello", language="en")
+    async with (
+        stage(nats_server.url, config) as scene,
+        scripted_model() as rested,
+        scripted_model() as other,
+        agent(
+            nats_server.url,
+            models=ModelSettings(
+                provider_keys={"groq": SecretStr("k"), "openai": SecretStr("k")},
+                provider_addresses={"groq": rested.base_url, "openai": other.base_url},
+            ),
+        ) as running,
+    ):
+        small, rpc = SmallModel(running.models, running.analysis_ports.spending), RpcClient(scene.nats)
+        key, requester = ConversationKey(COMPANY, "c1"), Requester("p", "user", "pro", "ana", "en")
+        messages = [{"role": "user", "content": "hello"}]
+
+        async def summarise() -> None:
+            assert small.is_available(config)
+            await small.ask(key, requester, config, messages, max_tokens=9)
+
+        for count, ask in enumerate(
+            (lambda: complete(scene.nats, asking()), lambda: rpc.call(TRY, trial, deadline=20.0), summarise), start=1
+        ):
+            running.models._providers["groq"]._failures = MAX_FAILURES  # pyright: ignore[reportPrivateUsage]
+            await ask()
+            assert (len(rested.asked), len(other.asked)) == (count, 0)

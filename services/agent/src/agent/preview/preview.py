@@ -8,7 +8,6 @@ import time
 from dataclasses import replace
 from uuid import uuid4
 
-from agent.adapters.encodings import Encodings
 from agent.completions.deps import CompletionPorts, SilentEvents
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
@@ -45,10 +44,9 @@ from contracts.preview_rpc import (
 class Preview:
     """Builds prompts and answers with unsaved settings."""
 
-    def __init__(self, ports: CompletionPorts, knowledge: KnowledgeReader, encoders: Encodings, limits: Limits) -> None:
+    def __init__(self, ports: CompletionPorts, knowledge: KnowledgeReader, limits: Limits) -> None:
         self._ports = ports
         self._knowledge = knowledge
-        self._encoders = encoders
         self._limits = limits
 
     async def prompt(self, request: PromptRequest) -> PromptReply:
@@ -62,7 +60,7 @@ class Preview:
         layers = layers_of(
             request.language, custom=base_layer(request.language, config), visitor=visitor, tool_names=names
         )
-        counter = await self._encoders.counter(request.config.preferred_model)
+        counter = await self._ports.encoders.counter(request.config.preferred_model)
         system = {"role": "system", "content": "\n\n".join(text for _, text in layers)}
         return PromptReply(
             layers=[PromptLayer(name=name, text=text) for name, text in layers],
@@ -89,20 +87,18 @@ class Preview:
             if remaining <= 0:
                 raise ModelDownError("no time is left for the model")
             is_last = journal.iterations >= config.tool_config.max_iterations
-            model, name = (
-                self._ports.models.for_company(config)
-                .chosen(config.preferred_provider, config.preferred_model)
-                .candidates[0]
-            )
+            models = self._ports.models.for_company(config)
+            choice = models.chosen(config.preferred_provider, config.preferred_model)
+            model, name = choice.candidates[0]
             is_offline = model.provider == "offline"
             model_window, window = UNLIMITED_WINDOW if is_offline else self._limits.model_window, self._limits.window
             if knowledge is not None and not is_offline:
-                knowledge = best_within_budget(knowledge, (await self._encoders.counter(name)).text)
+                knowledge = best_within_budget(knowledge, (await self._ports.encoders.counter(name)).text)
             material = PromptMaterial(
                 config, requester, history, journal, tools, is_last, remaining, window=window, knowledge=knowledge
             )
-            prompt, _ = await prompt_for(Composer(material), self._encoders, name, model_window)
-            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
+            prompt, _ = await prompt_for(Composer(material), self._ports.encoders, name, model_window)
+            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, choice=choice)
             journal = with_reply(journal, with_grounding(reply, journal, knowledge, query), last=is_last)
             if journal.ended:
                 break
