@@ -87,6 +87,25 @@ def _joined_texts(messages: Iterable[PromptMessage]) -> str:
     return "\n".join(message.text for message in messages)
 
 
+def _tools(
+    offered: tuple[OfferedTool, ...],
+    effect: CallModel,
+    config: CompanyConfig,
+    snapshot: TurnSnapshot,
+    history: PromptHistory,
+) -> tuple[tuple[OfferedTool, ...], tuple[OfferedTool, ...]]:
+    """Returns all tools of the requester, and those that a model is shown: the chosen ones, and all of the client."""
+    requester = snapshot.requester
+    tools = offered_with_analysis(offered, requester, history, config)
+    unanswered_text = _joined_texts(history.unanswered(effect.view.basis))
+    if person_rule_for(config, requester, unanswered_text) != "never":
+        tools = hand_over.offered_with_hand_over(tools, requester.language)
+    texts = [*(entry.text for entry in history.settled(effect.view.basis)), unanswered_text]
+    shown = choose_tools(tools, texts, effect.journal, requester.language)
+    all_tools = with_client_tools(tools, snapshot.wishes)
+    return all_tools, (*shown, *all_tools[len(tools) :])
+
+
 class TurnInputs:
     """The inputs of one delivery."""
 
@@ -286,17 +305,9 @@ class TurnInputs:
             search = self._search_of(effect.view, history, snapshot.requester.language)
             if before_search is None:
                 search.send_alone()
-            tools = await self._ports.catalogue.offered(self.key.company, snapshot.requester)
+            offered = await self._ports.catalogue.offered(self.key.company, snapshot.requester)
             self.context = await asyncio.shield(context_task) if context_task is not None else None
-            tools = offered_with_analysis(tools, snapshot.requester, history, config)
-            unanswered_messages = history.unanswered(effect.view.basis)
-            unanswered_text = _joined_texts(unanswered_messages)
-            if person_rule_for(config, snapshot.requester, unanswered_text) != "never":
-                tools = hand_over.offered_with_hand_over(tools, snapshot.requester.language)
-            earlier_texts = [entry.text for entry in history.settled(effect.view.basis)]
-            shown = choose_tools(tools, [*earlier_texts, unanswered_text], effect.journal, snapshot.requester.language)
-            own_tool_count, tools = len(tools), with_client_tools(tools, snapshot.wishes)
-            shown = (*shown, *tools[own_tool_count:])  # all tools of the client are shown
+            tools, shown = _tools(offered, effect, config, snapshot, history)
             model, name = choice.candidates[0]
             # The offline provider has no window; it reads results and passages in full.
             is_offline = model.provider == "offline"
@@ -331,10 +342,11 @@ class TurnInputs:
             composer.add_knowledge(knowledge)
             prompt, self.compressed = await prompt_for(composer, self._ports.encoders, name, window)
             self._last_prompt = prompt, name
+            unanswered = history.unanswered(effect.view.basis)
             # The offline provider reads only the unanswered messages.
             self._prompt_sequences = (
-                (unanswered_messages[0].seq, unanswered_messages[-1].seq)
-                if is_offline and unanswered_messages
+                (unanswered[0].seq, unanswered[-1].seq)
+                if is_offline and unanswered
                 else sequences_in_prompt(self.compressed)
             )
             if self.context is not None:
