@@ -8,7 +8,7 @@ so.
 import time
 from dataclasses import replace
 
-from agent.completions.deps import CompletionPorts, SilentEvents
+from agent.completions.deps import Prove, SilentEvents
 from agent.completions.prompt import check_fits, prompt_for
 from agent.completions.speech import Speech
 from agent.domain.actions import pending_actions, waiting_text
@@ -26,7 +26,7 @@ from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
 from agent.ports import ConversationKey, ModelChoice, Requester
 from agent.texts import TEXTS
-from agent.turns.deps import Limits
+from agent.turns.deps import Limits, Ports
 from agent.turns.tool_runs import CallRound, run_calls
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import NO_PICTURES, OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
@@ -40,9 +40,10 @@ MIN_TOOL_SECONDS = 1.0
 class Completions:
     """All completions of this agent."""
 
-    def __init__(self, ports: CompletionPorts, limits: Limits) -> None:
+    def __init__(self, ports: Ports, prove: Prove, limits: Limits) -> None:
         """`limits`: those of turns."""
         self._ports = ports
+        self._prove = prove
         self.limits = limits
 
     async def models(self, company: str) -> list[ModelName]:
@@ -62,7 +63,7 @@ class Completions:
                 CONTEXT_LENGTH or NO_PICTURES.
             BudgetSpentError, ModelError, UnreachableError; BrokenOffError from `speech`.
         """
-        requester = self._ports.prove(request.principal, request.company_id)
+        requester = self._prove(request.principal, request.company_id)
         if requester is None:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
         config = await self._config(request.company_id)

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from uuid import uuid4
 
-from agent.completions.deps import CompletionPorts, SilentEvents
+from agent.completions.deps import Prove, SilentEvents
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
 from agent.domain.grounding import knowledge_query, with_grounding
@@ -20,10 +20,10 @@ from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
-from agent.ports import ConversationKey, KnowledgeReader, PromptHistory, Requester
+from agent.ports import ConversationKey, PromptHistory, Requester
 from agent.preview.model_check import check_model
 from agent.turns.composer import UNLIMITED_WINDOW, Composer, PromptMaterial, prompt_for
-from agent.turns.deps import Limits
+from agent.turns.deps import Limits, Ports
 from agent.turns.tool_runs import CallRound, run_calls
 from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
@@ -44,9 +44,9 @@ from contracts.preview_rpc import (
 class Preview:
     """Builds prompts and answers with unsaved settings."""
 
-    def __init__(self, ports: CompletionPorts, knowledge: KnowledgeReader, limits: Limits) -> None:
+    def __init__(self, ports: Ports, prove: Prove, limits: Limits) -> None:
         self._ports = ports
-        self._knowledge = knowledge
+        self._prove = prove
         self._limits = limits
 
     async def prompt(self, request: PromptRequest) -> PromptReply:
@@ -80,7 +80,7 @@ class Preview:
         journal = Journal(uuid4().hex, basis=0, started_at=now, deadline=now + TRY_SECONDS)
         history = PromptHistory((PromptMessage(mine=False, text=request.question, seq=1),))
         query = knowledge_query(history.messages, journal.basis, request.language)
-        knowledge = await self._knowledge.search(config.company_id, query) if query else KnowledgeFound()
+        knowledge = await self._ports.knowledge.search(config.company_id, query) if query else KnowledgeFound()
         account = SpendingAccount(config.company_id, user=requester.user, turn_id=journal.turn_id)
         while True:
             remaining = journal.deadline - time.time()
@@ -123,7 +123,7 @@ class Preview:
     async def _visitor(
         self, principal: str, config: CompanyConfig, language: Language
     ) -> tuple[Requester, tuple[OfferedTool, ...]]:
-        requester = self._ports.prove(principal, config.company_id)
+        requester = self._prove(principal, config.company_id)
         if requester is None:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
         requester = replace(requester, language=language)
