@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 
 from contracts.envelope import Snake
+from contracts.market_rpc import TickerError
 from contracts.symbols import Symbol
 from contracts.tools.arguments import SymbolArguments, TickersArguments
 from market_adapter.domain.facts import EventKind, Fundamentals
@@ -13,7 +14,7 @@ from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.prices import BarData
-from market_adapter.tools.shapes import FailureData, Sourced, amount, number, per_ticker
+from market_adapter.tools.shapes import Sourced, amount, number, per_ticker
 from market_adapter.tools.tool import tool
 
 TAIL_BARS = 20
@@ -96,7 +97,7 @@ class SnapshotsData(Sourced):
     """Output of market_snapshot."""
 
     tickers: dict[str, SnapshotData]
-    errors: list[FailureData]
+    errors: list[TickerError]
 
 
 class EventsData(FundamentalsData):
@@ -112,7 +113,7 @@ class FundamentalsEventsData(Sourced):
     """Output of fundamentals_events."""
 
     tickers: dict[str, EventsData]
-    errors: list[FailureData]
+    errors: list[TickerError]
 
 
 class ResearchTools:
