@@ -155,7 +155,7 @@ class TradingTools:
         """The order that this call has created, as it is now; None if it has created none."""
         order_id, account = order_id_of(caller), await self._paper_trading.store.load(caller.owner)
         order = account.order(order_id)
-        order = order or (await self._paper_trading.store.archived_orders(caller.owner, [order_id])).get(order_id)
+        order = order or await self._paper_trading.archived_order(caller.owner, order_id)
         if order is None:
             return None
         return self._created(order, account, self._provider.source, self._provider.now())
@@ -171,9 +171,7 @@ class TradingTools:
             return changed, changed.order(arguments.order_id)
 
         order = await self._paper_trading.change(caller.owner, cancel_order)
-        order = order or (await self._paper_trading.store.archived_orders(caller.owner, [arguments.order_id])).get(
-            arguments.order_id
-        )
+        order = order or await self._paper_trading.archived_order(caller.owner, arguments.order_id)
         if order is None:
             raise NotFoundError(arguments.order_id, TEXTS["order.not_yours"].format(order_id=arguments.order_id))
         if order.state is not OrderState.CANCELLED:
@@ -184,9 +182,7 @@ class TradingTools:
     async def cancelled(self, arguments: OrderRef, caller: ToolCaller) -> CancelledData | None:
         """The order if it has been cancelled, by this call or another; otherwise None."""
         order = (await self._paper_trading.store.load(caller.owner)).order(arguments.order_id)
-        order = order or (await self._paper_trading.store.archived_orders(caller.owner, [arguments.order_id])).get(
-            arguments.order_id
-        )
+        order = order or await self._paper_trading.archived_order(caller.owner, arguments.order_id)
         if order is None or order.state is not OrderState.CANCELLED:
             return None
         return CancelledData(order_id=order.id, status=order.state)
