@@ -83,7 +83,7 @@ class SignalTools:
             prediction_id=prediction_id(history.symbol, history.last.session),
             prediction=prediction.call.value,
             confidence=round(prediction.confidence, 4),
-            horizon=f"{prediction.horizon} sessions",
+            horizon=f"{HORIZON} sessions",
             accuracy=round(prediction.accuracy, 4),
             base_accuracy=round(prediction.base_accuracy, 4),
             skill_vs_base=round(prediction.skill_vs_base, 4),
