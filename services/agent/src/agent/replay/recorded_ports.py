@@ -33,7 +33,8 @@ NOT_IN_RECORD = "NOT_IN_RECORD"
 
 
 class PlayedLog:
-    """ports.ChatLog and ports.Histories: the conversation as it was. `ending`: the end of the replayed turn."""
+    """ports.ChatLog, Histories, Contexts and KnowledgeReader: the conversation and what was known, as it was.
+    `ending`: the end of the replayed turn."""
 
     def __init__(self, turn: RecordedTurn, delay: float) -> None:
         """`delay`: seconds before an answer, by the settings."""
@@ -58,6 +59,19 @@ class PlayedLog:
 
     async def up_to(self, key: ConversationKey, seq: int) -> PromptHistory:
         return self._turn.inputs.history
+
+    async def full(
+        self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
+    ) -> FullContext | None:
+        return self._turn.inputs.context
+
+    async def save(
+        self, key: ConversationKey, summary: str, up_to: int, messages: int, replaced: Summary | None
+    ) -> None:
+        """Does nothing: a replay stores no summaries."""
+
+    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+        return self._turn.inputs.knowledge
 
 
 class PlayedJournals:
@@ -106,33 +120,6 @@ class PlayedTools:
                 "metadata": {"execution_time": 0.0},
             }
         )
-
-
-@dataclass(frozen=True)
-class PlayedContexts:
-    """ports.Contexts: the recorded context of the customer."""
-
-    turn: RecordedTurn
-
-    async def full(
-        self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
-    ) -> FullContext | None:
-        return self.turn.inputs.context
-
-    async def save(
-        self, key: ConversationKey, summary: str, up_to: int, messages: int, replaced: Summary | None
-    ) -> None:
-        """Does nothing: a replay stores no summaries."""
-
-
-@dataclass(frozen=True)
-class PlayedKnowledge:
-    """ports.KnowledgeReader: the passages that were found then."""
-
-    turn: RecordedTurn
-
-    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
-        return self.turn.inputs.knowledge
 
 
 @dataclass(frozen=True)
