@@ -12,10 +12,9 @@ from market_adapter.domain.performance import first_day
 from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.sentiment import METHOD, Sentiment, mean_sentiment, sentiment_of
 from market_adapter.errors import NoDataError
-from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
-from market_adapter.tools.tool import tool
+from market_adapter.tools.tool import MarketTools, tool
 
 MAX_HEADLINES = 1_000
 NEW_YORK = ZoneInfo("America/New_York")
@@ -68,11 +67,8 @@ class SentimentData(Sourced):
     method: str = METHOD
 
 
-class NewsTools:
+class NewsTools(MarketTools):
     """The tools for headlines and their sentiment."""
-
-    def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
 
     @tool
     async def get_news(self, arguments: NewsArguments) -> NewsData:

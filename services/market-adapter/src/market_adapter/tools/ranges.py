@@ -46,7 +46,6 @@ from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
 from market_adapter.errors import MarketError, NoDataError
-from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.indicators import MAX_BARS
 from market_adapter.tools.range_shapes import (
@@ -59,7 +58,7 @@ from market_adapter.tools.range_shapes import (
     FiguresData,
 )
 from market_adapter.tools.shapes import per_ticker
-from market_adapter.tools.tool import tool
+from market_adapter.tools.tool import MarketTools, tool
 
 PLACES = 6
 WARM_UP_DAYS = 420
@@ -78,11 +77,8 @@ class RequestedRange(NamedTuple):
     words: str
 
 
-class RangeTools:
+class RangeTools(MarketTools):
     """Tools for figures of a period."""
-
-    def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
 
     @tool
     async def get_performance(self, arguments: RangeArguments, language: str) -> FiguresData:
