@@ -17,7 +17,6 @@ from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.client_calls import ClientCalls
 from agent.adapters.companies import AgentCompanies
-from agent.adapters.contexts import ContextClient
 from agent.adapters.drivers import AgentDrivers
 from agent.adapters.encodings import Encodings
 from agent.adapters.failed_turns import FailedTurnList
@@ -29,15 +28,14 @@ from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import HistoryClient
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.json_schemas import JsonSchemas
-from agent.adapters.knowledge import CompanyKnowledge
 from agent.adapters.live import LiveEvents
 from agent.adapters.log_position import NewestFacts
 from agent.adapters.market_symbols import MarketSymbols
+from agent.adapters.memory import MemoryClient
 from agent.adapters.model_router import configured_router
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.own_models import OwnModels
 from agent.adapters.price_table import prices
-from agent.adapters.proofs import MemoryProofs
 from agent.adapters.requesters import prover
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.tool_details import ExecutorTools
@@ -153,9 +151,9 @@ class Agent:
         self._usage = UsageBook(publisher, prices(), budgets.settle)
         self._records = TurnRecords(publisher)
         spending = Spending(budgets, self._usage)
-        self._contexts, small_model = ContextClient(rpc), SmallModel(self.models, spending)
-        self._summaries = Summarizer(self._contexts, self._encodings, small_model)
-        self._proposer = Proposer(MemoryProofs(rpc), small_model)
+        self._memory, small_model = MemoryClient(rpc), SmallModel(self.models, spending)
+        self._summaries = Summarizer(self._memory, self._encodings, small_model)
+        self._proposer = Proposer(self._memory, small_model)
         self._instance = uuid.uuid4().hex[:12]
         executor = ToolRequests(publisher, ReplyInbox.of(nats), self._instance, self._catalogue.served)
         analyses = Analyses(nats, SOURCE)
@@ -215,8 +213,8 @@ class Agent:
             clock=self._clock,
             spending=spending,
             record=self._records.record,
-            contexts=self._contexts,
-            knowledge=CompanyKnowledge(self._rpc),
+            contexts=self._memory,
+            knowledge=self._memory,
             files=ExecutorFiles(self._rpc),
             encoders=self._encodings,
             own=BusOwnCalls(self._rpc, hand_offs),
