@@ -178,6 +178,13 @@ class TurnInputs:
             self._search = (snapshot.seq, PassageQuery(self._ports.knowledge, self.key.company, query))
         return self._search[1]
 
+    async def _passages(self, search: PassageQuery, model: str | None) -> KnowledgeFound | None:
+        """Returns the passages found, as many as fit into a prompt of the model; all of them for None (offline)."""
+        knowledge = await search.result()
+        if knowledge is None or model is None:
+            return knowledge
+        return best_within_budget(knowledge, (await self._ports.encoders.counter(model)).text)
+
     async def own_reply(self, effect: CallModel, snapshot: TurnSnapshot, config: CompanyConfig) -> ModelAnswer | None:
         """Returns the tool step or text with which the agent itself answers by its rules; None if the model is
         needed."""
@@ -334,21 +341,14 @@ class TurnInputs:
             )
             if before_search is not None and search.query is not None:
                 before_search(composer.prompt(composer.render(composer.draft)), search)
-            knowledge = await search.result()
-            if knowledge is not None and not is_offline:
-                knowledge = best_within_budget(knowledge, (await self._ports.encoders.counter(name)).text)
-            self.knowledge = knowledge
-            self.tools, self.inputs = tools, Inputs(snapshot, history, self.context, knowledge)
-            composer.add_knowledge(knowledge)
+            self.knowledge = await self._passages(search, None if is_offline else name)
+            self.tools, self.inputs = tools, Inputs(snapshot, history, self.context, self.knowledge)
+            composer.add_knowledge(self.knowledge)
             prompt, self.compressed = await prompt_for(composer, self._ports.encoders, name, window)
             self._last_prompt = prompt, name
-            unanswered = history.unanswered(effect.view.basis)
-            # The offline provider reads only the unanswered messages.
-            self._prompt_sequences = (
-                (unanswered[0].seq, unanswered[-1].seq)
-                if is_offline and unanswered
-                else sequences_in_prompt(self.compressed)
-            )
+            self._prompt_sequences = sequences_in_prompt(self.compressed)
+            if is_offline and (unanswered := history.unanswered(effect.view.basis)):
+                self._prompt_sequences = unanswered[0].seq, unanswered[-1].seq  # it reads only these
             if self.context is not None:
                 context_span.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt
