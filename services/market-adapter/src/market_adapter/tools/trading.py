@@ -12,7 +12,6 @@ from decimal import ROUND_UP, Decimal
 from pydantic import Field
 
 from contracts.envelope import Snake
-from contracts.ids import derive_id
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
 from contracts.tools.account import OrderArguments, OrderRef, OrderType, Side
@@ -153,7 +152,7 @@ class TradingTools:
 
     async def created(self, caller: ToolCaller) -> CreatedData | None:
         """The order that this call has created, as it is now; None if it has created none."""
-        order_id, account = order_id_of(caller), await self._paper_trading.store.load(caller.owner)
+        order_id, account = caller.id_of("order"), await self._paper_trading.store.load(caller.owner)
         order = account.order(order_id)
         order = order or await self._paper_trading.archived_order(caller.owner, order_id)
         if order is None:
@@ -199,7 +198,7 @@ class TradingTools:
         )
 
     def _order(self, arguments: OrderArguments, caller: ToolCaller, quote: Quote) -> Order:
-        order_id, now = order_id_of(caller), self._wall_clock.now()
+        order_id, now = caller.id_of("order"), self._wall_clock.now()
         return Order(
             id=order_id,
             call_id=caller.call_id,
@@ -293,10 +292,6 @@ def edit_order(owner: str, order: Order, edits: Mapping[str, object]) -> Order:
         reserve_price=arguments.limit_price or arguments.stop_price or order.reserve_price,
     )
     return replace(changed, content_hash=content_hash(owner, order.id, contents(changed)))
-
-
-def order_id_of(caller: ToolCaller) -> str:
-    return derive_id(str(caller.owner), "order", caller.call_id).replace("-", "")
 
 
 def _is_waiting(order: Order) -> bool:
