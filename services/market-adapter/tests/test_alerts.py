@@ -1,7 +1,6 @@
 """Alerts: when they fire, and that each does so once, whoever dies and however many look."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -9,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from pymongo import AsyncMongoClient
 
 from contracts.events.registry import BY_TYPE
 from contracts.ids import uuid7
@@ -30,7 +28,6 @@ from market_adapter.testing.markets import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.unseen_news import UnseenNews
 from runtime.errors import PublishFailedError, RpcError
 from runtime.testing.clock import FakeClock
-from runtime.testing.servers import MongoDatabase
 
 ANN = UserRef(company_id="demo", user_id="ann")
 
@@ -110,15 +107,6 @@ class Watch:
     async def bars(self) -> None:
         self.provider.today += 1
         await self.alarms.run()
-
-
-@pytest.fixture
-async def database(mongo_server: MongoDatabase) -> AsyncIterator[Any]:
-    client = AsyncMongoClient[dict[str, Any]](mongo_server.url)
-    try:
-        yield client[mongo_server.database]
-    finally:
-        await client.close()
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """A call with side effects that nobody knows the end of: looked up by its id, done once, never after its deadline."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import Awaitable
 from typing import Any, TypeVar
 
 import pytest
-from pymongo import AsyncMongoClient
 
 from contracts.events.chat import Action
 from contracts.ids import uuid7
@@ -28,7 +27,6 @@ from market_adapter.tools.watchlists import WatchlistTools
 from runtime.calls.deadlines import serve_for
 from runtime.clock import SystemClock
 from runtime.errors import RpcError
-from runtime.testing.servers import MongoDatabase
 
 ResultT = TypeVar("ResultT")
 Calls = list[tuple[str, dict[str, Any]]]
@@ -83,12 +81,8 @@ class Adapter:
 
 
 @pytest.fixture
-async def adapter(mongo_server: MongoDatabase) -> AsyncIterator[Adapter]:
-    client = AsyncMongoClient[dict[str, Any]](mongo_server.url)
-    try:
-        yield Adapter(client[mongo_server.database])
-    finally:
-        await client.close()
+def adapter(database: Any) -> Adapter:
+    return Adapter(database)
 
 
 async def effects(adapter: Adapter) -> Calls:

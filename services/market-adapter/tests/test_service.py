@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from nats.aio.client import Client
 
 from contracts.market_rpc import QUEUE
@@ -14,14 +13,9 @@ from contracts.tools_rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.testing.process import Stack
 from runtime.calls.rpc import RpcClient
-from runtime.testing.servers import MongoDatabase, NatsServer, eventually
+from runtime.testing.servers import eventually
 
 SESSIONS = [str(session) for session in load_sample().sessions[-121:]]
-
-
-@pytest.fixture
-def stack(nats_server: NatsServer, mongo_server: MongoDatabase, tmp_path: Path) -> Stack:
-    return Stack(nats_server, mongo_server, tmp_path)
 
 
 async def price(client: Client, symbol: str = "IBM") -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,14 +25,9 @@ from contracts.tools_rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.testing.process import Stack
 from runtime.bus.connection import jetstream
 from runtime.calls.rpc import RpcClient
-from runtime.testing.servers import MongoDatabase, NatsServer, eventually
+from runtime.testing.servers import eventually
 
 ANN = UserRef(company_id="demo", user_id="ann")
-
-
-@pytest.fixture
-def stack(nats_server: NatsServer, mongo_server: MongoDatabase, tmp_path: Path) -> Stack:
-    return Stack(nats_server, mongo_server, tmp_path)
 
 
 async def call(client: Client, tool: str, call_id: str = "c1", **arguments: Any) -> dict[str, Any]:

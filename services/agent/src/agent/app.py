@@ -17,7 +17,6 @@ from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.client_calls import ClientCalls
 from agent.adapters.companies import AgentCompanies
-from agent.adapters.contexts import ContextClient
 from agent.adapters.drivers import AgentDrivers
 from agent.adapters.encodings import Encodings
 from agent.adapters.failed_turns import FailedTurnList
@@ -29,15 +28,14 @@ from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import HistoryClient
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.json_schemas import JsonSchemas
-from agent.adapters.knowledge import CompanyKnowledge
 from agent.adapters.live import LiveEvents
 from agent.adapters.log_position import NewestFacts
 from agent.adapters.market_symbols import MarketSymbols
+from agent.adapters.memory import MemoryClient
 from agent.adapters.model_router import configured_router
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.own_models import OwnModels
 from agent.adapters.price_table import prices
-from agent.adapters.proofs import MemoryProofs
 from agent.adapters.requesters import prover
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.tool_details import ExecutorTools
@@ -49,13 +47,12 @@ from agent.analysis.in_chat import AnalysisCalls
 from agent.assist.deps import HelpPorts
 from agent.completion_methods import CompletionMethods
 from agent.completions.completion import Completions
-from agent.completions.deps import CompletionPorts
 from agent.domain.context.compression import TokenWindow
-from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
+from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler
 from agent.help_methods import HelpMethods
 from agent.llm.paid_calls import Spending
 from agent.metrics import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
-from agent.ports import ConversationKey
+from agent.ports import ConversationKey, ToolCalls
 from agent.preview.preview import Preview
 from agent.preview_methods import PreviewMethods
 from agent.record.explanation import Explanations
@@ -70,7 +67,7 @@ from agent.turns.proposer import Proposer
 from agent.turns.summaries import Summarizer
 from agent.turns.sweep import TurnSweep
 from agent.turns.watches import Watches
-from contracts.agent_rpc import TURN_STATE
+from contracts.agent_rpc import TURN_STATE, TurnState, TurnStateRequest
 from contracts.channels import ANALYSIS_REQUESTS, CHAT_ALL, LIVE_CHAT_ALL, TURN_TRIGGERS, ChatKind, parse_chat
 from contracts.company import CompanySettings
 from contracts.streams import CHAT, FACTS, TURNS
@@ -133,62 +130,35 @@ class Agent:
     ) -> None:
         """`wrap`: wraps the ports; tests use it to let agents die in the middle of a step."""
         nats = connections.nats
-        instance = uuid.uuid4().hex[:12]
-        publisher, rpc = Publisher(nats), RpcClient(nats)
-        chat, self._messages = ConversationLog(nats), DirectReader(nats, CHAT.name)
+        publisher, rpc = self._publisher, self._rpc = Publisher(nats), RpcClient(nats)
         self._nats = nats
         self._session = _session()
+        self._chat, self._messages = ConversationLog(nats), DirectReader(nats, CHAT.name)
         self.settings = CompanyCache(nats, rpc)
         self.companies = AgentCompanies(self.settings)
         self._catalogue = ExecutorCatalogue(rpc)
         self._clock = JetStreamClock(nats)
         self._live = LiveEvents(publisher)
         self._watches = Watches()
-        self._followed = followed = FollowedConversations()
+        self._followed = FollowedConversations()
+        self._encodings = Encodings()
         self.models = configured_router(connections.models, self._session)
         self._own_models = OwnModels(
             self.models, connections.models, self._session, connections.seal, loopback=connections.loopback
         )
         self.models.own = self._own_models.for_company
-        self._budgets = MemoryBudgets(rpc, nats)
-        self._usage = UsageBook(publisher, prices(), self._budgets.settle)
+        budgets = MemoryBudgets(rpc, nats)
+        self._usage = UsageBook(publisher, prices(), budgets.settle)
         self._records = TurnRecords(publisher)
-        spending = Spending(self._budgets, self._usage)
-        contexts = ContextClient(rpc)
-        self._encodings = Encodings()
-        small_model = SmallModel(self.models, spending)
-        self._summaries = Summarizer(contexts, self._encodings, small_model)
-        self._proposer = Proposer(MemoryProofs(rpc), small_model)
-        writer = ConversationWriter(chat, publisher, SOURCE)
-        executor = ToolRequests(publisher, ReplyInbox.of(nats), instance, self._catalogue.served)
+        spending = Spending(budgets, self._usage)
+        self._memory, small_model = MemoryClient(rpc), SmallModel(self.models, spending)
+        self._summaries = Summarizer(self._memory, self._encodings, small_model)
+        self._proposer = Proposer(self._memory, small_model)
+        self._instance = uuid.uuid4().hex[:12]
+        executor = ToolRequests(publisher, ReplyInbox.of(nats), self._instance, self._catalogue.served)
         analyses = Analyses(nats, SOURCE)
-        histories = HistoryClient(rpc, chat, followed=followed)
-        hand_offs = HandOffs(writer, histories, self.companies, self._clock)
-        self._forgotten = ForgottenConversations(histories, followed, lambda key: self.engine.deleted(key))
-        ports = Ports(
-            chat=JetStreamChatLog(chat, writer, connections.verify, followed),
-            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.last_ended_turn),
-            histories=histories,
-            companies=self.companies,
-            catalogue=self._catalogue,
-            tools=ClientCalls(
-                AnalysisCalls(executor, analyses, self.companies, self.models), ClientResults(nats, SOURCE)
-            ),
-            drivers=AgentDrivers(rpc, self._driven_here),
-            live=self._live,
-            failures=EndedTurns(FailureReports(publisher, DeadLetters(nats), chat), hand_offs),
-            models=self.models,
-            clock=self._clock,
-            spending=spending,
-            record=self._records.record,
-            contexts=contexts,
-            knowledge=CompanyKnowledge(rpc),
-            files=ExecutorFiles(rpc),
-            encoders=self._encodings,
-            own=BusOwnCalls(rpc, hand_offs),
-            summaries=self._summaries,
-            proposals=self._proposer,
-        )
+        self._histories = HistoryClient(rpc, self._chat, self._followed)
+        ports = self._turn_ports(connections, executor, analyses, spending)
         limits = _limits(settings, connections.models)
         self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits, lambda: self.worker.stalled_at)
         self.settings.on_change(self._company_changed)
@@ -208,30 +178,8 @@ class Agent:
         )
         self.analyses = _analysis_worker(nats, self.analysis_ports, settings)
         self.workers = (self.worker, self.analyses)
-        self._server = RpcServer(nats, answers=rpc_error)
-        self._help = HelpMethods(
-            HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models, spending), self.models.listed
-        )
-        self._streams = StreamServer(nats, answers=rpc_error)
-        completion = CompletionPorts(
-            companies=self.companies,
-            catalogue=self._catalogue,
-            tools=ports.tools,
-            models=self.models,
-            spending=spending,
-            encoders=self._encodings,
-            prove=prover(connections.verify),
-        )
-        self._completions = CompletionMethods(Completions(completion, limits))
-        archive = TurnArchive(nats)
-        replay_models = ReplayModels(self.models, self.models.listed, connections.models, self._session)
-        self._previews = PreviewMethods(
-            Preview(completion, ports.knowledge, self._encodings, limits),
-            Explanations(archive, prices()),
-            RequestedReplays(archive, self._catalogue, replay_models, spending),
-            FailedTurnList(nats),
-        )
-        self._chat = chat
+        self._server, self._streams = RpcServer(nats, answers=rpc_error), StreamServer(nats, answers=rpc_error)
+        self._methods = self._methods_for(ports, connections, limits)
         self.sweep = TurnSweep(
             self.engine.handle,
             interval=settings.sweep_seconds,
@@ -241,6 +189,57 @@ class Agent:
         self.waiting = Backlog(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self.sweep.count)
         TURNS_RUNNING.set_function(lambda: self.engine.driven)
 
+    def _turn_ports(
+        self, connections: AgentConnections, executor: ToolCalls, analyses: Analyses, spending: Spending
+    ) -> Ports:
+        nats = self._nats
+        writer = ConversationWriter(self._chat, self._publisher, SOURCE)
+        hand_offs = HandOffs(writer, self._histories, self.companies, self._clock)
+        return Ports(
+            chat=JetStreamChatLog(self._chat, writer, connections.verify, self._followed),
+            journals=JournalStore(
+                DirectReader(nats, TURNS.name), self._publisher, self._instance, self._followed.last_ended_turn
+            ),
+            histories=self._histories,
+            companies=self.companies,
+            catalogue=self._catalogue,
+            tools=ClientCalls(
+                AnalysisCalls(executor, analyses, self.companies, self.models), ClientResults(nats, SOURCE)
+            ),
+            drivers=AgentDrivers(self._rpc, self._driven_here),
+            live=self._live,
+            failures=EndedTurns(FailureReports(self._publisher, DeadLetters(nats), self._chat), hand_offs),
+            models=self.models,
+            clock=self._clock,
+            spending=spending,
+            record=self._records.record,
+            contexts=self._memory,
+            knowledge=self._memory,
+            files=ExecutorFiles(self._rpc),
+            encoders=self._encodings,
+            own=BusOwnCalls(self._rpc, hand_offs),
+            summaries=self._summaries,
+            proposals=self._proposer,
+        )
+
+    def _methods_for(
+        self, ports: Ports, connections: AgentConnections, limits: Limits
+    ) -> tuple[HelpMethods, CompletionMethods, PreviewMethods]:
+        """Returns the methods that other services call, besides the state of turns."""
+        prove, archive = prover(connections.verify), TurnArchive(self._nats)
+        replay_models = ReplayModels(self.models, self.models.listed, connections.models, self._session)
+        help_ports = HelpPorts(ports.companies, ports.histories, NewestFacts(self._chat), self.models, ports.spending)
+        return (
+            HelpMethods(help_ports, self.models.listed),
+            CompletionMethods(Completions(ports, prove, limits), self._streams),
+            PreviewMethods(
+                Preview(ports, prove, limits),
+                Explanations(archive, prices()),
+                RequestedReplays(archive, self._catalogue, replay_models, ports.spending),
+                FailedTurnList(self._nats),
+            ),
+        )
+
     async def start(self) -> None:
         """Starts all subscriptions, then the workers."""
         self._encodings.begin()
@@ -248,12 +247,12 @@ class Agent:
         for subject in TOOLS_CHANGED:
             await subscribe(self._nats, subject, self._catalogue.changed)
         live = LiveFacts(Marks.of(self._nats), self._watches, self.sweep, self._followed)
-        await follow_deletions(self._nats, self._forgotten.drop)
+        forgotten = ForgottenConversations(self._histories, self._followed, self.engine.deleted)
+        await follow_deletions(self._nats, forgotten.drop)
         await listen(self._nats, LIVE_CHAT_ALL, live.take)
-        await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
-        await self._help.serve(self._server)
-        await self._completions.serve(self._server, self._streams)
-        await self._previews.serve(self._server)
+        await self._server.serve(TURN_STATE, self._turn_state)
+        for methods in self._methods:
+            await methods.serve(self._server)
         await self._clock.synchronise()
         await self._nats.flush(timeout=10)
         await self.worker.start()
@@ -319,6 +318,10 @@ class Agent:
     def _company_changed(self, company: str, settings: CompanySettings | None) -> None:
         self._catalogue.drop(company)
         self.engine.settings_changed(company, settings)
+
+    async def _turn_state(self, request: TurnStateRequest) -> TurnState | None:
+        """Returns the running turn of a conversation; None, which is no answer, unless this agent drives it."""
+        return self.engine.running(ConversationKey(request.company_id, request.conversation_id), request.turn_id)
 
     def _driven_here(self, key: ConversationKey, turn_id: str) -> bool:
         return self.engine.running(key, turn_id) is not None

@@ -24,12 +24,13 @@ from runtime.observability.telemetry import span
 class CompletionMethods:
     """Completions, and the models they may ask for."""
 
-    def __init__(self, completions: Completions) -> None:
+    def __init__(self, completions: Completions, streams: StreamServer) -> None:
         self._completions = completions
+        self._streams = streams
 
-    async def serve(self, server: RpcServer, streams: StreamServer) -> None:
+    async def serve(self, server: RpcServer) -> None:
         await server.serve(MODELS, self.models)
-        await streams.serve(COMPLETE, self.complete)
+        await self._streams.serve(COMPLETE, self.complete)
 
     async def models(self, request: ModelsRequest) -> ModelsReply:
         return ModelsReply(models=await self._completions.models(request.company_id))

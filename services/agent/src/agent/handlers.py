@@ -14,7 +14,6 @@ from agent.turns.engine import TurnEngine
 from agent.turns.sweep import TurnSweep
 from agent.turns.watches import Watches
 from contracts import channels
-from contracts.agent_rpc import TurnState, TurnStateRequest
 from contracts.channels import ChatKind, parse_chat
 from contracts.events.analysis import AnalysisCompleted, AnalysisProblem
 from runtime.analyses import REQUESTED, request_of
@@ -139,22 +138,3 @@ class LiveFacts:
         if is_wanted and fact is not None:
             self._sweep.observe(key, fact)
             self._watches.notify(key, fact)
-
-
-class TurnStates:
-    """Answers requests for the running turn of a conversation; silent unless this agent drives it."""
-
-    def __init__(self, engine: TurnEngine) -> None:
-        self._engine = engine
-
-    async def state(self, request: TurnStateRequest) -> TurnState | None:
-        running = self._engine.running(ConversationKey(request.company_id, request.conversation_id), request.turn_id)
-        if running is None:
-            return None
-        return TurnState(
-            turn_id=running.turn_id,
-            message_id=running.message_id,
-            text_so_far=running.text,
-            delta_seq=running.delta_seq,
-            waiting=list(running.waiting) or None,
-        )

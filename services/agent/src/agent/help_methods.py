@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from agent.assist.deps import HelpPorts, messages_of
-from agent.assist.improvement import Improvements
-from agent.assist.suggestions import Suggestions
+from agent.assist.improvement import improve
+from agent.assist.suggestions import suggest
 from agent.domain.hand_over import summary_of
 from agent.ports import ConversationKey
 from contracts.agent_rpc import (
@@ -33,8 +33,6 @@ class HelpMethods:
 
     def __init__(self, ports: HelpPorts, list_providers: Callable[[], Sequence[tuple[ProviderInfo, bool]]]) -> None:
         self._ports = ports
-        self._suggestions = Suggestions(ports)
-        self._improvements = Improvements(ports)
         self._list_providers = list_providers
 
     async def serve(self, server: RpcServer) -> None:
@@ -45,12 +43,12 @@ class HelpMethods:
 
     async def suggest(self, request: SuggestRequest) -> SuggestReply:
         key = ConversationKey(request.company_id, request.conversation_id)
-        texts, model = await self._suggestions.suggest(key)
+        texts, model = await suggest(self._ports, key)
         return SuggestReply(suggestions=texts, model=model)
 
     async def improve(self, request: ImproveRequest) -> ImproveReply:
         key = ConversationKey(request.company_id, request.conversation_id or "")
-        text, model = await self._improvements.improve(key, request.text, tone=request.tone, locale=request.locale)
+        text, model = await improve(self._ports, key, request.text, tone=request.tone, locale=request.locale)
         return ImproveReply(text=text, model=model)
 
     async def summary(self, request: SummaryRequest) -> SummaryReply:
@@ -60,7 +58,6 @@ class HelpMethods:
     async def providers(self, request: ProvidersRequest) -> ProvidersReply:
         """Lists the providers and their models, the same for every company, because the keys belong to the
         installation."""
-        del request
         return ProvidersReply(
             providers=[_view(provider, configured) for provider, configured in self._list_providers()]
         )

@@ -101,7 +101,6 @@ class _ProviderVariables(PydanticBaseSettingsSource):
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[None, str, bool]:
         """Never called, because `__call__` returns all fields at once."""
-        del field
         return None, field_name, False
 
 

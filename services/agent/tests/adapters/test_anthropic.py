@@ -10,23 +10,18 @@ import pytest
 from agent.adapters.anthropic import VERSION, Anthropic
 from agent.adapters.anthropic_request import request_body
 from agent.adapters.provider_client import MAX_REPLY_CHARS, ProviderEndpoint
-from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
-from agent.ports import ModelRequest
 from agent.scripted_model.script import ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
+from agent.testing.endpoint import HI
 from agent.testing.heard import RecordingSink
 
-LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
-PROMPT = ModelRequest(
-    messages=[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}],
-    tools=[LOOK],
-    tool_choice="auto",
+PROMPT = replace(
+    HI,
+    messages=[{"role": "system", "content": "Be brief."}, *HI.messages],
     model="claude-haiku-4-5",
     temperature=1.7,
-    max_tokens=50,
-    time_limit=5.0,
 )
 
 

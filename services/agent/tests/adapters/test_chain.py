@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from agent.adapters.circuit_breaker import FIRST_PAUSE_SECONDS, MAX_FAILURES, TRIAL_SECONDS, CircuitBreaker
 from agent.adapters.model_router import ModelRouter, configured_router
-from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import ModelBusyError, ModelDeclinedError, ModelDownError, ModelError
@@ -21,19 +20,11 @@ from agent.ports import ModelRequest, TextSink
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
+from agent.testing.endpoint import HI
 from agent.testing.heard import RecordingSink
 from contracts.own_model import OwnModel
 
-LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
-PROMPT = ModelRequest(
-    messages=[{"role": "user", "content": "hi"}],
-    tools=[LOOK],
-    tool_choice="auto",
-    model="",
-    temperature=0.7,
-    max_tokens=50,
-    time_limit=5.0,
-)
+PROMPT = replace(HI, model="")
 GOOD = ScriptedReply(text="a whole answer")
 
 

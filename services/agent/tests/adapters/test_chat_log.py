@@ -37,7 +37,6 @@ async def test_a_word_without_a_language_is_in_that_of_the_answer_before_it(
         facts.append(said(ChatKind.ASSISTANT, 2, text=answer, basis=1))
 
     async def snapshot(key: ConversationKey, at_least: int) -> object:
-        del key, at_least
         return snapshot_of(facts, 3)
 
     followed = cast("FollowedConversations", SimpleNamespace(snapshot=snapshot))

@@ -5,9 +5,9 @@ from agent.adapters.forgotten import ForgottenConversations
 from agent.adapters.histories import HistoryClient
 from agent.ports import ConversationKey
 from agent.scripted_model.script import Rule, ScriptedReply
-from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
-from agent.testing.stage import agent, stage
+from agent.testing.scripted_stage import scripted_stage
+from agent.testing.stage import stage
 from contracts.channels import conversation_tree
 from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from contracts.streams import CHAT, TURNS
@@ -36,7 +36,7 @@ async def test_a_model_that_answers_in_a_deleted_conversation_is_stopped_and_its
     nats_server: NatsServer,
 ) -> None:
     rule = Rule(replies=[ScriptedReply(hang=True)])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         await scene.visitor("c1", "a secret")
         await eventually(lambda: len(model.asked) == 1)
         for stream in (CHAT, TURNS):

@@ -11,24 +11,14 @@ from agent.adapters.anthropic import Anthropic
 from agent.adapters.known_models import KEPT_SECONDS, THOUGHT_TOKENS, KnownModel, KnownModels, without
 from agent.adapters.openai_compatible import OpenAICompatible
 from agent.adapters.provider_client import ProviderClient, ProviderEndpoint
-from agent.domain.offered_tool import OfferedTool
 from agent.domain.providers import listed, window_of
 from agent.errors import ModelDownError, ModelRefusedError
 from agent.ports import ModelRequest
-from agent.testing.endpoint import Answer, Endpoint, Refusal, openai_error, serving, streamed
+from agent.testing.endpoint import HI, Answer, Endpoint, Refusal, openai_error, serving, streamed
 from agent.testing.heard import RecordingSink
 from contracts.providers import KEYED
 
-LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
-PROMPT = ModelRequest(
-    messages=[{"role": "user", "content": "hi"}],
-    tools=[LOOK],
-    tool_choice="auto",
-    model="gpt-6-luna",
-    temperature=0.7,
-    max_tokens=50,
-    time_limit=5.0,
-)
+PROMPT = replace(HI, model="gpt-6-luna")
 
 
 def openai_text(text: str, reason: str = "stop", *, thought: bool = False) -> bytes:

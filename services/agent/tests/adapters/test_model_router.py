@@ -12,27 +12,16 @@ import runtime.setting_names
 from agent.adapters.model_router import configured_router
 from agent.adapters.openai_compatible import OpenAICompatible
 from agent.adapters.provider_client import ProviderEndpoint
-from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
-from agent.ports import ModelChoice, ModelRequest
+from agent.ports import ModelChoice
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
+from agent.testing.endpoint import HI
 from agent.testing.heard import RecordingSink
 from contracts.providers import KEYED, KEYS, ProviderInfo
-
-LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
-PROMPT = ModelRequest(
-    messages=[{"role": "user", "content": "hi"}],
-    tools=[LOOK],
-    tool_choice="auto",
-    model="m",
-    temperature=0.7,
-    max_tokens=50,
-    time_limit=5.0,
-)
 
 
 def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: Any) -> OpenAICompatible:
@@ -43,7 +32,7 @@ def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: A
 async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> None:
     heard = RecordingSink()
     async with scripted_model(default=ScriptedReply(text="one two three", prompt_tokens=7)) as server:
-        reply = await provider(server, session).reply(PROMPT, heard)
+        reply = await provider(server, session).reply(HI, heard)
     assert reply.text == "one two three" == heard.said
     assert 1 <= len(heard.pieces) <= 3  # what comes in one packet goes on in one piece
     assert reply.usage == TokenCount(7, 3)
@@ -53,13 +42,13 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
 async def test_what_a_model_thinks_aloud_is_neither_streamed_nor_kept(session: aiohttp.ClientSession) -> None:
     heard, thinking = RecordingSink(), ScriptedReply(text="<think> They want\n a price. </think> It costs 49 €.")
     async with scripted_model(default=thinking) as server:
-        reply = await provider(server, session).reply(PROMPT, heard)
+        reply = await provider(server, session).reply(HI, heard)
     assert reply.text == "It costs 49 €." == heard.said
 
 
 async def test_the_request_is_what_the_prompt_says(session: aiohttp.ClientSession) -> None:
     async with scripted_model() as server:
-        await provider(server, session).reply(PROMPT, RecordingSink())
+        await provider(server, session).reply(HI, RecordingSink())
         asked = server.asked[0]
     assert asked["tools"] == [
         {"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object"}}}
@@ -71,7 +60,7 @@ async def test_the_request_is_what_the_prompt_says(session: aiohttp.ClientSessio
 async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.ClientSession) -> None:
     calls = [ScriptedCall(name="look", arguments={"symbol": "AAPL"}), ScriptedCall(name="look", arguments={"n": 1})]
     async with scripted_model(default=ScriptedReply(tool_calls=calls)) as server:
-        reply = await provider(server, session).reply(PROMPT, RecordingSink())
+        reply = await provider(server, session).reply(HI, RecordingSink())
     assert reply.calls == (
         RequestedCall("look", '{"symbol":"AAPL"}', "call_0"),
         RequestedCall("look", '{"n":1}', "call_1"),
@@ -82,7 +71,7 @@ async def test_one_connection_serves_many_calls(session: aiohttp.ClientSession) 
     async with scripted_model() as server:
         model = provider(server, session)
         for _ in range(5):
-            await model.reply(PROMPT, RecordingSink())
+            await model.reply(HI, RecordingSink())
         connector = session.connector
         assert connector is not None
         assert len([address for pool in connector._conns.values() for address in pool]) == 1  # pyright: ignore[reportPrivateUsage]
@@ -108,30 +97,30 @@ async def test_each_failure_has_its_error(
 ) -> None:
     async with scripted_model(default=reply) as server:
         with pytest.raises(error) as caught:
-            await provider(server, session).reply(PROMPT, RecordingSink())
+            await provider(server, session).reply(HI, RecordingSink())
     assert "key-for-tests" not in str(caught.value)
 
 
 async def test_a_hanging_server_is_given_up_in_time(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=ScriptedReply(hang=True)) as server:
         with pytest.raises(ModelDownError):
-            await provider(server, session, silence=0.1).reply(PROMPT, RecordingSink())
+            await provider(server, session, silence=0.1).reply(HI, RecordingSink())
         with pytest.raises(ModelDownError):
-            await provider(server, session).reply(replace(PROMPT, time_limit=0.1), RecordingSink())
+            await provider(server, session).reply(replace(HI, time_limit=0.1), RecordingSink())
 
 
 async def test_nobody_at_the_address_is_a_failure_too(session: aiohttp.ClientSession) -> None:
     async with scripted_model() as server:
         gone = server.base_url
     with pytest.raises(ModelDownError, match="cannot be reached"):
-        await OpenAICompatible(ProviderEndpoint("compatible", gone, None), session).reply(PROMPT, RecordingSink())
+        await OpenAICompatible(ProviderEndpoint("compatible", gone, None), session).reply(HI, RecordingSink())
 
 
 async def test_a_failure_is_retried_once_and_what_was_said_is_taken_back(session: aiohttp.ClientSession) -> None:
     heard = RecordingSink()
     rule = Rule(replies=[ScriptedReply(text="half an", cut_after=1), ScriptedReply(text="a whole answer")])
     async with scripted_model(rule) as server:
-        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, heard)
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), HI, heard)
     assert reply.text == "a whole answer" == heard.said
     assert heard.restarts == 1
 
@@ -139,7 +128,7 @@ async def test_a_failure_is_retried_once_and_what_was_said_is_taken_back(session
 async def test_a_busy_server_is_asked_again_after_the_pause_it_names(session: aiohttp.ClientSession) -> None:
     rule = Rule(replies=[ScriptedReply(status=429, retry_after=0.05), ScriptedReply(text="now")])
     async with scripted_model(rule) as server:
-        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, RecordingSink())
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), HI, RecordingSink())
         assert reply.text == "now"
         assert server.asked[1]["at"] - server.asked[0]["at"] >= 0.05
 
@@ -147,7 +136,7 @@ async def test_a_busy_server_is_asked_again_after_the_pause_it_names(session: ai
 async def test_malformed_tool_calls_end_in_an_answer_without_tools(session: aiohttp.ClientSession) -> None:
     bad = ScriptedReply(status=400, error_code="tool_use_failed")
     async with scripted_model(Rule(replies=[bad, bad, ScriptedReply(text="without tools")])) as server:
-        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, RecordingSink())
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), HI, RecordingSink())
         assert reply.text == "without tools"
         assert ["tools" in asked for asked in server.asked] == [True, True, False]
 
@@ -157,7 +146,7 @@ async def test_a_model_that_calls_tools_when_told_to_answer_is_asked_without_the
 ) -> None:
     rule = Rule(replies=[ScriptedReply(tool_calls=[ScriptedCall(name="look")]), ScriptedReply(text="fine")])
     async with scripted_model(rule) as server:
-        prompt = replace(PROMPT, tool_choice="none")
+        prompt = replace(HI, tool_choice="none")
         reply = await ask(ModelChoice(((provider(server, session), "m"),)), prompt, RecordingSink())
     assert reply.text == "fine"
 
@@ -168,7 +157,7 @@ async def test_the_next_provider_answers_when_one_fails(session: aiohttp.ClientS
         scripted_model(default=ScriptedReply(text="me")) as works,
     ):
         candidates = ((provider(broken, session), "big"), (provider(works, session), "small"))
-        reply = await ask(ModelChoice(candidates), PROMPT, RecordingSink())
+        reply = await ask(ModelChoice(candidates), HI, RecordingSink())
         assert (reply.text, reply.model) == ("me", "small")
         assert len(broken.asked) == 2
 
@@ -179,7 +168,7 @@ async def test_a_silent_provider_is_left_at_once_when_there_is_another(session: 
         scripted_model(default=ScriptedReply(text="me")) as works,
     ):
         candidates = ((provider(silent, session, silence=0.1), "big"), (provider(works, session), "small"))
-        reply = await ask(ModelChoice(candidates), PROMPT, RecordingSink())
+        reply = await ask(ModelChoice(candidates), HI, RecordingSink())
         assert reply.text == "me"
         assert len(silent.asked) == 1
 
@@ -187,14 +176,14 @@ async def test_a_silent_provider_is_left_at_once_when_there_is_another(session: 
 async def test_a_refused_key_is_not_tried_twice(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=ScriptedReply(status=401)) as server:
         with pytest.raises(ModelRefusedError, match="check its key"):
-            await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, RecordingSink())
+            await ask(ModelChoice(((provider(server, session), "m"),)), HI, RecordingSink())
         assert len(server.asked) == 1
 
 
 async def test_a_cancelled_call_is_hung_up_on(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=ScriptedReply(hang=True)) as server:
         changed = server.changed
-        task = asyncio.create_task(provider(server, session).reply(PROMPT, RecordingSink()))
+        task = asyncio.create_task(provider(server, session).reply(HI, RecordingSink()))
         await asyncio.wait_for(changed.wait(), 20)
         hung_up = server.changed
         task.cancel()

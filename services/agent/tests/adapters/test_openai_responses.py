@@ -16,19 +16,15 @@ from agent.adapters.provider_client import MAX_CALLS, MAX_REPLY_CHARS, ProviderE
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture
 from agent.errors import BadToolCallError, ModelDeclinedError, ModelDownError, ModelRefusedError
-from agent.ports import ModelRequest
-from agent.testing.endpoint import Answer, openai_error, serving, streamed
+from agent.testing.endpoint import HI, Answer, openai_error, serving, streamed
 from agent.testing.heard import RecordingSink
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object", "properties": {"at": {"type": "string"}}}, "Looking")
-PROMPT = ModelRequest(
-    messages=[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}],
+PROMPT = replace(
+    HI,
+    messages=[{"role": "system", "content": "Be brief."}, *HI.messages],
     tools=[LOOK],
-    tool_choice="auto",
     model="gpt-6-astra",
-    temperature=0.7,
-    max_tokens=50,
-    time_limit=5.0,
     stop=("END",),
 )
 RESPONSE: Mapping[str, Any] = {

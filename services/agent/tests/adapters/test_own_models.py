@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -15,10 +16,11 @@ from agent.adapters.model_router import ModelRouter, configured_router
 from agent.adapters.own_models import OwnModels
 from agent.errors import ModelDownError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
-from agent.ports import ModelChoice, ModelRequest, Models
+from agent.ports import ModelChoice, Models
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
+from agent.testing.endpoint import HI
 from agent.testing.heard import RecordingSink
 from agent.testing.stage import agent, stage
 from contracts.company import CompanyConfig, faults
@@ -28,15 +30,7 @@ from runtime.settings import SealSettings
 from runtime.testing.servers import NatsServer, eventually
 
 SEAL = Seal(SealSettings(secrets_key=SecretStr("k" * 40)))
-PROMPT = ModelRequest(
-    messages=[{"role": "user", "content": "hi"}],
-    tools=(),
-    tool_choice="none",
-    model="",
-    temperature=0.7,
-    max_tokens=50,
-    time_limit=3.0,
-)
+PROMPT = replace(HI, tools=(), tool_choice="none", model="", time_limit=3.0)
 
 
 def company(address: str | None, key: str | None = "s3cret", **more: Any) -> CompanyConfig:

@@ -31,7 +31,6 @@ async def outcome(scene: Stage, *, away: int) -> dict[str, object]:
     left = [away]
 
     async def order(request: ToolCallRequested) -> ToolResult:
-        del request
         metadata = ToolMetadata(execution_time=1.0)
         if left[0] > 0:
             left[0] -= 1
@@ -85,7 +84,6 @@ async def test_a_refusal_is_no_answer_while_the_call_is_asked_for_a_second_time(
 
 
 async def price(request: ToolCallRequested) -> ToolResult:
-    del request
     return ToolResult(success=True, data={"price": 1}, metadata=ToolMetadata(execution_time=1.0))
 
 

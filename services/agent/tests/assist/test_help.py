@@ -3,9 +3,9 @@
 import pytest
 
 from agent.scripted_model.script import Rule, ScriptedReply
-from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import COMPANY, demo_config
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import agent, stage
 from contracts.agent_rpc import (
     IMPROVE,
@@ -26,10 +26,9 @@ THREE = '["Yes, until eight.", "We close at eight tonight.", "Until eight; shall
 
 
 async def test_three_suggestions_come_from_the_companys_prompt_and_model(nats_server: NatsServer) -> None:
-    async with (
-        stage(nats_server.url, QUIET) as scene,
-        scripted_model(default=ScriptedReply(text=f"Here you are: {THREE}")) as model,
-        agent(nats_server.url, model.base_url),
+    async with scripted_stage(nats_server.url, default=ScriptedReply(text=f"Here you are: {THREE}"), config=QUIET) as (
+        scene,
+        model,
     ):
         await scene.visitor("c1", "are you open tonight?")
         await scene.operator("c1", "Let me see.")
@@ -55,11 +54,7 @@ async def test_three_suggestions_come_from_the_companys_prompt_and_model(nats_se
     ids=["the same thrice", "none", "one", "a list"],
 )
 async def test_there_are_always_three_distinct_ones(nats_server: NatsServer, said: str) -> None:
-    async with (
-        stage(nats_server.url, QUIET) as scene,
-        scripted_model(default=ScriptedReply(text=said)) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, default=ScriptedReply(text=said), config=QUIET) as (scene, model):
         await scene.visitor("c1", "¿abren hoy?")
         reply = await RpcClient(scene.nats).call(SUGGEST, SuggestRequest(company_id=COMPANY, conversation_id="c1"))
         assert len({text.casefold().strip(" .!") for text in reply.suggestions}) == 3
@@ -97,11 +92,9 @@ async def test_suggestions_are_refused_where_they_are_off_or_there_is_no_convers
 
 
 async def test_a_draft_is_improved_in_the_tone_and_language_that_are_asked_for(nats_server: NatsServer) -> None:
-    async with (
-        stage(nats_server.url, QUIET) as scene,
-        scripted_model(default=ScriptedReply(text='"We are open until eight."')) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(
+        nats_server.url, default=ScriptedReply(text='"We are open until eight."'), config=QUIET
+    ) as (scene, model):
         await scene.visitor("c1", "are you open tonight?")
         request = ImproveRequest(
             company_id=COMPANY, text="abrimos hasta las 8", tone="formal", locale="en-US", conversation_id="c1"
@@ -128,11 +121,9 @@ async def test_without_a_model_a_draft_is_put_in_order_and_keeps_its_words(nats_
 async def test_a_model_that_is_away_is_said_to_be_and_whether_it_may_come_back(
     nats_server: NatsServer, status: int, *, again: bool
 ) -> None:
-    async with (
-        stage(nats_server.url, QUIET) as scene,
-        scripted_model(Rule(replies=[ScriptedReply(status=status)], again=True)) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(
+        nats_server.url, Rule(replies=[ScriptedReply(status=status)], again=True), config=QUIET
+    ) as (scene, _model):
         with pytest.raises(RpcError) as caught:
             await RpcClient(scene.nats).call(IMPROVE, ImproveRequest(company_id=COMPANY, text="hello"))
         assert (caught.value.code, caught.value.retryable) == ("UNAVAILABLE", again)

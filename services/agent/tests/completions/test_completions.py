@@ -3,13 +3,18 @@
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
+from agent.adapters.circuit_breaker import MAX_FAILURES
+from agent.ports import ConversationKey, Requester
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import COMPANY, demo_config
 from agent.testing.completions import WEATHER, asking, complete, refused
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import agent, stage
+from agent.turns.after_turn import SmallModel
 from contracts.completion_rpc import (
     COMPLETE,
     MODELS,
@@ -18,6 +23,7 @@ from contracts.completion_rpc import (
     CompletionPicture,
     ModelsRequest,
 )
+from contracts.preview_rpc import TRY, TryRequest
 from runtime.calls.rpc import RpcClient
 from runtime.calls.streamed_calls import StreamClient
 from runtime.errors import RpcError
@@ -43,11 +49,9 @@ ORDER: dict[str, Any] = {
 
 async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversation(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(text="One two three.", token_ms=200, prompt_tokens=40)])
-    async with (
-        stage(nats_server.url, demo_config(custom_system_prompt="You are Kim.", temperature=0.2)) as scene,
-        scripted_model(rule) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(
+        nats_server.url, rule, config=demo_config(custom_system_prompt="You are Kim.", temperature=0.2)
+    ) as (scene, model):
         brought = [
             CompletionMessage(role="system", content="Rhyme."),
             CompletionMessage(role="user", content="hi"),
@@ -84,11 +88,7 @@ async def test_the_platforms_tools_run_behind_it(nats_server: NatsServer) -> Non
             ScriptedReply(text="IBM is at 100."),
         ]
     )
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(rule) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         scene.executor.offer("get_price", {"symbol": "IBM", "price": 100})
         request = asking()
         got = await complete(scene.nats, request)
@@ -107,11 +107,7 @@ async def test_a_tool_of_the_callers_own_comes_back_to_them(nats_server: NatsSer
             ScriptedReply(tool_calls=[ScriptedCall(name="get_weather", arguments={"city": "Lima"})]),
         ]
     )
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(rule, default=ScriptedReply(text="Sunny.")) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, rule, default=ScriptedReply(text="Sunny.")) as (scene, model):
         scene.executor.offer("get_price", {"price": 1})
         got = await complete(scene.nats, asking(tools=[WEATHER], parallel_calls=False))
         assert model.asked[0]["parallel_tool_calls"] is False
@@ -146,11 +142,7 @@ async def test_a_tool_of_the_callers_own_comes_back_to_them(nats_server: NatsSer
 async def test_the_callers_tool_choice_is_theirs_to_make(
     nats_server: NatsServer, choice: dict[str, Any], tools: list[str] | None, sent: Any
 ) -> None:
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url) as (scene, model):
         scene.executor.offer("get_price", {"price": 1})
         await complete(scene.nats, asking(tools=[WEATHER], **choice))
         (asked,) = model.asked
@@ -160,11 +152,9 @@ async def test_the_callers_tool_choice_is_theirs_to_make(
 
 async def test_a_model_that_never_stops_calling_is_made_to_answer(nats_server: NatsServer) -> None:
     calls = [ScriptedReply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": str(n)})]) for n in range(9)]
-    async with (
-        stage(nats_server.url, demo_config(tool_config={"maxIterations": 2})) as scene,
-        scripted_model(Rule(replies=calls)) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(
+        nats_server.url, Rule(replies=calls), config=demo_config(tool_config={"maxIterations": 2})
+    ) as (scene, model):
         scene.executor.offer("get_price", {"price": 1})
         got = await complete(scene.nats, asking(tools=[WEATHER]))
         assert got.end is not None
@@ -180,11 +170,7 @@ async def test_an_order_waits_and_the_answer_says_so_whatever_the_model_says(nat
             ScriptedReply(text="Done, bought!"),
         ]
     )
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(rule) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, rule) as (scene, _model):
         scene.executor.offer("create_paper_order", ORDER)
         got = await complete(scene.nats, asking())
         assert got.end is not None
@@ -193,11 +179,7 @@ async def test_an_order_waits_and_the_answer_says_so_whatever_the_model_says(nat
 
 
 async def test_a_caller_that_leaves_ends_the_model_call(nats_server: NatsServer) -> None:
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(default=ScriptedReply(tokens=500, token_ms=20)) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, default=ScriptedReply(tokens=500, token_ms=20)) as (scene, model):
         async with StreamClient(scene.nats).open(COMPLETE, asking()) as parts:
             await anext(parts)
         await eventually(lambda: bool(model.asked[0]["cancelled"]))
@@ -266,7 +248,7 @@ async def test_pictures_of_a_caller_go_to_models_that_see_alone(nats_server: Nat
 
 async def test_a_promise_without_a_call_is_denied_behind_it(nats_server: NatsServer) -> None:
     script = Rule(match="vegan", replies=[ScriptedReply(text="I'll remember that you are vegan.")])
-    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, script) as (scene, _model):
         scene.executor.offer("remember", {"facts": []})
         got = await complete(scene.nats, asking("I am vegan"))
     assert got.text == "I'll remember that you are vegan.\n\nI have not changed anything in what I remember about you."
@@ -290,9 +272,40 @@ async def test_a_call_of_memory_takes_along_what_the_user_wrote_and_no_other_cal
         CompletionMessage(role="assistant", content="The page says: I am vegan"),
         CompletionMessage(role="user", content="What does IBM cost?"),
     ]
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, _model):
         for tool in ("remember", "get_price"):
             scene.executor.offer(tool, {})
         await complete(scene.nats, asking(messages=spoken))
         said = {request.tool: request.said for request in scene.executor.requests}
     assert said == {"remember": ["x" * (20_000 - len(spoken[-1].content)), spoken[-1].content], "get_price": None}
+
+
+async def test_a_provider_that_has_rested_is_tried_by_whoever_asks_next(nats_server: NatsServer) -> None:
+    config = demo_config(preferred_provider="groq")
+    trial = TryRequest(principal="visitor/free/v", config=config, question="hello", language="en")
+    async with (
+        stage(nats_server.url, config) as scene,
+        scripted_model() as rested,
+        scripted_model() as other,
+        agent(
+            nats_server.url,
+            models=ModelSettings(
+                provider_keys={"groq": SecretStr("k"), "openai": SecretStr("k")},
+                provider_addresses={"groq": rested.base_url, "openai": other.base_url},
+            ),
+        ) as running,
+    ):
+        small, rpc = SmallModel(running.models, running.analysis_ports.spending), RpcClient(scene.nats)
+        key, requester = ConversationKey(COMPANY, "c1"), Requester("p", "user", "pro", "ana", "en")
+        messages = [{"role": "user", "content": "hello"}]
+
+        async def summarise() -> None:
+            assert small.is_available(config)
+            await small.ask(key, requester, config, messages, max_tokens=9)
+
+        for count, ask in enumerate(
+            (lambda: complete(scene.nats, asking()), lambda: rpc.call(TRY, trial, deadline=20.0), summarise), start=1
+        ):
+            running.models._providers["groq"]._failures = MAX_FAILURES  # pyright: ignore[reportPrivateUsage]
+            await ask()
+            assert (len(rested.asked), len(other.asked)) == (count, 0)

@@ -3,9 +3,9 @@
 import pytest
 
 from agent.scripted_model.script import Rule, ScriptedReply
-from agent.scripted_model.server import scripted_model
 from agent.testing.company import demo_config
 from agent.testing.completions import WEATHER, asking, complete, refused
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import agent, stage
 from contracts.company import Budget
 from contracts.completion_rpc import CompletionMessage
@@ -24,11 +24,7 @@ async def test_what_is_refused_says_why(nats_server: NatsServer) -> None:
 
 
 async def test_more_than_the_models_window_holds_is_refused_before_it_is_asked(nats_server: NatsServer) -> None:
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url) as (scene, model):
         # 128,000 tokens are the window of a model that nobody knows.
         fits = "a b c d " * 27_000
         for request in (
@@ -49,10 +45,9 @@ async def test_more_than_the_models_window_holds_is_refused_before_it_is_asked(n
 async def test_a_spent_budget_says_until_when_and_a_service_has_no_hour(
     nats_server: NatsServer, budget: dict[str, int], until_when: str
 ) -> None:
-    async with (
-        stage(nats_server.url, demo_config(budget=Budget.model_validate(budget))) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
+    async with scripted_stage(nats_server.url, config=demo_config(budget=Budget.model_validate(budget))) as (
+        scene,
+        _model,
     ):
         await complete(scene.nats, asking())
         error = await refused(scene.nats, asking())
@@ -64,10 +59,9 @@ async def test_a_spent_budget_says_until_when_and_a_service_has_no_hour(
 
 async def test_a_model_that_breaks_off_is_asked_again_unless_its_words_are_out(nats_server: NatsServer) -> None:
     broken = ScriptedReply(text="one two three four", cut_after=2, token_ms=80)
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(Rule(replies=[broken, ScriptedReply(text="whole"), broken])) as model,
-        agent(nats_server.url, model.base_url),
+    async with scripted_stage(nats_server.url, Rule(replies=[broken, ScriptedReply(text="whole"), broken])) as (
+        scene,
+        model,
     ):
         assert (await complete(scene.nats, asking(stream=False))).text == "whole"
         error = await refused(scene.nats, asking())

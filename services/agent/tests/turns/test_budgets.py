@@ -16,6 +16,7 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import COMPANY, demo_config
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import Stage, agent, stage
 from contracts.agent_rpc import SUGGEST, SuggestRequest
 from contracts.channels import ChatKind
@@ -42,11 +43,7 @@ async def test_every_model_call_is_reserved_settled_and_recorded(nats_server: Na
             ScriptedReply(text="Three words only.", prompt_tokens=200),
         ]
     )
-    async with (
-        stage(nats_server.url, spender(daily_tokens=9_000)) as scene,
-        scripted_model(rule) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, rule, config=spender(daily_tokens=9_000)) as (scene, _model):
         scene.executor.offer("fetch_page", {"url": "https://d.test/", "title": "t", "text": "x", "truncated": False})
         await scene.visitor("c1", "hi")
         await scene.answered("c1")
@@ -68,16 +65,11 @@ async def test_a_call_whose_tools_take_long_is_told_of_by_itself(
     monkeypatch.setattr("agent.adapters.usage_facts.NEXT_CALL_SECONDS", 0.05)
     look = ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
     rule = Rule(replies=[look, ScriptedReply(text="Three words only.", prompt_tokens=200)])
-    async with (
-        stage(nats_server.url, spender(daily_tokens=9_000)) as scene,
-        scripted_model(rule) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, rule, config=spender(daily_tokens=9_000)) as (scene, _model):
         scene.executor.offer("fetch_page", {})
         told = asyncio.Event()
 
         async def slow(request: ToolCallRequested) -> ToolResult:
-            del request
             await scene.usage(1)
             told.set()
             return ToolResult(success=True, data={}, metadata=ToolMetadata(execution_time=1.0))
@@ -94,11 +86,12 @@ async def test_a_call_whose_tools_take_long_is_told_of_by_itself(
 async def test_a_call_that_asks_for_tools_has_the_next_ones_tokens_with_its_own(nats_server: NatsServer) -> None:
     look = ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
     said = ScriptedReply(text="Three words only.", prompt_tokens=200)
-    async with (
-        stage(nats_server.url, spender(daily_tokens=900_000)) as scene,
-        scripted_model(Rule(match="look", replies=[look, said], again=True), default=said) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(
+        nats_server.url,
+        Rule(match="look", replies=[look, said], again=True),
+        default=said,
+        config=spender(daily_tokens=900_000),
+    ) as (scene, _model):
         scene.executor.offer("fetch_page", {})
         scene.reserves_further = True
         for number, text in enumerate(("look", "hello"), 1):
@@ -120,15 +113,10 @@ async def test_a_call_that_asks_for_tools_has_the_next_ones_tokens_with_its_own(
 
 async def test_tokens_of_a_next_call_that_is_not_made_are_given_back(nats_server: NatsServer) -> None:
     look = ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
-    async with (
-        stage(nats_server.url, spender(daily_tokens=900_000)) as scene,
-        scripted_model(default=look) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, default=look, config=spender(daily_tokens=900_000)) as (scene, _model):
         scene.reserves_further = True
 
         async def taken_over(request: ToolCallRequested) -> ToolResult:
-            del request
             await scene.take("c1")
             return ToolResult(success=True, data={}, metadata=ToolMetadata(execution_time=1.0))
 
@@ -187,11 +175,9 @@ async def test_a_call_that_broke_off_is_billed_by_estimate_and_one_that_said_not
             ScriptedReply(text="whole answer"),
         ]
     )
-    async with (
-        stage(nats_server.url, spender()) as scene,
-        scripted_model(rule, default=ScriptedReply(text="whole answer", prompt_tokens=5)) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(
+        nats_server.url, rule, default=ScriptedReply(text="whole answer", prompt_tokens=5), config=spender()
+    ) as (scene, _model):
         await scene.visitor("c1", "hi")
         await scene.answered("c1")
         facts = await scene.usage(2)
@@ -203,11 +189,9 @@ async def test_a_call_that_broke_off_is_billed_by_estimate_and_one_that_said_not
 
 async def test_where_no_limit_counts_nobody_is_asked(nats_server: NatsServer) -> None:
     config = spender().model_copy(update={"ai_auto_response_enabled": False})
-    async with (
-        stage(nats_server.url, config) as scene,
-        scripted_model(default=ScriptedReply(text='["a", "b", "c"]', prompt_tokens=9)) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(
+        nats_server.url, default=ScriptedReply(text='["a", "b", "c"]', prompt_tokens=9), config=config
+    ) as (scene, _model):
         await scene.visitor("c1", "hi")
         await RpcClient(scene.nats).call(SUGGEST, SuggestRequest(company_id=COMPANY, conversation_id="c1"))
         (fact,) = await scene.usage(1)
@@ -226,11 +210,7 @@ async def spent(scene: Stage, text: str = "hi") -> dict[str, Any]:
 
 async def test_a_spent_budget_says_the_companys_text(nats_server: NatsServer) -> None:
     config = spender(daily_tokens=0, when_spent="text", fallback_text="Write to us at help@demo.test.")
-    async with (
-        stage(nats_server.url, config) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, config=config) as (scene, model):
         message = await spent(scene)
         assert (message["code"], message["text"]) == ("BUDGET_SPENT", "Write to us at help@demo.test.")
         assert scene.told("run.error")[0]["code"] == "BUDGET_SPENT"
@@ -240,11 +220,7 @@ async def test_a_spent_budget_says_the_companys_text(nats_server: NatsServer) ->
 
 async def test_a_spent_budget_asks_for_a_person_once(nats_server: NatsServer) -> None:
     config = spender(daily_tokens=0, when_spent="handoff")
-    async with (
-        stage(nats_server.url, config) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, config=config) as (scene, _model):
         message = await spent(scene)
         assert message["code"] == "BUDGET_SPENT"
         assert "person" in message["text"]
@@ -264,11 +240,7 @@ async def test_a_spent_budget_asks_for_a_person_once(nats_server: NatsServer) ->
 
 async def test_what_was_written_to_a_person_who_gave_it_back_asks_for_a_person_again(nats_server: NatsServer) -> None:
     config = spender(daily_tokens=0, when_spent="handoff")
-    async with (
-        stage(nats_server.url, config) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, config=config) as (scene, _model):
         await scene.take("c1")
         await scene.visitor("c1", "hi")
         await scene.release("c1")
@@ -288,11 +260,7 @@ async def test_a_cheaper_model_goes_on_until_its_own_purse_is_empty(nats_server:
     config = spender(
         daily_tokens=1, visitor_hourly_tokens=None, when_spent="cheaper_model", cheaper_model="small", fallback_text="x"
     )
-    async with (
-        stage(nats_server.url, config) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, config=config) as (scene, model):
         for number in range(3):
             await scene.visitor(f"c{number}", "hi")
             await scene.answered(f"c{number}")
@@ -303,11 +271,7 @@ async def test_a_cheaper_model_goes_on_until_its_own_purse_is_empty(nats_server:
 
 async def test_suggestions_are_refused_when_the_companys_budget_is_spent(nats_server: NatsServer) -> None:
     config = spender(daily_tokens=0).model_copy(update={"ai_auto_response_enabled": False})
-    async with (
-        stage(nats_server.url, config) as scene,
-        scripted_model() as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, config=config) as (scene, model):
         await scene.visitor("c1", "hi")
         with pytest.raises(RpcError) as caught:
             await RpcClient(scene.nats).call(SUGGEST, SuggestRequest(company_id=COMPANY, conversation_id="c1"))
@@ -339,11 +303,7 @@ async def test_a_reservation_that_is_no_longer_wanted_is_given_back(
 
 async def test_a_superseded_call_holds_nothing(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(hang=True), ScriptedReply(text="to both", prompt_tokens=10)])
-    async with (
-        stage(nats_server.url, spender()) as scene,
-        scripted_model(rule) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, rule, config=spender()) as (scene, model):
         await scene.visitor("c1", "one")
         await eventually(lambda: len(model.asked) == 1)
         await scene.visitor("c1", "two")

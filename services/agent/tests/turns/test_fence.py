@@ -5,6 +5,7 @@ import random
 
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import Stage, agent, stage
 from contracts.channels import ChatKind
 from runtime.testing.servers import NatsServer
@@ -80,11 +81,7 @@ async def _judge(scene: Stage, conversation: str) -> str:
 
 async def test_a_conversation_that_is_given_back_is_answered_after_all(nats_server: NatsServer) -> None:
     reply = ScriptedReply(text="Back again.", first_token_ms=100)
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(default=reply) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, default=reply) as (scene, model):
         await scene.take("c1")
         await scene.visitor("c1", "hello?")
         await scene.idle()
@@ -96,7 +93,7 @@ async def test_a_conversation_that_is_given_back_is_answered_after_all(nats_serv
 
 
 async def test_what_a_human_has_answered_is_not_answered_again_when_given_back(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, _model):
         await scene.take("c1")
         await scene.visitor("c1", "hello?")
         await scene.operator("c1", "Hello, a person here.")
@@ -106,7 +103,7 @@ async def test_what_a_human_has_answered_is_not_answered_again_when_given_back(n
 
 
 async def test_the_assistant_answers_beside_a_human_when_the_company_wants_it(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, _model):
         await scene.configure(ai_respond_with_commercial=True)
         await scene.take("c1")
         await scene.visitor("c1", "hello?")

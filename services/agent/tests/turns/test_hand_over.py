@@ -7,6 +7,7 @@ import pytest
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import Stage, agent, stage
 from contracts.channels import ChatKind
 from contracts.office_hours import OfficeHours
@@ -40,7 +41,7 @@ async def waiting(scene: Stage, conversation: str = "c1") -> dict[str, Any]:
 
 async def test_a_model_hands_over_with_reason_and_summary_and_says_nothing(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(tool_calls=[HAND_OFF]), ScriptedReply(text="I should not be heard.")])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
         changed = await waiting(scene)
         assert changed["by"] == "agent"
@@ -52,7 +53,7 @@ async def test_a_model_hands_over_with_reason_and_summary_and_says_nothing(nats_
 
 
 async def test_a_plain_wish_needs_no_model(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         await scene.visitor("c1", "can I pay by cheque?", locale="en")
         await scene.answered("c1")
         await scene.idle()
@@ -75,7 +76,7 @@ async def test_what_was_asked_is_due_again_when_nobody_came_and_nobody_is_asked_
             ScriptedReply(text="I still do not know."),
         ]
     )
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
         await waiting(scene)
         await scene.visitor("c1", "hello?", locale="en")
@@ -98,7 +99,7 @@ async def test_what_was_asked_is_due_again_when_nobody_came_and_nobody_is_asked_
 
 
 async def test_a_person_who_is_there_already_is_not_asked_for(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, _model):
         await scene.configure(ai_respond_with_commercial=True)
         await scene.take("c1")
         await scene.visitor("c1", "I want to talk to a person", locale="en")
@@ -124,7 +125,7 @@ async def taken(scene: Stage, conversation: str = "c1") -> tuple[dict[str, Any],
 async def test_outside_office_hours_the_ai_says_so_and_a_message_is_taken(
     nats_server: NatsServer, language: str, wish: str, words: str
 ) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
         await scene.visitor("c1", wish, locale=language)
         changed, answer = await taken(scene)
@@ -139,7 +140,7 @@ async def test_outside_office_hours_the_ai_says_so_and_a_message_is_taken(
 
 async def test_what_is_asked_beside_a_person_is_answered_behind_the_hours(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(tool_calls=[HAND_OFF]), ScriptedReply(text="Cheques are not taken.")])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, _model):
         await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
         await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
         changed, answer = await taken(scene)
@@ -150,7 +151,7 @@ async def test_what_is_asked_beside_a_person_is_answered_behind_the_hours(nats_s
 
 async def test_outside_office_hours_it_is_said_without_a_model_too(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(tool_calls=[HAND_OFF]), *[ScriptedReply(status=500)] * 20])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, _model):
         await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
         await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
 
@@ -207,7 +208,7 @@ RULES = [
 
 
 async def test_what_the_company_says_goes_to_a_person_first_does_so_once(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         await scene.configure(person_rules=RULES)
         await scene.visitor("c1", "I want to be refunded", locale="en")
         changed = await waiting(scene)
@@ -222,7 +223,7 @@ async def test_what_the_company_says_goes_to_a_person_first_does_so_once(nats_se
 
 
 async def test_what_never_goes_to_a_person_does_not(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         await scene.configure(person_rules=[*RULES, PersonRule(to="never", plans=["free"])])
         await scene.visitor("c1", "what are your opening hours?", locale="en")
         await scene.answered("c1")
@@ -234,7 +235,7 @@ async def test_what_never_goes_to_a_person_does_not(nats_server: NatsServer) -> 
 
 
 async def test_a_rule_leaves_one_message_outside_office_hours(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, _model):
         hours = OfficeHours.model_validate(closed_for_days())
         await scene.configure(person_rules=RULES, office_hours=hours)
         await scene.visitor("c1", "I want to be refunded", locale="en")
@@ -254,7 +255,7 @@ async def test_a_rule_leaves_one_message_outside_office_hours(nats_server: NatsS
 async def test_words_ask_for_a_person_where_the_ai_is_switched_off(
     nats_server: NatsServer, language: str, wish: str
 ) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         await scene.configure(ai_auto_response_enabled=False)
         await scene.visitor("c1", "do you sell bicycles?", locale=language)
         await scene.idle()
@@ -274,7 +275,7 @@ async def test_words_ask_for_a_person_where_the_ai_is_switched_off(
 
 
 async def test_where_the_ai_is_switched_off_a_message_is_taken_once_and_rules_count(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, _model):
         never = PersonRule(to="never", words=["astrology"])
         await scene.configure(
             ai_auto_response_enabled=False,

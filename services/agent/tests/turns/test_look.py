@@ -25,7 +25,6 @@ class Log:
     asked: list[int] = field(default_factory=list[int])
 
     async def look(self, key: ConversationKey, at_least: int) -> TurnSnapshot:
-        del key
         self.asked.append(at_least)
         if at_least > self.end:
             raise UnreachableError("behind")
@@ -34,7 +33,6 @@ class Log:
 
 class Journals:
     async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
-        del key
         return Journal("t2", 2, started_at=0.0, deadline=120.0), 7
 
 
@@ -64,11 +62,9 @@ async def test_of_several_late_copies_in_a_row_none_counts_as_waiting(waiting: t
         return next((fact for fact in facts if fact.seq > after), None)
 
     async def look(key: ConversationKey, at_least: int) -> TurnSnapshot:
-        del key, at_least
         return TurnSnapshot(view, Requester(None, "visitor", "free", None, "en"))
 
     async def read(key: ConversationKey) -> tuple[Journal, int]:
-        del key
         return Journal("t2", 9, started_at=0.0, deadline=9.0, message="m2", answer="Yes.", answered=("m1",)), 7
 
     unused: Any = None

@@ -63,7 +63,6 @@ def offer_slow(scene: Stage) -> asyncio.Event:
     gate = asyncio.Event()
 
     async def slow(request: ToolCallRequested) -> ToolResult:
-        del request
         await gate.wait()
         return ToolResult(success=True, data={}, metadata=ToolMetadata(execution_time=1.0))
 

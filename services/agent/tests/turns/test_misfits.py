@@ -7,6 +7,7 @@ import pytest
 
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import agent, stage
 from contracts import channels
 from contracts.channels import ChatKind
@@ -83,7 +84,7 @@ async def test_it_is_not_answered_and_what_was_said_around_it_is(nats_server: Na
 
 
 async def test_a_misfit_alone_costs_no_model_call(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         subject = channels.chat(COMPANY, "c1", ChatKind.VISITOR)
         for name, body in MISFITS.items():
             await scene.publisher.append(subject, body, stream="CHAT", msg_id=name)
@@ -93,7 +94,7 @@ async def test_a_misfit_alone_costs_no_model_call(nats_server: NatsServer) -> No
 
 
 async def test_a_kind_of_fact_that_only_a_newer_release_knows_holds_nobody_up(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, _model):
         await scene.visitor("c1", "hello")
         await scene.answered("c1")
         await scene.publisher.append(f"chat.{COMPANY}.c1.mood.changed.v1", b"{}", stream="CHAT", msg_id="mood")
@@ -107,7 +108,7 @@ async def test_a_kind_of_fact_that_only_a_newer_release_knows_holds_nobody_up(na
 async def test_an_owner_that_cannot_be_read_changes_nothing_and_an_unknown_one_silences_the_ai(
     nats_server: NatsServer,
 ) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         subject = channels.chat(COMPANY, "c1", ChatKind.OWNER)
         await scene.take("c1")
         await scene.publisher.append(subject, b'{"data":{"owner":7}}', stream="CHAT", msg_id="misfit")
@@ -126,7 +127,7 @@ async def test_an_owner_that_cannot_be_read_changes_nothing_and_an_unknown_one_s
 async def test_the_kill_switch_of_a_newer_release_is_obeyed_and_so_is_one_that_cannot_be_read(
     nats_server: NatsServer,
 ) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         await scene.visitor("c1", "hello")
         await scene.answered("c1")
         config = scene.config.to_wire() | {

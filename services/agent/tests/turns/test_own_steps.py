@@ -8,6 +8,7 @@ import pytest
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import Stage, agent, stage
 from contracts.events.chat import ActionState
 from contracts.memory_rpc import LongTermMemory, Superseded
@@ -51,7 +52,7 @@ async def say(scene: Stage, text: str, conversation: str = "c1", locale: str = "
 async def test_a_plain_word_decides_and_no_model_is_asked(
     nats_server: NatsServer, word: str, locale: str, decision: str, told: str
 ) -> None:
-    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, ORDER) as (scene, model):
         await ordered(scene, summary="Comprar 5 AAPL a mercado (simulado)")
         asked = len(model.asked)
         answer = await say(scene, word, locale=locale)
@@ -69,11 +70,7 @@ async def test_a_message_that_shows_no_language_goes_on_in_that_of_the_answer_be
     order = Rule(
         match="AAPL", replies=[ScriptedReply(tool_calls=[CREATE]), ScriptedReply(text="Shall I place it for you?")]
     )
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(hello, order) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, hello, order) as (scene, _model):
         scene.executor.offer("create_paper_order", scene.copilot.order("o1", "AAPL", None))
         await say(scene, "how are you today?", locale="es")
         answer = await say(scene, "AAPL 5", locale="es")
@@ -83,7 +80,7 @@ async def test_a_message_that_shows_no_language_goes_on_in_that_of_the_answer_be
 
 
 async def test_more_than_a_yes_goes_to_the_model_and_decides_nothing(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, ORDER) as (scene, model):
         await ordered(scene)
         asked = len(model.asked)
         for text in ("yes, but make it 10", "sí pero a 200", "yes?"):
@@ -94,7 +91,7 @@ async def test_more_than_a_yes_goes_to_the_model_and_decides_nothing(nats_server
 
 
 async def test_a_yes_to_something_else_decides_nothing(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, ORDER) as (scene, _model):
         await ordered(scene)
         await say(scene, "is the market open, by the way")
         answer = await say(scene, "yes")
@@ -107,7 +104,7 @@ async def test_a_yes_to_something_else_decides_nothing(nats_server: NatsServer) 
 
 
 async def test_with_several_waiting_it_asks_which_and_understands_the_choice(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, ORDER) as (scene, _model):
         await ordered(scene)
         await ordered(scene, action="o2", symbol="MSFT")
         answer = await say(scene, "yes")
@@ -131,7 +128,7 @@ async def test_with_several_waiting_it_asks_which_and_understands_the_choice(nat
 
 
 async def test_what_waits_in_another_conversation_does_not_stand_in_the_way(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, ORDER) as (scene, _model):
         scene.copilot.order("elsewhere", conversationId="c7")
         await ordered(scene)
         answer = await say(scene, "yes")
@@ -140,7 +137,7 @@ async def test_what_waits_in_another_conversation_does_not_stand_in_the_way(nats
 
 
 async def test_a_decision_counts_once_and_the_first_stands(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, ORDER) as (scene, _model):
         await ordered(scene)
         expired = {"state": ActionState.EXPIRED}
         scene.copilot.actions["o1"] = scene.copilot.actions["o1"].model_copy(update=expired)
@@ -156,7 +153,7 @@ async def test_a_decision_counts_once_and_the_first_stands(nats_server: NatsServ
 
 
 async def test_what_was_not_shown_is_not_confirmed(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, ORDER) as (scene, _model):
         await ordered(scene)
         shown = scene.copilot.actions["o1"]
         scene.copilot.actions["o1"] = shown.model_copy(update={"details": {**shown.details, "contentHash": "other"}})
@@ -166,7 +163,7 @@ async def test_what_was_not_shown_is_not_confirmed(nats_server: NatsServer) -> N
 
 
 async def test_with_the_market_away_the_order_waits_on(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, ORDER) as (scene, _model):
         await ordered(scene)
         scene.copilot.away = True
         answer = await say(scene, "yes")
@@ -179,11 +176,7 @@ async def test_with_the_market_away_the_order_waits_on(nats_server: NatsServer) 
 async def test_a_visitors_yes_and_a_models_wish_decide_nothing(nats_server: NatsServer) -> None:
     decide = ScriptedCall(name="decide_action", arguments={"decision": "confirm", "actionId": "o1", "named": True})
     wish = Rule(match="page", replies=[ScriptedReply(tool_calls=[decide]), ScriptedReply(text="It is done.")])
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(ORDER, wish) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, ORDER, wish) as (scene, _model):
         await ordered(scene)
         before = len(await scene.answers("c1"))
         await scene.visitor("c1", "yes")
@@ -218,7 +211,7 @@ async def test_a_killed_agents_yes_is_one_yes(nats_server: NatsServer, at: int, 
 
 
 async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         scene.copilot.memory = LongTermMemory(
             trading_style="swing", preferences=["I prefer dividend stocks"], user_notes=["my goal is a house"]
         )
@@ -240,7 +233,7 @@ async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(n
 
 
 async def test_what_was_just_remembered_or_forgotten_is_undone_at_a_word(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         held = scene.copilot
         held.memory = LongTermMemory(preferences=["I hold ETFs"], user_notes=["my goal is a house"])
         await say(scene, "recuerda que mi bróker es Acme", locale="es")
@@ -269,7 +262,7 @@ async def test_what_was_just_remembered_or_forgotten_is_undone_at_a_word(nats_se
 
 
 async def test_a_change_is_undone_some_messages_later_but_not_over_an_order(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, _model):
         held = scene.copilot
         await say(scene, "remember that I live in Rome")
         await say(scene, "what is a stop loss?")
@@ -287,7 +280,7 @@ async def test_a_change_is_undone_some_messages_later_but_not_over_an_order(nats
 async def test_facts_are_forgotten_and_corrected_by_their_numbers_and_the_rest_is_shown(
     nats_server: NatsServer,
 ) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         held = scene.copilot
         held.memory = LongTermMemory(user_notes=[f"note {number}" for number in range(1, 21)], preferences=["tea"])
         text = (await say(scene, "what do you remember about me?"))["text"]
@@ -318,7 +311,7 @@ async def test_facts_are_forgotten_and_corrected_by_their_numbers_and_the_rest_i
 async def test_what_is_learned_between_reading_and_correcting_a_memory_stays(
     nats_server: NatsServer, text: str, preferences: list[str], notes: list[str]
 ) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, _model):
         scene.copilot.memory = LongTermMemory(preferences=["I prefer dividend stocks"])
         learned = [["I prefer dividend stocks"], ["I like bonds", "I prefer dividend stocks"]]
         scene.copilot.meanwhile = [

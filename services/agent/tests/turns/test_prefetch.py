@@ -12,6 +12,7 @@ from agent.ports import ConversationKey, Journals, KnowledgeReader
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import agent, stage
 from agent.turns.deps import Ports
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
@@ -126,11 +127,7 @@ async def test_what_the_company_says_is_searched_in_the_request_for_tokens(nats_
 async def test_where_tokens_cannot_be_had_of_memory_it_is_asked_what_the_company_says_all_the_same(
     nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(default=ScriptedReply(text="There.")) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, default=ScriptedReply(text="There.")) as (scene, _model):
 
         def away(*wanted: Any) -> Any:
             raise RpcError("UNAVAILABLE", "no Redis", retryable=True)

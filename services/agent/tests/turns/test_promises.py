@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
-from agent.scripted_model.server import scripted_model
 from agent.testing.offered import SCHEMAS
-from agent.testing.stage import Stage, agent, stage
+from agent.testing.scripted_stage import scripted_stage
+from agent.testing.stage import Stage
 from agent.texts import TEXTS
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
@@ -29,7 +29,7 @@ async def told(scene: Stage, *, locale: str = "en") -> dict[str, Any]:
 
 async def test_a_promise_without_a_call_is_told_to_the_model_which_keeps_it(nats_server: NatsServer) -> None:
     script = Rule(match="vegan", replies=[PROMISE, CALL, DONE])
-    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, script) as (scene, model):
         scene.executor.offer("remember", {"facts": [{"id": "f1", "fact": "I am vegan"}]})
         answer = await told(scene)
         assert answer["text"] == "Noted: you are vegan."
@@ -49,7 +49,7 @@ async def test_a_model_is_told_once_and_only_where_it_could_have_remembered(
     nats_server: NatsServer, tools: tuple[str, ...]
 ) -> None:
     script = Rule(match="vegan", replies=[PROMISE], again=True)
-    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, script) as (scene, model):
         for name in tools:
             scene.executor.offer(name, {})
         answer = await told(scene)
@@ -60,7 +60,7 @@ async def test_a_model_is_told_once_and_only_where_it_could_have_remembered(
 
 async def test_a_promise_is_caught_where_remember_was_not_among_the_tools_shown(nats_server: NatsServer) -> None:
     script = Rule(match="price", replies=[PROMISE, CALL, DONE])
-    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, script) as (scene, model):
         for name in SCHEMAS:
             scene.executor.offer(name, {"facts": []})
         await scene.visitor("c1", "what is the price of AAPL and its news today", principal=ANA, locale="en")
@@ -75,7 +75,7 @@ async def test_a_promise_is_caught_where_remember_was_not_among_the_tools_shown(
 
 async def test_where_the_model_fails_when_it_is_told_its_promise_is_not_shown(nats_server: NatsServer) -> None:
     script = Rule(match="vegan", replies=[PROMISE, ScriptedReply(status=400)], again=True)
-    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, script) as (scene, model):
         scene.executor.offer("remember", {})
         answer = await told(scene)
         assert answer["text"] == UNCHANGED
@@ -98,11 +98,10 @@ async def test_what_failed_is_not_shown_as_done(
     script = Rule(match="vegan", replies=[calls, ScriptedReply(text=claimed), ScriptedReply(text=claimed)])
 
     async def refuse(request: ToolCallRequested) -> ToolResult:
-        del request
         error = ToolError(code=ToolCode.UNAVAILABLE, message="memory does not answer")
         return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=1.0))
 
-    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, script) as (scene, model):
         scene.executor.tools[tool] = refuse
         await scene.visitor("c1", "forget that I am vegan. Then tell me of IBM", principal=ANA, locale="en")
         (answer,) = await scene.answered("c1")

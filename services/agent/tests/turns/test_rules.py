@@ -8,6 +8,7 @@ import pytest
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import agent, stage
 from contracts.agent_rpc import TURN_STATE, TurnStateRequest
 from contracts.channels import ChatKind
@@ -23,7 +24,7 @@ from runtime.workers.dead_letters import DeadLetters
 
 
 async def test_a_burst_of_five_messages_gets_one_answer(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         await scene.configure(response_delay_ms=1000)
         last = max(await asyncio.gather(*(scene.visitor("c1", f"message {number}") for number in range(5))))
         (answer,) = await scene.answered("c1")
@@ -38,7 +39,7 @@ async def test_a_burst_of_five_messages_gets_one_answer(nats_server: NatsServer)
 async def test_someone_who_keeps_typing_is_answered_all_the_same(nats_server: NatsServer) -> None:
     hangs = ScriptedReply(hang=True)
     rule = Rule(replies=[hangs, hangs, ScriptedReply(text="Patience pays.", first_token_ms=1500)])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         for number in range(1, 6):
             await scene.visitor("c1", f"and {number}")
             wanted = min(number, 3)
@@ -55,7 +56,7 @@ async def test_someone_who_keeps_typing_is_answered_all_the_same(nats_server: Na
 
 async def test_the_kill_switch_stops_a_running_turn(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(hang=True)])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         await scene.visitor("c1", "hello")
         await eventually(lambda: len(model.asked) == 1)
         await scene.configure(ai_auto_response_enabled=False)
@@ -67,7 +68,7 @@ async def test_the_kill_switch_stops_a_running_turn(nats_server: NatsServer) -> 
 
 async def test_a_visitor_who_presses_stop_gets_no_answer(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(hang=True)])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         seq = await scene.visitor("c1", "hello")
         await eventually(lambda: len(model.asked) == 1)
         await scene.cancel("c1", turn_id(COMPANY, "c1", seq), seq)
@@ -77,7 +78,7 @@ async def test_a_visitor_who_presses_stop_gets_no_answer(nats_server: NatsServer
 
 
 async def test_a_company_without_settings_is_not_answered(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         await scene.configure(ai_auto_response_enabled=False)
         await scene.visitor("c1", "hello")
         await scene.idle()
@@ -107,7 +108,7 @@ async def test_a_turn_at_its_deadline_ends_in_a_visible_message(nats_server: Nat
 
 async def test_when_no_model_answers_the_visitor_is_told(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(status=503)], again=True)
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         await scene.visitor("c1", "hola", locale="es")
         (notice,) = await scene.answered("c1")
         assert notice["code"] == "LLM_UNAVAILABLE"
@@ -118,7 +119,7 @@ async def test_when_no_model_answers_the_visitor_is_told(nats_server: NatsServer
 
 async def test_a_provider_that_will_never_take_the_request_is_asked_once(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(status=401)], again=True)
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         await scene.visitor("c1", "hello")
         (notice,) = await scene.answered("c1")
         assert notice["code"] == "LLM_UNAVAILABLE"
@@ -129,7 +130,7 @@ async def test_an_answer_that_the_provider_withholds_is_a_polite_sentence(nats_s
     begun = '{"choices": [{"delta": {"content": "I "}}]}'
     withheld = '{"choices": [{"delta": {}, "finish_reason": "content_filter"}]}'
     rule = Rule(replies=[ScriptedReply(raw=f"data: {begun}\n\ndata: {withheld}\n\n")], again=True)
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         await scene.visitor("c1", "hola, dime algo", locale="es")
         (answer,) = await scene.answered("c1")
         await scene.idle()
@@ -141,7 +142,7 @@ async def test_an_answer_that_the_provider_withholds_is_a_polite_sentence(nats_s
 async def test_at_max_iterations_the_model_must_answer_with_what_there_is(nats_server: NatsServer) -> None:
     calls = [ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments={"n": n})]) for n in range(2)]
     rule = Rule(replies=[*calls, ScriptedReply(text="That is all there is.")])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         await scene.configure(tool_config=ToolConfig(max_iterations=2))
         scene.executor.offer("look", {"found": 1})
         await scene.visitor("c1", "look everywhere")
@@ -166,7 +167,7 @@ async def test_a_repeated_call_is_answered_from_the_first_and_told_so(nats_serve
             ScriptedReply(text="Enough."),
         ]
     )
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         scene.executor.offer("look", {"found": 1})
         await scene.visitor("c1", "look")
         await scene.answered("c1")
@@ -186,14 +187,13 @@ async def test_a_call_with_an_unknown_outcome_is_asked_for_again_by_its_own_id(
     rule = Rule(
         replies=[ScriptedReply(tool_calls=[same]), ScriptedReply(tool_calls=[same]), ScriptedReply(text="It is done.")]
     )
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         unknown = ToolError(code=ToolCode.TIMEOUT, message="not known yet", reason=OUTCOME_UNKNOWN)
         metadata = ToolMetadata(execution_time=1.0)
         told = [ToolResult(success=False, error=unknown, metadata=metadata)] * unknown_for
         told.append(ToolResult(success=True, data={"made": 1}, metadata=metadata))
 
         async def order(request: ToolCallRequested) -> ToolResult:
-            del request
             return told.pop(0)
 
         scene.executor.tools["order"] = order
@@ -214,7 +214,7 @@ async def test_a_refusal_that_comes_behind_an_unknown_outcome_does_not_say_that_
             ScriptedReply(text="Who knows."),
         ]
     )
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         unknown = ToolError(code=ToolCode.TIMEOUT, message="not known yet", reason=OUTCOME_UNKNOWN)
         away = ToolError(code=ToolCode.UNAVAILABLE, message="its store is away")
 
@@ -233,7 +233,7 @@ async def test_a_refusal_that_comes_behind_an_unknown_outcome_does_not_say_that_
 
 async def test_the_driving_agent_tells_the_text_so_far(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(text="one two three", token_ms=1000)])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, _model):
         seq = await scene.visitor("c1", "count")
         await eventually(lambda: scene.told("message.delta"))
         request = TurnStateRequest(company_id=COMPANY, conversation_id="c1")
@@ -250,7 +250,7 @@ async def test_the_driving_agent_tells_the_text_so_far(nats_server: NatsServer) 
 
 async def test_everything_the_agent_publishes_keeps_its_contract(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(tool_calls=[ScriptedCall(name="look")]), ScriptedReply(text="Seen.")])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, _model):
         scene.executor.offer("look", {"found": 1})
         await scene.visitor("c1", "look")
         (answer,) = await scene.answered("c1")
@@ -265,7 +265,7 @@ async def test_everything_the_agent_publishes_keeps_its_contract(nats_server: Na
 
 
 async def test_a_deaf_memory_is_made_up_for_by_the_log(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         scene.memory_fails = True
         await scene.visitor("c1", "can you hear me?")
         await scene.answered("c1")

@@ -87,7 +87,6 @@ async def test_the_sweep_looks_only_at_what_nobody_has_settled() -> None:
     looked: list[tuple[str, int]] = []
 
     async def handle(key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
-        del stored_at
         looked.append((key.conversation, trigger.seq))
         return Retry(1.0, "driven elsewhere") if key.conversation == "busy" else Ack("answered")
 
@@ -107,7 +106,6 @@ async def test_a_look_that_lasts_holds_up_no_other_message() -> None:
     ends = asyncio.Event()
 
     async def handle(key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
-        del trigger, stored_at
         looked.append(key.conversation)
         if key.conversation == "slow":
             await ends.wait()
@@ -131,7 +129,6 @@ async def test_after_a_connection_was_away_the_sweep_looks_back_again() -> None:
     looked_back = 0
 
     async def handle(key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
-        del key, trigger, stored_at
         return Ack("answered")
 
     async def look_back() -> None:

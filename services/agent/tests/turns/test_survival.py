@@ -10,6 +10,7 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.dying import Death, Standstill
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import agent, stage
 from agent.turns.deps import Ports
 from contracts.channels import TURN_TRIGGERS, ChatKind
@@ -52,7 +53,6 @@ class Nobody:
     """A lease that lies: whoever asks hears that nobody drives."""
 
     async def drives(self, key: ConversationKey, turn_id: str) -> bool:
-        del key, turn_id
         return False
 
 
@@ -137,7 +137,7 @@ async def test_a_successor_inherits_the_calls_of_a_turn_that_was_superseded(nats
         ),
         Rule(match="please", replies=[ScriptedReply(text="It is placed.")]),
     )
-    async with stage(nats_server.url) as scene, scripted_model(*rules) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, *rules) as (scene, model):
         scene.executor.offer("order", {"state": "placed"})
         await scene.visitor("c1", "buy one")
         await eventually(lambda: len(model.asked) == 2)

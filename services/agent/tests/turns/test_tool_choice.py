@@ -3,8 +3,8 @@
 import json
 
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
-from agent.scripted_model.server import ScriptedModel, scripted_model
-from agent.testing.stage import agent, stage
+from agent.scripted_model.server import ScriptedModel
+from agent.testing.scripted_stage import scripted_stage
 from contracts.events.chat import ClientTool, Wishes
 from runtime.testing.servers import NatsServer
 
@@ -42,7 +42,7 @@ async def test_a_tool_that_is_asked_for_is_there_in_the_next_step(nats_server: N
             ScriptedReply(text="There are four."),
         ]
     )
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         for name in PLENTY:
             scene.executor.offer(name, {"count": 4})
         await scene.visitor("c1", "how many apples and pears are there?", locale="en")
@@ -65,7 +65,7 @@ async def test_a_tool_that_is_not_shown_can_be_called_all_the_same(nats_server: 
             ScriptedReply(text="Four leeks."),
         ]
     )
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         for name in PLENTY:
             scene.executor.offer(name, {"count": 4})
         await scene.visitor("c1", "how many apples are there?", locale="en")
@@ -77,7 +77,7 @@ async def test_a_tool_that_is_not_shown_can_be_called_all_the_same(nats_server: 
 async def test_a_clients_own_tools_are_always_shown(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(text="Four apples.")])
     wishes = Wishes(tools=[ClientTool(name=f"show_{word}") for word in ("map", "card", "table")])
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         for name in PLENTY:
             scene.executor.offer(name, {"count": 4})
         await scene.visitor("c1", "how many apples are there?", locale="en", wishes=wishes)

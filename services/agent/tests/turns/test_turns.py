@@ -6,8 +6,8 @@ import orjson
 
 from agent.domain.offline.answers import NOTICE
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
-from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import agent, stage
 from agent.turns.driver import TurnDriver
 from contracts import channels
@@ -18,11 +18,9 @@ from runtime.testing.servers import NatsServer, eventually
 
 
 async def test_a_visitor_is_answered(nats_server: NatsServer) -> None:
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(default=ScriptedReply(text="Hello there, friend.", prompt_tokens=12)) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(
+        nats_server.url, default=ScriptedReply(text="Hello there, friend.", prompt_tokens=12)
+    ) as (scene, _model):
         seq = await scene.visitor("c1", "hi")
         (answer,) = await scene.answered("c1")
         assert answer["text"] == "Hello there, friend."
@@ -45,11 +43,7 @@ def drives() -> set[int]:
 
 
 async def test_a_turn_that_is_over_leaves_nothing_to_the_garbage_collector(nats_server: NatsServer) -> None:
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(default=ScriptedReply(text="Hello.")) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, default=ScriptedReply(text="Hello.")) as (scene, _model):
         gc.collect()
         gc.disable()
         before = drives()
@@ -69,7 +63,7 @@ async def test_the_model_uses_a_tool_and_the_page_is_cited(nats_server: NatsServ
             ScriptedReply(text="Pro is 29 USD."),
         ]
     )
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         page = {"url": "https://demo.test/pricing", "title": "Prices", "text": "Pro: 29 USD", "truncated": False}
         scene.executor.offer("fetch_page", page)
         await scene.visitor("c1", "what does Pro cost?")
@@ -92,10 +86,9 @@ async def test_a_tool_that_takes_longer_than_the_first_request_is_waited_for_run
             ScriptedReply(text="Pro is 29 USD."),
         ]
     )
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
 
         async def slow(request: ToolCallRequested) -> ToolResult:
-            del request
             await eventually(lambda: scene.executor.repeats)
             return ToolResult(success=True, data={"text": "29 USD"}, metadata=ToolMetadata(execution_time=4000.0))
 
@@ -128,7 +121,7 @@ async def test_an_order_that_waits_for_a_yes_comes_with_the_answer_as_the_tool_t
         "content_hash": "ab12",
         "expires_at": "2026-01-01T13:00:00Z",
     }
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, _model):
         scene.executor.offer("create_paper_order", made)
         await scene.visitor("c1", "quiero comprar 3 IBM", locale="en")
         (answer,) = await scene.answered("c1")

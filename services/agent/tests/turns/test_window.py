@@ -7,7 +7,7 @@ from agent.adapters.encodings import load
 from agent.domain.context.tokens import Counter
 from agent.metrics import COMPRESSION
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
-from agent.scripted_model.server import scripted_model
+from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import Stage, agent, stage
 from contracts.context_rpc import ContextMarket, FullContext, RelevantSymbol
 from contracts.conversation_rpc import HistoryMessage
@@ -52,7 +52,7 @@ def remember(scene: Stage, facts: list[Any]) -> None:
 
 
 async def test_a_customers_prompt_holds_their_context(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         market = ContextMarket(relevant_symbols=[RelevantSymbol(symbol="AAPL", price=182.5, change_percent=1.25)])
         scene.copilot.context = FullContext(market=market, missing=["portfolio"])
         await talk(scene, "what about AAPL?")
@@ -65,14 +65,14 @@ async def test_a_customers_prompt_holds_their_context(nats_server: NatsServer) -
 
 
 async def test_without_the_context_the_turn_goes_on(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         scene.copilot.away = True
         await talk(scene, "hello")
         assert "Not available right now" in model.asked[0]["messages"][0]["content"]
 
 
 async def test_a_visitors_long_conversation_stays_inside_the_window(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url) as (scene, model):
         await talk(scene, "I sold 40 TSLA at 300.", *([LONG] * 7), principal="visitor/free/v1")
         newest = model.asked[-1]
         assert 2_000 < tokens(newest) <= 8_000
@@ -86,7 +86,7 @@ async def test_a_huge_result_is_cut_visibly_and_its_call_stays(nats_server: Nats
     rule = Rule(
         replies=[ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments={})]), ScriptedReply(text="Seen.")]
     )
-    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, rule) as (scene, model):
         scene.executor.offer("look", {"text": "figure 12.5 " * 4_000})
         await talk(scene, "look at everything")
         second = model.asked[1]
@@ -96,7 +96,7 @@ async def test_a_huge_result_is_cut_visibly_and_its_call_stays(nats_server: Nats
 
 
 async def test_the_summary_is_made_after_the_turn_kept_and_extended(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model(SUM) as model, agent(nats_server.url, model.base_url):
+    async with scripted_stage(nats_server.url, SUM) as (scene, model):
         counted = summed_up()
         await talk(scene, "I sold 40 TSLA at 300.", *([LONG] * 6))
         await eventually(lambda: len(scene.copilot.summaries) >= 1)

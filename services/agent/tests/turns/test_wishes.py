@@ -1,8 +1,7 @@
 """What a client of another protocol wishes for one message, in the call of the model."""
 
 from agent.scripted_model.script import ScriptedReply
-from agent.scripted_model.server import scripted_model
-from agent.testing.stage import agent, stage
+from agent.testing.scripted_stage import scripted_stage
 from contracts.events.chat import Sampling, Wishes
 from runtime.testing.servers import NatsServer
 
@@ -10,11 +9,7 @@ from runtime.testing.servers import NatsServer
 async def test_instructions_stand_below_the_companys_prompt_and_the_rest_is_for_this_answer_alone(
     nats_server: NatsServer,
 ) -> None:
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(default=ScriptedReply(text="Arr.")) as model,
-        agent(nats_server.url, model.base_url),
-    ):
+    async with scripted_stage(nats_server.url, default=ScriptedReply(text="Arr.")) as (scene, model):
         await scene.configure(custom_system_prompt="You sell boats.", temperature=0.7, max_response_tokens=500)
         drawn = Sampling(top_p=0.5, seed=7)
         wishes = Wishes(instructions="Talk like a pirate.", temperature=0.1, max_tokens=50, sampling=drawn)

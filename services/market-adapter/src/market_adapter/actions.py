@@ -13,7 +13,6 @@ from contracts.market_rpc import (
     PendingActionsReply,
 )
 from contracts.memory_rpc import UserRef
-from contracts.text import Text
 from market_adapter.domain.paper.account import Account, News, Owner, decide
 from market_adapter.domain.paper.actions import action_of
 from market_adapter.domain.paper.orders import EDITABLE, Order, OrderState, editable_arguments
@@ -57,9 +56,8 @@ class ActionMethods:
                 raise RpcError(ErrorCode.TIMEOUT, message, retryable=True, reason="deadline_passed")
             is_confirmed = request.decision == "confirm"
             if is_confirmed and order.state is OrderState.PENDING and order.symbol not in news:
-                raise RpcError(
-                    ErrorCode.UNAVAILABLE, _no_price_text(order.symbol).in_language(language), retryable=True
-                )
+                message = TEXTS["action.silent"].format(symbol=order.symbol).in_language(language)
+                raise RpcError(ErrorCode.UNAVAILABLE, message, retryable=True)
             if is_confirmed and request.edits and order.state is OrderState.PENDING:
                 order = _apply_edits(account, order, request.edits, language)
                 account = account.with_order(order)
@@ -75,11 +73,10 @@ class ActionMethods:
             return changed, changed.order(order.id)
 
         order = await self._paper_trading.change(owner, apply)
-        order = order or (await self._paper_trading.store.archived_orders(owner, [request.action_id])).get(
-            request.action_id
-        )
+        order = order or await self._paper_trading.archived_order(owner, request.action_id)
         if order is None:
-            raise RpcError(ErrorCode.NOT_FOUND, _unknown_action_text(request.action_id).in_language(language))
+            message = TEXTS["action.not_yours"].format(action=request.action_id).in_language(language)
+            raise RpcError(ErrorCode.NOT_FOUND, message)
         if request.content_hash not in (None, order.content_hash):
             raise RpcError(ErrorCode.CONFLICT, TEXTS["action.changed"].in_language(language))
         return ActionReply(action=action_of(order))
@@ -131,11 +128,3 @@ def _bad_edits(faults: list[tuple[str, str]], language: str) -> RpcError:
     ]
     fields = [FieldFault(field=f"edits.{field}" if field else "edits", message=problem) for field, problem in faults]
     return RpcError(ErrorCode.BAD_FIELD, "; ".join(lines), fields=fields)
-
-
-def _no_price_text(symbol: str) -> Text:
-    return TEXTS["action.silent"].format(symbol=symbol)
-
-
-def _unknown_action_text(action: str) -> Text:
-    return TEXTS["action.not_yours"].format(action=action)

@@ -11,14 +11,13 @@ from contracts.market_rpc import (
     QuotesReply,
     QuotesRequest,
     QuoteView,
-    TickerError,
 )
 from contracts.symbols import Symbol
 from market_adapter.adapters.exchange_calendar import new_york_state
 from market_adapter.domain.facts import Event
 from market_adapter.domain.quotes import Quote
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.shapes import FailureData, number, per_ticker
+from market_adapter.tools.shapes import number, per_ticker
 
 MAX_LISTED_SYMBOLS = 40
 """With more symbols than this, none are listed."""
@@ -61,16 +60,14 @@ class MarketContext:
         upcoming.sort(key=lambda event: (event.on, event.name))
         return MarketEventsReply(
             events=[_event(event) for event in upcoming[: request.limit]],
-            errors=[_failure(failure) for failure in failures],
+            errors=failures,
             source=self._provider.source,
             as_of=now,
         )
 
     async def quotes(self, request: QuotesRequest) -> QuotesReply:
         quotes, failures = await per_ticker(request.symbols, self._provider.quote)
-        return QuotesReply(
-            quotes=[_quote(quote) for quote in quotes.values()], errors=[_failure(failure) for failure in failures]
-        )
+        return QuotesReply(quotes=[_quote(quote) for quote in quotes.values()], errors=failures)
 
 
 def _event(event: Event) -> MarketEvent:
@@ -98,7 +95,3 @@ def _quote(quote: Quote) -> QuoteView:
         source=quote.source,
         as_of=quote.as_of,
     )
-
-
-def _failure(failure: FailureData) -> TickerError:
-    return TickerError(error=failure.error, ticker=failure.ticker, reason=failure.reason)

@@ -21,18 +21,9 @@
 No provider silently replaces another, so each of these errors reaches the caller unchanged.
 """
 
-from typing import TypedDict
-
 from contracts.errors import NexusError
+from contracts.market_rpc import TickerError
 from contracts.text import Text
-
-
-class TickerFailure(TypedDict):
-    """A failure of one ticker in a result for several tickers."""
-
-    error: str
-    ticker: str
-    reason: str
 
 
 class MarketError(NexusError):
@@ -45,9 +36,9 @@ class MarketError(NexusError):
         self.ticker = ticker
         self.text = text
 
-    def as_entry(self, language: str) -> TickerFailure:
+    def as_entry(self, language: str) -> TickerError:
         """The failure as {error, ticker, reason}."""
-        return {"error": self.text.in_language(language), "ticker": self.ticker, "reason": self.reason}
+        return TickerError(error=self.text.in_language(language), ticker=self.ticker, reason=self.reason)
 
 
 class BadSymbolError(MarketError):

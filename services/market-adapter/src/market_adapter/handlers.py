@@ -88,19 +88,16 @@ def _handler(function: Callable[..., Awaitable[BaseModel]]) -> Handler:
 
     async def handle(request: ToolServiceRequest) -> ToolServiceData:
         parsed, language = parse_arguments(model, request), request.caller.language
-        if further == [ToolCaller]:
-            return await as_reply(_for_caller(function, parsed, request), language)
-        return await as_reply(function(parsed, language) if further else function(parsed), language)
+        with as_error_reply(language):
+            if further == [ToolCaller]:
+                caller = caller_of(request)
+                caller.check_time()
+                answer = await function(parsed, caller)
+            else:
+                answer = await (function(parsed, language) if further else function(parsed))
+            return ToolServiceData(result=answer.model_dump(mode="json", by_alias=True))
 
     return handle
-
-
-async def _for_caller(
-    function: Callable[..., Awaitable[BaseModel]], parsed: BaseModel, request: ToolServiceRequest
-) -> BaseModel:
-    caller = caller_of(request)
-    caller.check_time()
-    return await function(parsed, caller)
 
 
 def _with_note(provider: MarketProvider, handler: Handler) -> Handler:
@@ -123,12 +120,6 @@ def parse_arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> Arg
         message = wrong_arguments(request.tool, error, request.caller.language)
         faults = argument_faults(error, request.caller.language)
         raise RpcError(ToolCode.VALIDATION_ERROR, message, fields=faults) from error
-
-
-async def as_reply(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:
-    """Awaits the data and returns it as JSON; errors become error replies (`as_error_reply`)."""
-    with as_error_reply(language):
-        return ToolServiceData(result=(await answer).model_dump(mode="json", by_alias=True))
 
 
 def rpc_method(handler: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:

@@ -14,7 +14,7 @@ import structlog
 
 from contracts.symbols import parse_symbol
 from market_adapter.domain.paper.account import DECIDED, Account, Fact, News, Owner, advance
-from market_adapter.domain.paper.orders import FINAL
+from market_adapter.domain.paper.orders import FINAL, Order
 from market_adapter.errors import BusyError, MarketError
 from market_adapter.ports import AccountStore, MarketProvider, PublishFact
 from market_adapter.texts import TEXTS
@@ -35,16 +35,11 @@ class PaperTrading:
     """One replica's access to the accounts."""
 
     def __init__(self, store: AccountStore, provider: MarketProvider, publish: PublishFact, wall_clock: Clock) -> None:
-        self._store = store
+        self.store = store
         self._provider = provider
         self._publish = publish
         self._wall_clock = wall_clock
         self._log = structlog.get_logger()
-
-    @property
-    def store(self) -> AccountStore:
-        """The store of the accounts."""
-        return self._store
 
     async def current(self, owner: Owner) -> Account:
         """The account as it is now, brought up to date with the market."""
@@ -58,24 +53,28 @@ class PaperTrading:
             PyMongoError: the store is unavailable.
         """
         for _ in range(MAX_ATTEMPTS):
-            stored = await self._store.load(owner)
+            stored = await self.store.load(owner)
             news = await self._news(stored)
             advanced = advance(stored, news, wall=self._wall_clock.now(), market=self._provider.now())
             changed, result = change(advanced, news)
             if changed == stored:
                 return result
-            to_store = await self._archive_old(self._complete_facts(changed))
-            if await self._store.save(to_store):
+            outbox = tuple(self._complete(fact) for fact in changed.outbox)
+            to_store = await self._archive_old(replace(changed, outbox=outbox))
+            if await self.store.save(to_store):
                 await self._publish_outbox(owner, to_store.outbox)
                 return result
         raise BusyError(str(owner.user), TEXTS["order.account_is_busy"])
 
+    async def archived_order(self, owner: Owner, order_id: str) -> Order | None:
+        return (await self.store.archived_orders(owner, [order_id])).get(order_id)
+
     async def run(self) -> None:
         """Brings the accounts in which something is due up to date, and publishes their unpublished facts."""
-        for owner in await self._store.due_owners(self._wall_clock.now(), self._provider.now()):
+        for owner in await self.store.due_owners(self._wall_clock.now(), self._provider.now()):
             try:
                 await self.current(owner)
-                await self._publish_outbox(owner, (await self._store.load(owner)).outbox)
+                await self._publish_outbox(owner, (await self.store.load(owner)).outbox)
             except Exception as error:  # one account that fails must not block the others
                 self._log.warning("paper.account_waits", owner=str(owner), error=str(error) or type(error).__name__)
 
@@ -103,12 +102,8 @@ class PaperTrading:
             return None
         return News(() if bars is None else bars.bars, history.splits, history.dividends)
 
-    def _complete_facts(self, account: Account) -> Account:
-        """The account with complete facts: they name the source of prices, or the time of a decision."""
-        outbox = tuple(self._complete(fact) for fact in account.outbox)
-        return replace(account, outbox=outbox)
-
     def _complete(self, fact: Fact) -> Fact:
+        """The complete fact: it names the source of prices, or the time of a decision."""
         if "source" in fact.data or "decidedAt" in fact.data:
             return fact
         addition = (
@@ -124,7 +119,7 @@ class PaperTrading:
             return account
         to_archive = final_orders[: len(final_orders) - MAX_FINAL_ORDERS]
         # Archived before they leave the account: after a crash in between they are in both places, never in neither.
-        await self._store.archive(account.owner, to_archive)
+        await self.store.archive(account.owner, to_archive)
         archived_ids = {order.id for order in to_archive}
         return replace(account, orders=tuple(order for order in account.orders if order.id not in archived_ids))
 
@@ -137,7 +132,7 @@ class PaperTrading:
         except PublishFailedError as error:
             self._log.warning("paper.fact_waits", owner=str(owner), error=str(error))
         for _ in range(MAX_ATTEMPTS if published else 0):
-            account = await self._store.load(owner)
+            account = await self.store.load(owner)
             remaining = tuple(fact for fact in account.outbox if (fact.kind, fact.key) not in published)
-            if remaining == account.outbox or await self._store.save(replace(account, outbox=remaining)):
+            if remaining == account.outbox or await self.store.save(replace(account, outbox=remaining)):
                 return

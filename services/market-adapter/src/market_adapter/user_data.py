@@ -20,9 +20,9 @@ class UserData:
         self, portfolio: PortfolioTools, accounts: AccountStore, alerts: MongoAlerts, watchlists: MongoWatchlists
     ) -> None:
         self._portfolio = portfolio
-        self._accounts = accounts
         self._alerts = alerts
         self._watchlists = watchlists
+        self._stores = (accounts, alerts, watchlists)
 
     async def holdings(self, request: UserRef) -> Holdings:
         """Returns what a user holds and watches."""
@@ -46,13 +46,7 @@ class UserData:
     async def forget(self, request: UserRef) -> ForgottenReply:
         """Deletes all of a user's data, live orders and active alerts included."""
         owner = Owner(request.company_id, request.user_id)
-        deleted = await self._accounts.forget(owner)
-        deleted += await self._alerts.forget(owner)
-        deleted += await self._watchlists.forget(owner)
-        return ForgottenReply(deleted=deleted)
+        return ForgottenReply(deleted=sum([await store.forget(owner) for store in self._stores]))
 
     async def forget_company(self, request: CompanyRequest) -> ForgottenReply:
-        deleted = await self._accounts.forget_company(request.company_id)
-        deleted += await self._alerts.forget_company(request.company_id)
-        deleted += await self._watchlists.forget_company(request.company_id)
-        return ForgottenReply(deleted=deleted)
+        return ForgottenReply(deleted=sum([await store.forget_company(request.company_id) for store in self._stores]))

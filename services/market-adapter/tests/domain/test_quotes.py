@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from contracts.market_rpc import TickerError
 from contracts.symbols import parse_symbol
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import SampleData, load_sample
@@ -68,7 +69,8 @@ async def test_before_its_first_bar_a_symbol_is_not_in_the_sample(sample: Sample
 async def test_what_the_sample_has_not_is_said_and_never_made_up(sample: SampleData, text: str) -> None:
     with pytest.raises(NotInSampleError, match="which holds AAPL, FB, GOOG, IBM, MSFT") as raised:
         await provider(sample).quote(parse_symbol(text))
-    assert raised.value.as_entry("en") == {"error": str(raised.value), "ticker": text, "reason": "not_in_sample"}
+    entry = TickerError(error=str(raised.value), ticker=text, reason="not_in_sample")
+    assert raised.value.as_entry("en") == entry
 
 
 async def test_nothing_after_the_clock_is_shown(sample: SampleData) -> None:

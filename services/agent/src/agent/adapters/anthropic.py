@@ -4,7 +4,7 @@ Wire format: https://docs.anthropic.com/en/api/messages-streaming (server-sent e
 OpenAI chat API and are converted by anthropic_request.py.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -13,9 +13,6 @@ import orjson
 from agent.adapters.anthropic_request import request_body
 from agent.adapters.known_models import KnownModel, Remedy, without
 from agent.adapters.provider_client import (
-    MAX_CALLS,
-    MAX_LINE_BYTES,
-    MAX_REPLY_CHARS,
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
@@ -24,15 +21,8 @@ from agent.adapters.provider_client import (
     text_in,
     tokens_in,
 )
-from agent.domain.turn.journal import ModelAnswer, TokenCount
-from agent.errors import (
-    BadToolCallError,
-    ModelBusyError,
-    ModelDeclinedError,
-    ModelDownError,
-    ModelError,
-    ModelRefusedError,
-)
+from agent.domain.turn.journal import ModelAnswer
+from agent.errors import ModelBusyError, ModelDeclinedError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import ModelRequest, TextSink
 from contracts.json_values import object_of
 from runtime.http.retry_after import seconds_in
@@ -55,16 +45,6 @@ _REMEDIES = (
 )
 
 
-@dataclass(slots=True)
-class _AnthropicStream(StreamedReply):
-    """The content of a reply that the stream has sent so far."""
-
-    blocks: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
-    """The content blocks that are tool calls, by index."""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
 class Anthropic(ProviderClient):
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
         auth_header = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
@@ -76,18 +56,10 @@ class Anthropic(ProviderClient):
     async def read(
         self, response: aiohttp.ClientResponse, prompt: ModelRequest, sink: TextSink
     ) -> tuple[ModelAnswer, bool]:
-        stream = _AnthropicStream()
+        stream = StreamedReply(self.provider, sink)
         with ignore_errors_after_end(stream):
-            await _read(stream, response.content, sink, self.provider)
-        answer = ModelAnswer(
-            text="".join(stream.text),
-            calls=tuple(block.requested() for _, block in sorted(stream.blocks.items())),
-            usage=TokenCount(stream.prompt_tokens, stream.completion_tokens),
-            model=stream.model or prompt.model,
-            provider=self.provider,
-            cut=stream.cut,
-        )
-        return answer, stream.thought
+            await _read(stream, response.content)
+        return stream.answer(prompt.model), stream.thought
 
     def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
         kind = str(error.get("type", "no type"))
@@ -102,40 +74,32 @@ CLIENT = Anthropic
 """The client class for providers whose row names this module."""
 
 
-async def _read(stream: _AnthropicStream, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
-    incomplete_line = b""
+async def _read(stream: StreamedReply, content: aiohttp.StreamReader) -> None:
     async for chunk in content.iter_any():
-        lines = (incomplete_line + chunk).split(b"\n")
-        incomplete_line = lines.pop()
-        if len(incomplete_line) > MAX_LINE_BYTES:
-            raise ModelDownError(f"{provider} sent a line without end")
-        for line in lines:
+        for line in stream.lines(chunk):
             # Each event repeats its type in its data, so the lines "event: …" can be skipped.
             if not line.startswith(b"data:"):
                 continue
             try:
-                _read_event(stream, orjson.loads(line[5:]), sink, provider)
+                _read_event(stream, orjson.loads(line[5:]))
             except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, ValueError) as error:
-                raise ModelDownError(f"{provider} sent an event that cannot be read") from error
-    if not stream.finished:
-        raise ModelDownError(f"{provider} broke off in mid-answer")
+                raise ModelDownError(f"{stream.provider} sent an event that cannot be read") from error
+    stream.require_end()
 
 
-def _read_event(stream: _AnthropicStream, event: dict[str, Any], sink: TextSink, provider: str) -> None:
+def _read_event(stream: StreamedReply, event: dict[str, Any]) -> None:
     match event.get("type"):
         case "content_block_delta":
-            _read_delta(stream, int(event["index"]), event["delta"], sink, provider)
+            _read_delta(stream, int(event["index"]), event["delta"])
         case "content_block_start":
             block: dict[str, Any] = event["content_block"]
             if block.get("type") == "tool_use":
                 # Anthropic sends an empty object here, then pieces; some proxies send all arguments here.
                 arguments = orjson.dumps(block.get("input") or {}).decode()
                 call = StreamedCall(text_in(block["id"]), text_in(block["name"]), arguments)
-                stream.blocks[int(event["index"])] = call
-                if len(stream.blocks) > MAX_CALLS:
-                    raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
+                stream.add_call(int(event["index"]), call)
             elif block.get("type") == "text" and block.get("text"):
-                _read_text(stream, block, sink, provider)
+                _read_text(stream, block)
             elif block.get("type") in ("thinking", "redacted_thinking"):
                 stream.thought = True
         case "message_start":
@@ -146,46 +110,43 @@ def _read_event(stream: _AnthropicStream, event: dict[str, Any], sink: TextSink,
             _count(stream, event.get("usage"))
             reason = object_of(event.get("delta")).get("stop_reason")
             if reason == "refusal":
-                raise ModelDeclinedError(f"{provider} withheld its answer")
+                raise ModelDeclinedError(f"{stream.provider} withheld its answer")
             stream.cut = reason == "max_tokens"
         case "message_stop":
             stream.finished = True
         case "error":
-            raise _error(provider, str(object_of(event.get("error")).get("type")), None)
+            raise _error(stream.provider, str(object_of(event.get("error")).get("type")), None)
         case _:
             pass  # ping, the ends of blocks, and events of later versions
 
 
-def _read_delta(stream: _AnthropicStream, index: int, delta: dict[str, Any], sink: TextSink, provider: str) -> None:
+def _read_delta(stream: StreamedReply, index: int, delta: dict[str, Any]) -> None:
     if delta.get("type") == "text_delta":
-        _read_text(stream, delta, sink, provider)
+        _read_text(stream, delta)
     elif delta.get("type") == "input_json_delta":
         piece = text_in(delta["partial_json"])
-        stream.length += len(piece)
-        if stream.length > MAX_REPLY_CHARS:
-            raise BadToolCallError(f"{provider} asked for a call without end")
-        stream.blocks[index].pieces.append(piece)
+        stream.count_arguments(piece)
+        stream.calls[index].pieces.append(piece)
 
 
-def _read_text(stream: _AnthropicStream, part: dict[str, Any], sink: TextSink, provider: str) -> None:
+def _read_text(stream: StreamedReply, part: dict[str, Any]) -> None:
     piece = text_in(part["text"])
-    stream.length += len(piece)
-    if stream.length > MAX_REPLY_CHARS:
-        raise ModelDownError(f"{provider} does not stop talking")
+    stream.count_text(piece)
     stream.text.append(piece)
     if piece:
-        sink.text(piece)
+        stream.sink.text(piece)
 
 
-def _count(stream: _AnthropicStream, usage: Any) -> None:
+def _count(stream: StreamedReply, usage: Any) -> None:
     """Stores Anthropic's token counts; the last ones are valid. Tokens read from or written to its cache count as
     prompt tokens."""
     counts: dict[str, Any] = object_of(usage)
     fields = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     if counts.get("input_tokens") is not None:
-        stream.prompt_tokens = sum(tokens_in(counts.get(field_name)) for field_name in fields)
+        prompt_tokens = sum(tokens_in(counts.get(field_name)) for field_name in fields)
+        stream.usage = replace(stream.usage, prompt=prompt_tokens)
     if counts.get("output_tokens") is not None:
-        stream.completion_tokens = tokens_in(counts["output_tokens"])
+        stream.usage = replace(stream.usage, completion=tokens_in(counts["output_tokens"]))
 
 
 def _error(provider: str, kind: str, retry_after: str | None, status: int = 200) -> ModelError:

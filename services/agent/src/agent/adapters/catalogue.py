@@ -65,7 +65,6 @@ class ExecutorCatalogue:
 
     async def changed(self, message: Msg | None = None) -> None:
         """Notes that a service has announced or withdrawn tools, or may have."""
-        del message
         self._changed_at = self._clock()
 
     async def offered(self, company: str, requester: Requester) -> tuple[OfferedTool, ...]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from agent.adapters.followed import FollowedConversations
 from agent.domain.shortcuts.shown_actions import ShownAction, actions_in
 from agent.domain.text_features import language_last_shown
+from agent.domain.turn.journal import usage_on_the_wire
 from agent.errors import UnreachableError
 from agent.ports import AppendOutcome, ConversationKey, Ending, Requester, TurnSnapshot
 from contracts.channels import ChatKind
@@ -92,9 +93,8 @@ class JetStreamChatLog:
         """Appends the answer or the system message, if the conversation holds nothing newer than `fence`."""
         kind = ChatKind.SYSTEM if ending.code else ChatKind.ASSISTANT
         event_id = answer_id(ending.journal.turn_id)
-        data = _system(ending, event_id) if ending.code else _answer(ending, event_id)
         subject = f"{key.company}/{key.conversation}"
-        event = event_json(kind.event_type, SOURCE, data, subject=subject, identity=event_id)
+        event = event_json(kind.event_type, SOURCE, _data(ending, event_id), subject=subject, identity=event_id)
         try:
             stored = await self._writer.append_event(*key, kind, event, ending.journal.turn_id, fence=fence)
         except FenceRefusedError as error:
@@ -147,29 +147,25 @@ def _actions_to_confirm(facts: Mapping[ChatKind, Fact]) -> tuple[ShownAction, ..
     return actions_in(answer.data)
 
 
-def _answer(ending: Ending, message_id: str) -> dict[str, object]:
+def _data(ending: Ending, message_id: str) -> dict[str, object]:
+    """Returns the data of the answer or, if there is a code, of the system message."""
     journal = ending.journal
-    return {
+    data: dict[str, object] = {
         "messageId": message_id,
         "turnId": journal.turn_id,
         "basis": journal.basis,
         "text": ending.text,
+    }
+    if ending.code:
+        return {**data, "code": ending.code}
+    return {
+        **data,
         "citations": [citation.to_wire() for citation in ending.citations],
         "actions": [action.to_wire() for action in ending.actions],
         "charts": [chart.to_wire() for chart in ending.charts],
-        "usage": {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion},
+        "usage": usage_on_the_wire(journal),
         "model": journal.model,
         "provider": journal.provider,
         "configVersion": ending.config_version,
         **({"grounding": journal.grounding.to_wire()} if journal.grounding else {}),
-    }
-
-
-def _system(ending: Ending, message_id: str) -> dict[str, object]:
-    return {
-        "messageId": message_id,
-        "turnId": ending.journal.turn_id,
-        "basis": ending.journal.basis,
-        "text": ending.text,
-        "code": ending.code,
     }

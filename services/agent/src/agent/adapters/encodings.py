@@ -13,12 +13,14 @@ from importlib.resources import files
 import structlog
 import tiktoken
 
-from agent.domain.context.tokens import Counter
+from agent.domain.context.tokens import Counter, Message
 from agent.domain.cost import estimated_tokens
 
 log = structlog.get_logger(__name__)
 
 DEFAULT_ENCODING = "o200k_base"
+MAX_INLINE_COUNT_CHARS = 30_000
+"""Characters without a cached token count above which counting moves to a thread."""
 LOADING_TIMEOUT_SECONDS = 3.0
 """Seconds to wait for an encoding that is being loaded; then tokens are estimated from bytes, on the high side."""
 
@@ -108,15 +110,16 @@ class Encodings:
             counter = self._counters.get(name, self._estimator)
         return counter
 
-    async def count(self, model: str, texts: Iterable[str]) -> None:
-        """Counts texts in a thread and keeps the counts: counting many texts in the loop would delay other turns."""
+    async def count(self, model: str, messages: Iterable[Message]) -> Counter:
+        """Returns the model's counter. Long messages are counted beforehand in a thread: in the loop that would
+        delay other turns."""
         counter, encoding = await self.counter(model), self._encodings.get(encoding_of(model))
-        new_texts = list(texts)
-        if encoding is None or not new_texts:
-            return
-        counts = await asyncio.to_thread(lambda: [len(encoding.encode_ordinary(text)) for text in new_texts])
-        for text, tokens in zip(new_texts, counts, strict=True):
-            counter.keep(text, tokens)
+        texts = counter.uncounted(messages)
+        if encoding is not None and sum(map(len, texts)) > MAX_INLINE_COUNT_CHARS:
+            counts = await asyncio.to_thread(lambda: [len(encoding.encode_ordinary(text)) for text in texts])
+            for text, tokens in zip(texts, counts, strict=True):
+                counter.keep(text, tokens)
+        return counter
 
     async def close(self) -> None:
         if self._loading:

@@ -60,7 +60,7 @@ class FollowedConversations:
         self._conversations: OrderedDict[ConversationKey, _Conversation] = OrderedDict()
         self._size = 0
         self._newest_seq = 0
-        self._waiters: set[asyncio.Future[None]] = set()
+        self._taken = asyncio.Event()
 
     def clear(self) -> None:
         """Forgets everything, because facts may have been missed."""
@@ -101,7 +101,8 @@ class FollowedConversations:
             len(self._conversations) > MAX_CONVERSATIONS or self._size > MAX_BYTES or self._first_is_old()
         ):
             self.drop(next(iter(self._conversations)))
-        self._wake()
+        self._taken.set()  # wakes those who wait; the next ones wait for the next fact
+        self._taken.clear()
 
     def store_snapshot(self, key: ConversationKey, view: Snapshot) -> None:
         """Stores a snapshot that was read from the log, if all facts since then are known."""
@@ -187,25 +188,14 @@ class FollowedConversations:
     async def _reach(self, seq: int) -> bool:
         if self._newest_seq >= seq:
             return True
-        deadline = asyncio.get_running_loop().time() + LIVE_COPY_SECONDS
         with suppress(TimeoutError):
-            async with asyncio.timeout_at(deadline):
+            async with asyncio.timeout(LIVE_COPY_SECONDS):
                 while self._newest_seq < seq:
-                    waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                    self._waiters.add(waiter)
-                    try:
-                        await waiter
-                    finally:
-                        self._waiters.discard(waiter)
+                    await self._taken.wait()
         return self._newest_seq >= seq
 
     def _first_is_old(self) -> bool:
         return self._clock() - next(iter(self._conversations.values())).last_used > DEFAULT_TTL_SECONDS
-
-    def _wake(self) -> None:
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
 
     def _grow(self, conversation: _Conversation, size: int) -> None:
         conversation.size += size

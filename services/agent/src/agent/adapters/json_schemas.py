@@ -8,6 +8,8 @@ import jsonschema_rs
 import orjson
 import structlog
 
+from runtime.recent import Bounded
+
 log = structlog.get_logger(__name__)
 
 MAX_COMPILED = 200
@@ -18,7 +20,7 @@ class JsonSchemas:
     """Validates against schemas, each of which is compiled once."""
 
     def __init__(self) -> None:
-        self._compiled: dict[bytes, jsonschema_rs.Draft202012Validator | None] = {}
+        self._compiled = Bounded[bytes, jsonschema_rs.Draft202012Validator | None](MAX_COMPILED)
 
     def is_valid(self, schema: Mapping[str, Any], instance: Any) -> bool:
         """Whether the value matches the schema; logs the first problem."""
@@ -35,8 +37,6 @@ class JsonSchemas:
     def _validator(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator | None:
         key = orjson.dumps(schema, option=orjson.OPT_SORT_KEYS)
         if key not in self._compiled:
-            if len(self._compiled) >= MAX_COMPILED:
-                self._compiled.clear()
             try:
                 compiled = jsonschema_rs.Draft202012Validator(dict(schema), retriever=_refuse)
             except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:

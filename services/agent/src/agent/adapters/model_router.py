@@ -59,15 +59,11 @@ class ModelRouter:
         the offline provider."""
         if self._forced is not None:
             return ModelChoice((self._forced,))
-        offline = (self._offline, OFFLINE_MODEL)
-        if provider == "offline":
-            return ModelChoice((offline,))
-        candidates: list[tuple[CircuitBreaker, str]] = []
+        if self._serving(provider) == "offline":
+            return ModelChoice(((self._offline, OFFLINE_MODEL),))
+        candidates = [(self._providers[name], default_model(name)) for name in self._order if name != provider]
         if provider in self._providers:
-            candidates.append((self._providers[provider], model_at(provider, model)))
-        candidates.extend((self._providers[name], default_model(name)) for name in self._order if name != provider)
-        if not candidates:
-            return ModelChoice((offline,))
+            candidates.insert(0, (self._providers[provider], model_at(provider, model)))
         if len(candidates) > 1:
             # Providers whose circuit is open come last: they are tried only if no other one answers.
             candidates.sort(key=lambda candidate: not candidate[0].available())
@@ -77,8 +73,8 @@ class ModelRouter:
         """Returns the models that a company's callers may ask for: those of the provider that really serves it."""
         if self._forced is not None:
             return ((self._forced[0].provider, self._forced[1]),)
-        name = provider if provider in self._providers else next(iter(self._order), "offline")
-        if name == "offline" or provider == "offline":
+        name = self._serving(provider)
+        if name == "offline":
             return (("offline", OFFLINE_MODEL),)
         known = [model.name for model in KEYED[name].models]
         return tuple((name, model_name) for model_name in dict.fromkeys([model_at(name, model), *known]))
@@ -95,10 +91,37 @@ class ModelRouter:
         """Returns the cheaper model at the forced server, the preferred provider, or the first one of the chain."""
         if self._forced is not None:
             return ModelChoice(((self._forced[0], model),))
-        name = provider if provider in self._providers else next(iter(self._order), "offline")
-        if name == "offline" or provider == "offline":
-            return ModelChoice(((self._offline, OFFLINE_MODEL),))
-        return ModelChoice(((self._providers[name], model_at(name, model)),))
+        name = self._serving(provider)
+        return self.only(name, model_at(name, model))
+
+    def _serving(self, provider: str) -> str:
+        """Returns the preferred provider or, if it is not configured, the first of the chain; the offline one if there
+        is none."""
+        if provider == "offline" or provider in self._providers:
+            return provider
+        return next(iter(self._order), "offline")
+
+
+class SingleModel:
+    """A ports.Models with a single model and no fallback."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self._candidate = (model, name)
+
+    def for_company(self, config: CompanyConfig) -> Models:
+        return self
+
+    def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
+        return ((self._candidate[0].provider, self._candidate[1]),)
+
+    def only(self, provider: str, model: str) -> ModelChoice:
+        return ModelChoice((self._candidate,))
+
+    def chosen(self, provider: str, model: str) -> ModelChoice:
+        return self.only(provider, model)
+
+    def cheaper(self, provider: str, model: str) -> ModelChoice:
+        return self.only(provider, model)
 
 
 def configured_router(settings: ModelSettings, session: aiohttp.ClientSession) -> ModelRouter:

@@ -23,9 +23,7 @@ from agent.adapters.openai_responses import (
     read_response_event,
 )
 from agent.adapters.provider_client import (
-    MAX_CALLS,
     MAX_LINE_BYTES,
-    MAX_REPLY_CHARS,
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
@@ -113,20 +111,16 @@ class OpenAICompatible(ProviderClient):
     async def read(
         self, response: aiohttp.ClientResponse, prompt: ModelRequest, sink: TextSink
     ) -> tuple[ModelAnswer, bool]:
-        stream = OpenAIStream()
+        stream = OpenAIStream(self.provider, sink)
         if response.content_type == "application/json":
-            _read_unstreamed(stream, await _read_body(response.content, self.provider), sink)
+            # A server that does not stream: its reply is a single event.
+            body = await _read_body(response.content, self.provider)
+            _read_lines(stream, [b"data:" + body.replace(b"\n", b" ")])
         else:
             with ignore_errors_after_end(stream):
-                await _read_stream(stream, response.content, sink, self.provider)
-        answer = ModelAnswer(
-            text="".join(stream.text) + stream.thoughts.rest(),
-            calls=tuple(call.requested() for _, call in sorted(stream.calls.items())),
-            usage=stream.usage,
-            model=stream.model or prompt.model,
-            provider=self.provider,
-            cut=stream.cut,
-        )
+                await _read_stream(stream, response.content)
+        stream.text.append(stream.thoughts.rest())
+        answer = stream.answer(prompt.model)
         if answer.calls and (stream.reasoning or stream.items):
             thoughts = orjson.dumps(stream.items) if stream.items else "".join(stream.reasoning)
             self._reasoning.keep(_call_key(prompt.messages, answer.calls[0].model_id), thoughts)
@@ -204,28 +198,22 @@ def _with_pictures(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"role": message["role"], "content": parts}
 
 
-async def _read_stream(stream: OpenAIStream, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
-    incomplete_line = b""
+async def _read_stream(stream: OpenAIStream, content: aiohttp.StreamReader) -> None:
     async for chunk in content.iter_any():
-        lines = (incomplete_line + chunk).split(b"\n")
-        incomplete_line = lines.pop()
-        if len(incomplete_line) > MAX_LINE_BYTES:
-            raise ModelDownError(f"{provider} sent a line without end")
         was_empty = not stream.length
-        has_ended = _read_lines(stream, lines, sink, provider)
+        _read_lines(stream, stream.lines(chunk))
         if was_empty and stream.length:
             # Lets the first words leave before the rest is processed: one round of the loop publishes them, one writes.
             await asyncio.sleep(0)
             await asyncio.sleep(0)
-        if has_ended:
+        if stream.has_ended:
             await _drain(content)
             return
-    if not stream.finished:
-        raise ModelDownError(f"{provider} broke off in mid-answer")
+    stream.require_end()
 
 
-def _read_lines(stream: OpenAIStream, lines: list[bytes], sink: TextSink, provider: str) -> bool:
-    """Reads events and passes their text on in one piece; returns whether the stream has ended."""
+def _read_lines(stream: OpenAIStream, lines: list[bytes]) -> None:
+    """Reads events and passes their text on in one piece."""
     known_pieces = len(stream.text)
     try:
         for line in lines:
@@ -235,13 +223,12 @@ def _read_lines(stream: OpenAIStream, lines: list[bytes], sink: TextSink, provid
             if data == b"[DONE]":
                 stream.finished = stream.has_ended = True
                 break
-            _read_event(stream, orjson.loads(data), provider)
+            _read_event(stream, orjson.loads(data))
     except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
-        raise ModelDownError(f"{provider} sent a chunk that cannot be read") from error
+        raise ModelDownError(f"{stream.provider} sent a chunk that cannot be read") from error
     finally:
         if len(stream.text) > known_pieces:
-            sink.text("".join(stream.text[known_pieces:]))
-    return stream.has_ended
+            stream.sink.text("".join(stream.text[known_pieces:]))
 
 
 async def _drain(content: aiohttp.StreamReader) -> None:
@@ -252,19 +239,19 @@ async def _drain(content: aiohttp.StreamReader) -> None:
                 await content.read()
 
 
-def _read_event(stream: OpenAIStream, event: dict[str, Any], provider: str) -> None:
+def _read_event(stream: OpenAIStream, event: dict[str, Any]) -> None:
     # Nearly every event is one piece of text in a choice, so that case is checked first.
     choices = event.get("choices")
     if choices:
-        _read_choice(stream, choices[0], provider)
+        _read_choice(stream, choices[0])
         if not stream.model:
             stream.model = text_in(event.get("model"))
     elif "type" in event and not event.get("error"):
-        read_response_event(stream, event, provider)
+        read_response_event(stream, event)
         return
     error, usage = event.get("error"), event.get("usage") or event.get("x_groq")
     if error:
-        raise _stream_error(provider, object_of(error))
+        raise _stream_error(stream.provider, object_of(error))
     if usage:
         counts: dict[str, Any] = object_of(usage)
         counts = object_of(counts.get("usage", counts))
@@ -273,15 +260,13 @@ def _read_event(stream: OpenAIStream, event: dict[str, Any], provider: str) -> N
         stream.usage = TokenCount(tokens_in(counts.get("prompt_tokens")), tokens_in(counts.get("completion_tokens")))
 
 
-def _read_choice(stream: OpenAIStream, choice: dict[str, Any], provider: str) -> None:
+def _read_choice(stream: OpenAIStream, choice: dict[str, Any]) -> None:
     delta: dict[str, Any] = choice.get("delta") or choice.get("message") or {}
     piece = delta.get("content") or delta.get("refusal")
     if piece:
         if not isinstance(piece, str):
             piece = "".join(text_in(part.get("text")) for part in objects_of(piece))
-        stream.length += len(piece)
-        if stream.length > MAX_REPLY_CHARS:
-            raise ModelDownError(f"{provider} does not stop talking")
+        stream.count_text(piece)
         if not stream.thoughts.over:
             piece = stream.thoughts.heard(piece)
         if piece:
@@ -296,20 +281,19 @@ def _read_choice(stream: OpenAIStream, choice: dict[str, Any], provider: str) ->
     reason = choice.get("finish_reason")
     if reason:
         if reason == _DECLINED:
-            raise ModelDeclinedError(f"{provider} withheld its answer")
+            raise ModelDeclinedError(f"{stream.provider} withheld its answer")
         stream.finished = True
         stream.cut = reason == "length"
     calls = delta.get("tool_calls")
     if calls:
         for position, part in enumerate(calls):
-            _read_call(stream, object_of(part), position, provider)
+            _read_call(stream, object_of(part), position)
 
 
-def _read_call(stream: OpenAIStream, part: dict[str, Any], position: int, provider: str) -> None:
-    index = part.get("index")
-    call = stream.calls.setdefault(index if isinstance(index, int) else position, StreamedCall())
-    if len(stream.calls) > MAX_CALLS:
-        raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
+def _read_call(stream: OpenAIStream, part: dict[str, Any], position: int) -> None:
+    given_index = part.get("index")
+    index = given_index if isinstance(given_index, int) else position
+    call = stream.calls.get(index) or stream.add_call(index, StreamedCall())
     function: dict[str, Any] = object_of(part.get("function"))
     call.model_id = text_in(part.get("id")) or call.model_id
     call.name = text_in(function.get("name")) or call.name
@@ -317,9 +301,7 @@ def _read_call(stream: OpenAIStream, part: dict[str, Any], position: int, provid
     if not isinstance(piece, str):
         # Some servers send an object instead of its JSON text.
         piece = orjson.dumps(piece).decode()
-    stream.length += len(piece)
-    if stream.length > MAX_REPLY_CHARS:
-        raise BadToolCallError(f"{provider} asked for a call without end")
+    stream.count_arguments(piece)
     call.pieces.append(piece)
 
 
@@ -330,11 +312,6 @@ async def _read_body(content: aiohttp.StreamReader, provider: str) -> bytes:
         if len(body) > MAX_LINE_BYTES:
             raise ModelDownError(f"{provider} sent an answer without end")
     return bytes(body)
-
-
-def _read_unstreamed(stream: OpenAIStream, body: bytes, sink: TextSink) -> None:
-    """Reads the reply of a server that does not stream, as a single event."""
-    _read_lines(stream, [b"data:" + body.replace(b"\n", b" ")], sink, "the provider")
 
 
 def _stream_error(provider: str, error: dict[str, Any]) -> ModelDownError | BadToolCallError:

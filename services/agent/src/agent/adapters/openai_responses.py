@@ -11,10 +11,10 @@ from typing import Any
 
 import orjson
 
-from agent.adapters.provider_client import MAX_CALLS, MAX_REPLY_CHARS, StreamedCall, StreamedReply, text_in, tokens_in
+from agent.adapters.provider_client import StreamedCall, StreamedReply, text_in, tokens_in
 from agent.domain.thoughts import OpeningThoughts
 from agent.domain.turn.journal import TokenCount
-from agent.errors import BadToolCallError, ModelDeclinedError, ModelDownError
+from agent.errors import ModelDeclinedError, ModelDownError
 from contracts.json_values import object_of
 
 MAX_THOUGHT_ITEMS = 64
@@ -31,8 +31,6 @@ class OpenAIStream(StreamedReply):
     """The content of a reply that a stream of either API has sent so far."""
 
     thoughts: OpeningThoughts = field(default_factory=OpeningThoughts)
-    calls: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
-    usage: TokenCount = field(default_factory=TokenCount)
     reasoning: list[str] = field(default_factory=list[str])
     """Reasoning that a server of the chat API demands back with the results of the tool calls."""
     items: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
@@ -59,22 +57,20 @@ def convert_to_response_request(request: dict[str, Any]) -> None:
         request["tool_choice"] = {"type": "function", "name": choice["function"]["name"]} if is_named else choice
 
 
-def read_response_event(stream: OpenAIStream, event: dict[str, Any], provider: str) -> None:
+def read_response_event(stream: OpenAIStream, event: dict[str, Any]) -> None:
     """Adds the content of one event to the stream."""
     kind = event["type"]
     if kind in _TEXTS:
         piece = text_in(event.get("delta"))
-        stream.length += len(piece)
-        if stream.length > MAX_REPLY_CHARS:
-            raise ModelDownError(f"{provider} does not stop talking")
+        stream.count_text(piece)
         stream.text.append(piece)
     elif kind == "response.output_item.done":
-        _read_item(stream, int(event["output_index"]), object_of(event["item"]), provider)
+        _read_item(stream, int(event["output_index"]), object_of(event["item"]))
     elif kind in _ENDS:
         response: dict[str, Any] = object_of(event["response"])
         reason = object_of(response.get("incomplete_details")).get("reason")
         if reason == "content_filter":
-            raise ModelDeclinedError(f"{provider} withheld its answer")
+            raise ModelDeclinedError(f"{stream.provider} withheld its answer")
         usage: dict[str, Any] = object_of(response.get("usage"))
         if object_of(usage.get("output_tokens_details")).get("reasoning_tokens"):
             stream.thought = True
@@ -82,22 +78,18 @@ def read_response_event(stream: OpenAIStream, event: dict[str, Any], provider: s
         stream.model = text_in(response.get("model"))
         stream.finished, stream.has_ended, stream.cut = True, True, kind != "response.completed"
     elif kind in {"response.failed", "error"}:
-        raise ModelDownError(f"{provider} broke off with an error")
+        raise ModelDownError(f"{stream.provider} broke off with an error")
 
 
-def _read_item(stream: OpenAIStream, index: int, item: dict[str, Any], provider: str) -> None:
+def _read_item(stream: OpenAIStream, index: int, item: dict[str, Any]) -> None:
     if item["type"] == "reasoning":
         stream.thought = True
         if len(stream.items) < MAX_THOUGHT_ITEMS:
             stream.items.append(item)
     elif item["type"] == "function_call":
-        if len(stream.calls) >= MAX_CALLS:
-            raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
         arguments = text_in(item["arguments"])
-        stream.length += len(arguments)
-        if stream.length > MAX_REPLY_CHARS:
-            raise BadToolCallError(f"{provider} asked for a call without end")
-        stream.calls[index] = StreamedCall(text_in(item["call_id"]), text_in(item["name"]), pieces=[arguments])
+        stream.count_arguments(arguments)
+        stream.add_call(index, StreamedCall(text_in(item["call_id"]), text_in(item["name"]), pieces=[arguments]))
 
 
 def _items(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:

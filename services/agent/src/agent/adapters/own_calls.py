@@ -269,9 +269,7 @@ class BusOwnCalls:
         action, content_hash = arguments.get("actionId"), arguments.get("contentHash")
         if not arguments.get("named"):
             waiting = await self._waiting_actions(key, user, asked_action=action)
-            is_unclear = (
-                len(waiting) > 1 if action is None else len(waiting) > 1 and action in {other.id for other in waiting}
-            )
+            is_unclear = len(waiting) > 1 and (action is None or action in {other.id for other in waiting})
             if is_unclear or (action is None and not waiting):
                 return {"pending": [other.to_wire() for other in waiting]}
             if action is None:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from agent.adapters.circuit_breaker import CircuitBreaker
-from agent.adapters.model_router import ModelRouter, client_of
+from agent.adapters.model_router import ModelRouter, SingleModel, client_of
 from agent.adapters.provider_client import ProviderEndpoint
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import ModelRefusedError
@@ -85,25 +85,13 @@ class OwnModels:
         return _GuardedModel(client_of(provider)(endpoint, session))
 
 
-class CompanyModels:
+class CompanyModels(SingleModel):
     """ports.Models of one company that has a model of its own."""
 
     def __init__(self, own: CircuitBreaker, name: str, fallback: ModelRouter) -> None:
-        self._own_sessions = own
-        self._name = name
+        super().__init__(own, name)
+        self._own = own
         self._others = fallback
-
-    def for_company(self, config: CompanyConfig) -> Models:
-        del config
-        return self
-
-    def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
-        del provider, model
-        return ((self._own_sessions.provider, self._name),)
-
-    def only(self, provider: str, model: str) -> ModelChoice:
-        del provider, model
-        return ModelChoice(((self._own_sessions, self._name),))
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
         """Returns the company's own model, then the others except the offline provider, which cannot replace a
@@ -113,14 +101,13 @@ class CompanyModels:
             for candidate in self._others.chosen(provider, model).candidates
             if candidate[0].provider != "offline"
         ]
-        own_candidate = [(self._own_sessions, self._name)]
         # A model whose circuit is open comes last, as in ModelRouter.
-        return ModelChoice(tuple(own_candidate + others if self._own_sessions.available() else others + own_candidate))
+        own, is_first = self._candidate, self._own.available()
+        return ModelChoice((own, *others) if is_first else (*others, own))
 
     def cheaper(self, provider: str, model: str) -> ModelChoice:
         """Returns the named model of the same server."""
-        del provider
-        return ModelChoice(((self._own_sessions, model),))
+        return ModelChoice(((self._own, model),))
 
 
 class _GuardedModel:
@@ -145,5 +132,4 @@ class _UnusableModel:
         self._why = reason
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        del prompt, sink
         raise ModelRefusedError(self._why)

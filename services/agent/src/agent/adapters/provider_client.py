@@ -12,7 +12,7 @@ import structlog
 from yarl import URL
 
 from agent.adapters.known_models import KnownModel, KnownModels, Remedy
-from agent.domain.turn.journal import ModelAnswer, RequestedCall
+from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelRefusedError, ModelSilentError
 from agent.ports import ModelRequest, TextSink
 from contracts.events.tool import MAX_TOOL_NAME
@@ -201,14 +201,63 @@ class _ExtendLimitOnText:
 
 @dataclass(slots=True)
 class StreamedReply:
-    """The content of a reply that a stream has sent so far."""
+    """The content of a reply that a stream has sent so far. `sink` gets its text."""
 
+    provider: str
+    sink: TextSink
     text: list[str] = field(default_factory=list[str])
+    calls: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
+    """The tool calls by their index in the stream."""
+    usage: TokenCount = field(default_factory=TokenCount)
     length: int = 0
     model: str = ""
     finished: bool = False
     cut: bool = False
     thought: bool = False
+    incomplete_line: bytes = b""
+
+    def lines(self, chunk: bytes) -> list[bytes]:
+        """Returns the lines that this chunk completes; raises ModelDownError for a line without end."""
+        lines = (self.incomplete_line + chunk).split(b"\n")
+        self.incomplete_line = lines.pop()
+        if len(self.incomplete_line) > MAX_LINE_BYTES:
+            raise ModelDownError(f"{self.provider} sent a line without end")
+        return lines
+
+    def count_text(self, piece: str) -> None:
+        """Counts a piece of the text; raises ModelDownError if the reply is too long."""
+        self.length += len(piece)
+        if self.length > MAX_REPLY_CHARS:
+            raise ModelDownError(f"{self.provider} does not stop talking")
+
+    def count_arguments(self, piece: str) -> None:
+        """Counts a piece of a call's arguments; raises BadToolCallError if the reply is too long."""
+        self.length += len(piece)
+        if self.length > MAX_REPLY_CHARS:
+            raise BadToolCallError(f"{self.provider} asked for a call without end")
+
+    def add_call(self, index: int, call: StreamedCall) -> StreamedCall:
+        """Adds a call and returns it; raises BadToolCallError if there are too many."""
+        self.calls[index] = call
+        if len(self.calls) > MAX_CALLS:
+            raise BadToolCallError(f"{self.provider} asked for more than {MAX_CALLS} tools at once")
+        return call
+
+    def answer(self, requested_model: str) -> ModelAnswer:
+        """Returns the complete reply; raises BadToolCallError."""
+        return ModelAnswer(
+            text="".join(self.text),
+            calls=tuple(call.requested() for _, call in sorted(self.calls.items())),
+            usage=self.usage,
+            model=self.model or requested_model,
+            provider=self.provider,
+            cut=self.cut,
+        )
+
+    def require_end(self) -> None:
+        """Raises ModelDownError unless the reply has finished."""
+        if not self.finished:
+            raise ModelDownError(f"{self.provider} broke off in mid-answer")
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """The details of the tools that an analysis may use, requested from the executor and cached."""
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from agent.ports import Requester
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetailsRequest
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
+from runtime.recent import Recent
 
 FRESH_SECONDS = 30.0
 """Seconds for which a list is cached; the tools change with the executor's version."""
@@ -24,15 +24,15 @@ class ExecutorTools:
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
-        self._lists: dict[tuple[str, ...], tuple[float, tuple[ToolInfo, ...]]] = {}
+        self._lists = Recent[tuple[str, ...], tuple[ToolInfo, ...]](MAX_LISTS, ttl_seconds=FRESH_SECONDS)
 
     async def details(self, company: str, requester: Requester) -> tuple[ToolInfo, ...]:
         """Returns the tools, including announced ones, that take tickers or a symbol and have no side effects; raises
         UnreachableError."""
         key = (company, requester.role, requester.plan, requester.language)
         cached = self._lists.get(key)
-        if cached is not None and time.monotonic() - cached[0] < FRESH_SECONDS:
-            return cached[1]
+        if cached is not None:
+            return cached
         request = ToolDetailsRequest(
             company_id=company, role=requester.role, plan=requester.plan, language=requester.language
         )
@@ -53,9 +53,7 @@ class ExecutorTools:
             for tool in reply.tools
             if tool.category in CATEGORIES and not tool.side_effects and _needs_only_tickers(tool.parameters)
         )
-        if len(self._lists) >= MAX_LISTS:
-            self._lists.clear()
-        self._lists[key] = (time.monotonic(), tools)
+        self._lists.keep(key, tools)
         return tools
 
 

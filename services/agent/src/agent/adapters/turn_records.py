@@ -23,14 +23,11 @@ class TurnRecords:
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
         self._writer = WriteBehind(TYPE, MAX_WAITING, RECORDS_LOST)
+        self.flush = self._writer.flush
 
     def record(self, key: ConversationKey, turn: EndedTurn) -> None:
         """Records an ended turn in the background."""
         self._writer.write(partial(self._write, key, turn), company=key.company, turn=turn.journal.turn_id)
-
-    async def flush(self, deadline: float) -> None:
-        """Waits for the records being published, at most `deadline` seconds."""
-        await self._writer.flush(deadline)
 
     async def _write(self, key: ConversationKey, turn: EndedTurn) -> None:
         journal, user = turn.journal, turn.inputs.seen.requester.user

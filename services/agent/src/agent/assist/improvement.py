@@ -13,49 +13,44 @@ EXTRA_TOKENS = 200
 MAX_TOKENS = 8192
 
 
-class Improvements:
-    """Improves the wording of drafts with the company's own model."""
+async def improve(
+    ports: HelpPorts, key: ConversationKey, draft: str, *, tone: str | None = None, locale: str | None = None
+) -> tuple[str, str]:
+    """Returns the draft in better words by the company's own model, and the model that wrote it. `key.conversation` is
+    empty for a draft without one.
 
-    def __init__(self, ports: HelpPorts) -> None:
-        self._ports = ports
-
-    async def improve(
-        self, key: ConversationKey, draft: str, *, tone: str | None = None, locale: str | None = None
-    ) -> tuple[str, str]:
-        """Returns the improved text and the model that wrote it. `key.conversation` is empty for a draft without one.
-
-        Raises:
-            HelpRefusedError: NOT_FOUND; BAD_FIELD for a draft of spaces alone.
-            ModelError: no provider answered.
-            UnreachableError: memory or the log did not answer.
-        """
-        if not draft.strip():
-            raise HelpRefusedError("BAD_FIELD", "text: there is nothing to improve")
-        config = await config_of(self._ports, key.company)
-        history = await messages_of(self._ports, key) if key.conversation else PromptHistory(())
-        language = _language(draft, locale)
-        messages = improve_messages(
-            draft,
-            language,
-            base=config.custom_system_prompt,
-            tone=tone,
-            locale=locale,
-            spoken=((message.mine, message.text) for message in history.messages),
-        )
-        prompt = ModelRequest(
-            messages=messages,
-            tools=(),
-            tool_choice="none",
-            model=config.preferred_model,
-            temperature=config.temperature,
-            max_tokens=min(max(config.max_response_tokens, len(draft) // 2 + EXTRA_TOKENS), MAX_TOKENS),
-            time_limit=TIME_LIMIT_SECONDS,
-            language=language,
-            task="improve",
-            about=draft,
-        )
-        reply = await ask_company(self._ports, key, config, prompt)
-        return parse_improved(reply.text) or improved(draft), reply.model
+    Raises:
+        HelpRefusedError: NOT_FOUND; BAD_FIELD for a draft of spaces alone.
+        ModelError: no provider answered.
+        UnreachableError: memory or the log did not answer.
+    """
+    if not draft.strip():
+        raise HelpRefusedError("BAD_FIELD", "text: there is nothing to improve")
+    config = await config_of(ports, key.company)
+    history = await messages_of(ports, key) if key.conversation else PromptHistory(())
+    language = _language(draft, locale)
+    messages = improve_messages(
+        draft,
+        language,
+        base=config.custom_system_prompt,
+        tone=tone,
+        locale=locale,
+        spoken=((message.mine, message.text) for message in history.messages),
+    )
+    prompt = ModelRequest(
+        messages=messages,
+        tools=(),
+        tool_choice="none",
+        model=config.preferred_model,
+        temperature=config.temperature,
+        max_tokens=min(max(config.max_response_tokens, len(draft) // 2 + EXTRA_TOKENS), MAX_TOKENS),
+        time_limit=TIME_LIMIT_SECONDS,
+        language=language,
+        task="improve",
+        about=draft,
+    )
+    reply = await ask_company(ports, key, config, prompt)
+    return parse_improved(reply.text) or improved(draft), reply.model
 
 
 def _language(draft: str, locale: str | None) -> Language:

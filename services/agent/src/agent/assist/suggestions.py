@@ -16,38 +16,33 @@ MAX_ATTEMPTS = 2
 """Model calls for one request: a second one if the first gave fewer than three distinct texts."""
 
 
-class Suggestions:
-    """Suggested replies, from the company's own prompt and model."""
+async def suggest(ports: HelpPorts, key: ConversationKey) -> tuple[list[str], str]:
+    """Returns three distinct texts in the conversation's language, by the company's own prompt and model, and the model
+    that wrote them.
 
-    def __init__(self, ports: HelpPorts) -> None:
-        self._ports = ports
-
-    async def suggest(self, key: ConversationKey) -> tuple[list[str], str]:
-        """Returns three distinct texts in the conversation's language, and the model that wrote them.
-
-        Raises:
-            HelpRefusedError: FORBIDDEN if the company has suggestions switched off; NOT_FOUND.
-            ModelError: no provider answered.
-            UnreachableError: memory or the log did not answer.
-        """
-        config = await config_of(self._ports, key.company)
-        if not config.ai_suggestions_enabled:
-            raise HelpRefusedError("FORBIDDEN", "suggestions are off: set aiSuggestionsEnabled")
-        history = await messages_of(self._ports, key)
-        question = next((message.text for message in reversed(history.messages) if not message.mine), "")
-        language = conversation_language(history.messages)
-        deadline = time.monotonic() + TIME_LIMIT_SECONDS
-        texts: list[str] = []
-        reply = ModelAnswer()
-        for _ in range(MAX_ATTEMPTS):
-            remaining = deadline - time.monotonic()
-            if len(texts) >= MAX_SUGGESTIONS or remaining <= 0:
-                break
-            prompt = _prompt(config, history, question, language, texts, remaining)
-            reply = await ask_company(self._ports, key, config, prompt)
-            texts = distinct([*texts, *parse_suggestions(reply.text)])
-        # If the model gives fewer than three texts, the rules add the missing ones.
-        return distinct([*texts, *suggestions(question, language)]), reply.model
+    Raises:
+        HelpRefusedError: FORBIDDEN if the company has suggestions switched off; NOT_FOUND.
+        ModelError: no provider answered.
+        UnreachableError: memory or the log did not answer.
+    """
+    config = await config_of(ports, key.company)
+    if not config.ai_suggestions_enabled:
+        raise HelpRefusedError("FORBIDDEN", "suggestions are off: set aiSuggestionsEnabled")
+    history = await messages_of(ports, key)
+    question = next((message.text for message in reversed(history.messages) if not message.mine), "")
+    language = conversation_language(history.messages)
+    deadline = time.monotonic() + TIME_LIMIT_SECONDS
+    texts: list[str] = []
+    reply = ModelAnswer()
+    for _ in range(MAX_ATTEMPTS):
+        remaining = deadline - time.monotonic()
+        if len(texts) >= MAX_SUGGESTIONS or remaining <= 0:
+            break
+        prompt = _prompt(config, history, question, language, texts, remaining)
+        reply = await ask_company(ports, key, config, prompt)
+        texts = distinct([*texts, *parse_suggestions(reply.text)])
+    # If the model gives fewer than three texts, the rules add the missing ones.
+    return distinct([*texts, *suggestions(question, language)]), reply.model
 
 
 def _prompt(

@@ -8,10 +8,9 @@ so.
 import time
 from dataclasses import replace
 
-from agent.completions.deps import CompletionPorts, SilentEvents
-from agent.completions.prompt import prompt_for
+from agent.completions.deps import Prove, SilentEvents
+from agent.completions.prompt import check_fits, prompt_for
 from agent.completions.speech import Speech
-from agent.completions.window_check import check_fits
 from agent.domain.actions import pending_actions, waiting_text
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
@@ -27,7 +26,7 @@ from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
 from agent.ports import ConversationKey, ModelChoice, Requester
 from agent.texts import TEXTS
-from agent.turns.deps import Limits
+from agent.turns.deps import Limits, Ports
 from agent.turns.tool_runs import CallRound, run_calls
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import NO_PICTURES, OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
@@ -41,14 +40,11 @@ MIN_TOOL_SECONDS = 1.0
 class Completions:
     """All completions of this agent."""
 
-    def __init__(self, ports: CompletionPorts, limits: Limits) -> None:
+    def __init__(self, ports: Ports, prove: Prove, limits: Limits) -> None:
+        """`limits`: those of turns."""
         self._ports = ports
-        self._limits = limits
-
-    @property
-    def limits(self) -> Limits:
-        """The limits of completions: those of turns."""
-        return self._limits
+        self._prove = prove
+        self.limits = limits
 
     async def models(self, company: str) -> list[ModelName]:
         """Returns the models that a caller of the company may name; raises HelpRefusedError, UnreachableError."""
@@ -67,20 +63,19 @@ class Completions:
                 CONTEXT_LENGTH or NO_PICTURES.
             BudgetSpentError, ModelError, UnreachableError; BrokenOffError from `speech`.
         """
-        requester = self._ports.prove(request.principal, request.company_id)
+        requester = self._prove(request.principal, request.company_id)
         if requester is None:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
         config = await self._config(request.company_id)
-        sight = PictureSupport(config.own_model, self._limits.sees)
-        choice = self._with_picture_support(config, request, self._choice(config, request.model), sight)
+        sight = PictureSupport(config.own_model, self.limits.sees)
         language = request.language or _language(request, requester.language)
         user_texts = tuple(message.content for message in request.messages if message.role == "user")
         requester = replace(requester, language=language, said=user_texts)
         our_tools = await self._offered(request, requester)
         now = time.time()
-        journal = Journal(request.request_id, basis=0, started_at=now, deadline=now + self._limits.turn)
+        journal = Journal(request.request_id, basis=0, started_at=now, deadline=now + self.limits.turn)
         while True:
-            reply = await self._ask(config, request, requester, journal, our_tools, choice, sight, speech)
+            reply = await self._ask(config, request, requester, journal, our_tools, sight, speech)
             caller_tool_names = {tool.name for tool in request.tools}
             our_calls = tuple(call for call in reply.calls if call.tool not in caller_tool_names)
             if not our_calls:
@@ -115,33 +110,25 @@ class Completions:
             raise HelpRefusedError("NOT_FOUND", f"no company {company}", reason="company")
         return settings.config
 
-    def _choice(self, config: CompanyConfig, model: str) -> ModelChoice | None:
-        """Returns the named model without fallback; None for the company's own setting, with its chain."""
+    def _choice(self, config: CompanyConfig, request: CompleteRequest, sight: PictureSupport) -> ModelChoice:
+        """Returns the models to try: the named one alone, or those of the company's own setting; only models that take
+        pictures if the request has any. Raises HelpRefusedError if there are none."""
+        models, model = self._ports.models.for_company(config), request.model
+        preferred = (config.preferred_provider, config.preferred_model)
         if model == OWN_MODEL:
-            return None
-        for provider, name in self._ports.models.for_company(config).named(
-            config.preferred_provider, config.preferred_model
-        ):
-            if name == model:
-                return self._ports.models.for_company(config).only(provider, name)
-        raise HelpRefusedError("NOT_FOUND", f"there is no model {model!r}: GET /v1/models lists them", reason="model")
-
-    def _with_picture_support(
-        self, config: CompanyConfig, request: CompleteRequest, choice: ModelChoice | None, sight: PictureSupport
-    ) -> ModelChoice | None:
-        """Returns the choice, limited to models that take pictures if the request has any; raises HelpRefusedError if
-        no model takes them."""
+            choice = models.chosen(*preferred)
+        elif provider := next((provider for provider, name in models.named(*preferred) if name == model), None):
+            choice = models.only(provider, model)
+        else:
+            message = f"there is no model {model!r}: GET /v1/models lists them"
+            raise HelpRefusedError("NOT_FOUND", message, reason="model")
         if not any(message.pictures for message in request.messages):
             return choice
-        models = self._ports.models.for_company(config)
-        wanted_choice = choice or models.chosen(config.preferred_provider, config.preferred_model)
-        candidates = tuple((model, name) for model, name in wanted_choice.candidates if sight.of(model.provider, name))
+        candidates = tuple((model, name) for model, name in choice.candidates if sight.of(model.provider, name))
         if not candidates:
-            names = models.named(config.preferred_provider, config.preferred_model)
-            others = ", ".join(name for provider, name in names if sight.of(provider, name))
-            message = f"messages: the model {wanted_choice.candidates[0][1]!r} takes no pictures: " + (
-                f"use {others}" if others else "leave them out"
-            )
+            others = ", ".join(name for provider, name in models.named(*preferred) if sight.of(provider, name))
+            advice = f"use {others}" if others else "leave them out"
+            message = f"messages: the model {choice.candidates[0][1]!r} takes no pictures: {advice}"
             raise HelpRefusedError("BAD_FIELD", message, reason=NO_PICTURES)
         return ModelChoice(candidates)
 
@@ -159,25 +146,22 @@ class Completions:
         requester: Requester,
         journal: Journal,
         our_tools: tuple[OfferedTool, ...],
-        choice: ModelChoice | None,
         sight: PictureSupport,
         speech: Speech,
     ) -> ModelAnswer:
         remaining = journal.deadline - time.time()
         if remaining <= 0:
             raise ModelDownError("no time is left for the model")
-        seconds = min(remaining, self._limits.model)
-        chosen = choice or self._ports.models.for_company(config).chosen(
-            config.preferred_provider, config.preferred_model
-        )
-        model, name = chosen.candidates[0]
+        seconds = min(remaining, self.limits.model)
+        choice = self._choice(config, request, sight)
+        model, name = choice.candidates[0]
         is_offline = model.provider == "offline"
         texts = [message.content for message in request.messages if message.role in ("user", "assistant")]
         shown = our_tools if is_offline else choose_tools(our_tools, texts, journal, requester.language)
         prompt = prompt_for(config, request, requester, journal, shown, time_limit=seconds, sight=sight)
         prompt = replace(prompt, total_time_limit=remaining)
         if not journal.steps and not is_offline:  # the offline provider has no window
-            window = (window_of(name) or self._limits.model_window) - picture_tokens(prompt.messages)
+            window = (window_of(name) or self.limits.model_window) - picture_tokens(prompt.messages)
             await check_fits(prompt, self._ports.encoders, name, window)
         # The hourly limit applies to persons; a service only spends from the company's budget.
         payer = requester.user if requester.role == "user" else None
@@ -201,7 +185,7 @@ class Completions:
             journal=journal,
             requester=requester,
             tools=our_tools,
-            seconds=max(min(self._limits.tool, journal.deadline - time.time()), MIN_TOOL_SECONDS),
+            seconds=max(min(self.limits.tool, journal.deadline - time.time()), MIN_TOOL_SECONDS),
             own_words=own_words_of(request),
         )
         return await run_calls(self._ports.tools, SilentEvents(), round_)

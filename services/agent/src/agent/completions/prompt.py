@@ -1,16 +1,19 @@
 """Builds a model request for a completion: our instructions, the caller's messages, and the tool calls of this
-answer."""
+answer; and checks that it fits into the model's window, before anything is requested and paid for."""
 
+from agent.adapters.encodings import Encodings
+from agent.domain.context.tokens import token_upper_bound
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import system_prompt
 from agent.domain.prompt.messages import step_messages
 from agent.domain.turn.journal import Journal
+from agent.errors import HelpRefusedError
 from agent.ports import ModelRequest, Requester
 from agent.texts import TEXTS
 from contracts.company import CompanyConfig
-from contracts.completion_rpc import CompleteRequest, CompletionMessage, CompletionTool
+from contracts.completion_rpc import CONTEXT_LENGTH, CompleteRequest, CompletionMessage, CompletionTool
 from contracts.context_rpc import FullContext
 
 _ANY: dict[str, object] = {"type": "object", "properties": {}}
@@ -69,6 +72,28 @@ def prompt_for(
         parallel_calls=request.parallel_calls,
         sight=sight,
     )
+
+
+async def check_fits(prompt: ModelRequest, encoders: Encodings, model: str, window: int) -> None:
+    """Raises HelpRefusedError (BAD_FIELD, reason CONTEXT_LENGTH) if the prompt is too long.
+
+    Args:
+        prompt: the first prompt: our instructions and tools, and everything from the caller.
+        window: the model's window in tokens, for prompt and answer together.
+    """
+    counter = await encoders.counter(model)
+    tool_tokens = counter.tools(prompt.tools)
+    if token_upper_bound(prompt.messages) + tool_tokens + prompt.max_tokens <= window:
+        return
+    await encoders.count(model, prompt.messages)
+    input_tokens = counter.messages(prompt.messages) + tool_tokens
+    if input_tokens + prompt.max_tokens > window:
+        message = (
+            f"messages: this model's context length is {window} tokens. However, "
+            f"{input_tokens + prompt.max_tokens} were "
+            f"requested: {input_tokens} in the messages and tools, {prompt.max_tokens} for the answer. Send less"
+        )
+        raise HelpRefusedError("BAD_FIELD", message, reason=CONTEXT_LENGTH)
 
 
 def _chat_message(message: CompletionMessage) -> dict[str, object]:

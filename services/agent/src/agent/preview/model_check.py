@@ -2,12 +2,12 @@
 
 import time
 
-from agent.completions.deps import CompletionPorts
 from agent.domain.cost import SpendingAccount
 from agent.errors import ModelBusyError, ModelError, ModelRefusedError
 from agent.llm.paid_calls import ask_paid
 from agent.ports import ModelChoice, ModelRequest
 from agent.texts import TEXTS
+from agent.turns.deps import Ports
 from contracts.languages import Language
 from contracts.preview_rpc import ModelCheckReply, ModelCheckRequest
 
@@ -15,7 +15,7 @@ TIME_LIMIT_SECONDS = 20.0
 """Seconds for the whole reply."""
 
 
-async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> ModelCheckReply:
+async def check_model(ports: Ports, request: ModelCheckRequest) -> ModelCheckReply:
     """Calls the first model that would be tried, without fallback. Raises BudgetSpentError."""
     config = request.config
     choice = ports.models.for_company(config).chosen(config.preferred_provider, config.preferred_model)

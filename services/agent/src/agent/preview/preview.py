@@ -8,8 +8,7 @@ import time
 from dataclasses import replace
 from uuid import uuid4
 
-from agent.adapters.encodings import Encodings
-from agent.completions.deps import CompletionPorts, SilentEvents
+from agent.completions.deps import Prove, SilentEvents
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
 from agent.domain.grounding import knowledge_query, with_grounding
@@ -21,10 +20,10 @@ from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
-from agent.ports import ConversationKey, KnowledgeReader, PromptHistory, Requester
+from agent.ports import ConversationKey, PromptHistory, Requester
 from agent.preview.model_check import check_model
 from agent.turns.composer import UNLIMITED_WINDOW, Composer, PromptMaterial, prompt_for
-from agent.turns.deps import Limits
+from agent.turns.deps import Limits, Ports
 from agent.turns.tool_runs import CallRound, run_calls
 from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
@@ -45,10 +44,9 @@ from contracts.preview_rpc import (
 class Preview:
     """Builds prompts and answers with unsaved settings."""
 
-    def __init__(self, ports: CompletionPorts, knowledge: KnowledgeReader, encoders: Encodings, limits: Limits) -> None:
+    def __init__(self, ports: Ports, prove: Prove, limits: Limits) -> None:
         self._ports = ports
-        self._knowledge = knowledge
-        self._encoders = encoders
+        self._prove = prove
         self._limits = limits
 
     async def prompt(self, request: PromptRequest) -> PromptReply:
@@ -62,7 +60,7 @@ class Preview:
         layers = layers_of(
             request.language, custom=base_layer(request.language, config), visitor=visitor, tool_names=names
         )
-        counter = await self._encoders.counter(request.config.preferred_model)
+        counter = await self._ports.encoders.counter(request.config.preferred_model)
         system = {"role": "system", "content": "\n\n".join(text for _, text in layers)}
         return PromptReply(
             layers=[PromptLayer(name=name, text=text) for name, text in layers],
@@ -82,27 +80,25 @@ class Preview:
         journal = Journal(uuid4().hex, basis=0, started_at=now, deadline=now + TRY_SECONDS)
         history = PromptHistory((PromptMessage(mine=False, text=request.question, seq=1),))
         query = knowledge_query(history.messages, journal.basis, request.language)
-        knowledge = await self._knowledge.search(config.company_id, query) if query else KnowledgeFound()
+        knowledge = await self._ports.knowledge.search(config.company_id, query) if query else KnowledgeFound()
         account = SpendingAccount(config.company_id, user=requester.user, turn_id=journal.turn_id)
         while True:
             remaining = journal.deadline - time.time()
             if remaining <= 0:
                 raise ModelDownError("no time is left for the model")
             is_last = journal.iterations >= config.tool_config.max_iterations
-            model, name = (
-                self._ports.models.for_company(config)
-                .chosen(config.preferred_provider, config.preferred_model)
-                .candidates[0]
-            )
+            models = self._ports.models.for_company(config)
+            choice = models.chosen(config.preferred_provider, config.preferred_model)
+            model, name = choice.candidates[0]
             is_offline = model.provider == "offline"
             model_window, window = UNLIMITED_WINDOW if is_offline else self._limits.model_window, self._limits.window
             if knowledge is not None and not is_offline:
-                knowledge = best_within_budget(knowledge, (await self._encoders.counter(name)).text)
+                knowledge = best_within_budget(knowledge, (await self._ports.encoders.counter(name)).text)
             material = PromptMaterial(
                 config, requester, history, journal, tools, is_last, remaining, window=window, knowledge=knowledge
             )
-            prompt, _ = await prompt_for(Composer(material), self._encoders, name, model_window)
-            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
+            prompt, _ = await prompt_for(Composer(material), self._ports.encoders, name, model_window)
+            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, choice=choice)
             journal = with_reply(journal, with_grounding(reply, journal, knowledge, query), last=is_last)
             if journal.ended:
                 break
@@ -127,7 +123,7 @@ class Preview:
     async def _visitor(
         self, principal: str, config: CompanyConfig, language: Language
     ) -> tuple[Requester, tuple[OfferedTool, ...]]:
-        requester = self._ports.prove(principal, config.company_id)
+        requester = self._prove(principal, config.company_id)
         if requester is None:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
         requester = replace(requester, language=language)

@@ -95,12 +95,9 @@ class TurnArchive:
                 _unreadable(fact, error)
                 continue
             versions[data.version] = CompanySettings(config=data.config, version=data.version)
+        request = CompanyRequest(company_id=company)
         try:
-            current = (
-                await self._rpc.call(
-                    COMPANY_GET, CompanyRequest(company_id=company), deadline=part_deadline(CALL_DEADLINE)
-                )
-            ).settings
+            current = (await self._rpc.call(COMPANY_GET, request, deadline=part_deadline(CALL_DEADLINE))).settings
         except RpcError as error:
             raise UnreachableError(f"the settings of {company} cannot be read: {error}") from error
         if current is not None:

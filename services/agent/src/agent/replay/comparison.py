@@ -3,9 +3,8 @@
 from datetime import UTC, datetime
 
 from agent.domain.cost import Prices
-from agent.domain.turn.journal import Journal
 from agent.record.recorded_turn import RecordedTurn, bytes_of
-from agent.replay.rerun import ReplayOutcome, tool_uses
+from agent.replay.rerun import ReplayOutcome, cost_of, tool_uses
 
 
 def comparison(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes: list[str]) -> dict[str, object]:
@@ -32,7 +31,7 @@ def comparison(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes
             "provider": recorded.provider,
             "promptTokens": recorded.usage.prompt,
             "completionTokens": recorded.usage.completion,
-            "cost": _cost(recorded, prices),
+            "cost": cost_of([(recorded.provider, recorded.model, recorded.usage)], prices),
             "latencyMs": round((turn.finished_at - turn.started_at) * 1000, 1),
             "tools": recorded_uses,
             "configVersion": turn.config_version,
@@ -55,11 +54,3 @@ def comparison(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes
         "fromOtherTurns": list(outcome.borrowed),
         "notes": notes,
     }
-
-
-def _cost(journal: Journal, prices: Prices) -> float | None:
-    """Returns the cost by today's prices, for recorded and replayed turns alike; None if there is no price."""
-    if journal.provider == "offline":
-        return 0.0
-    price = prices.get((journal.provider, journal.model))
-    return None if price is None else round(price.cost(journal.usage), 9)

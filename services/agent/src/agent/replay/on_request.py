@@ -102,7 +102,6 @@ class CompanyBudget:
         self, reservation: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
         """Reserves from the company's daily budget only, not from a visitor's hourly one. Raises BudgetSpentError."""
-        del hourly, search
         further = None if reservation.further is None else replace(reservation.further, payer=None)
         return await self._budgets.reserve(replace(reservation, payer=None, further=further), daily, None)
 

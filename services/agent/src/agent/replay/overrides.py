@@ -8,11 +8,11 @@ from typing import cast
 
 import aiohttp
 
-from agent.adapters.model_router import configured_router
+from agent.adapters.model_router import SingleModel, configured_router
 from agent.domain.providers import owner_of
-from agent.ports import ModelChoice, Models
+from agent.ports import Models
 from agent.settings import ModelSettings
-from contracts.company import CompanyConfig, CompanySettings, faults, read_config
+from contracts.company import CompanySettings, faults, read_config
 from contracts.merge_patch import merged_settings
 from contracts.providers import COMPATIBLE, KEYED, KEYS, OFFLINE, OFFLINE_MODEL
 
@@ -53,39 +53,14 @@ def chosen_model(name: str, settings: ModelSettings) -> ChosenModel:
     return ChosenModel(provider, model)
 
 
-class SingleModel:
-    """A ports.Models with a single model and no fallback, to test that model."""
-
-    def __init__(self, models: Models, chosen: ChosenModel) -> None:
-        self._models = models
-        self._chosen = chosen
-
-    def for_company(self, config: CompanyConfig) -> Models:
-        del config
-        return self
-
-    def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
-        del provider, model
-        return ((self._chosen.provider, self._chosen.model),)
-
-    def only(self, provider: str, model: str) -> ModelChoice:
-        del provider, model
-        return self._models.only(self._chosen.provider, self._chosen.model)
-
-    def chosen(self, provider: str, model: str) -> ModelChoice:
-        return self.only(provider, model)
-
-    def cheaper(self, provider: str, model: str) -> ModelChoice:
-        return self.only(provider, model)
-
-
 def single_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.ClientSession) -> Models:
     """Returns only this model, at the provider that the environment configures for it."""
     if chosen.provider == COMPATIBLE.name:
         settings = settings.model_copy(update={"model": chosen.model})
     else:
         settings = settings.model_copy(update={"base_url": None})
-    return SingleModel(configured_router(settings, session), chosen)
+    ((model, name),) = configured_router(settings, session).only(chosen.provider, chosen.model).candidates
+    return SingleModel(model, name)
 
 
 def changed_settings(

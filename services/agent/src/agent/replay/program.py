@@ -21,7 +21,7 @@ from nats.aio.client import Client
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.model_router import configured_router
 from agent.errors import UnreachableError
-from agent.ports import ConversationKey, Models
+from agent.ports import ConversationKey
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn_archive import TurnArchive
 from agent.replay.made_case import case_of
@@ -51,34 +51,21 @@ class ReplayOptions:
     """Writes each turn as a case of `nexus eval` instead of running it again."""
 
 
-class ReplayRun:
-    """Replays all turns that the options select."""
-
-    def __init__(self, client: Client, options: ReplayOptions) -> None:
-        self._options = options
-        self._archive = TurnArchive(client)
-        self._catalogue = ExecutorCatalogue(RpcClient(client))
-
-    async def turns(self) -> list[RecordedTurn]:
-        """Returns the turns to replay; raises OverrideError if there are none."""
-        options = self._options
-        if options.conversation is not None:
-            turns = await self._archive.conversation(options.company, options.conversation)
-            selection = f"conversation {options.conversation}"
-        else:
-            day = options.day or date.today()
-            turns = await self._archive.day(options.company, day)
-            selection = day.isoformat()
-        if not turns:
-            in_company = f" in company {options.company}" if options.company else ""
-            raise OverrideError(
-                f"no answered turn is recorded of {selection}{in_company}: records are kept for 30 days, "
-                "from the answer on"
-            )
-        return turns
-
-    def replayer(self, models: Models) -> Replayer:
-        return Replayer(self._archive, self._catalogue, models, Changes(self._options.prompt, self._options.patch))
+async def _turns(archive: TurnArchive, options: ReplayOptions) -> list[RecordedTurn]:
+    """Returns the turns that the options select; raises OverrideError if there are none."""
+    if options.conversation is not None:
+        turns = await archive.conversation(options.company, options.conversation)
+        selection = f"conversation {options.conversation}"
+    else:
+        day = options.day or date.today()
+        turns = await archive.day(options.company, day)
+        selection = day.isoformat()
+    if not turns:
+        in_company = f" in company {options.company}" if options.company else ""
+        raise OverrideError(
+            f"no answered turn is recorded of {selection}{in_company}: records are kept for 30 days, from the answer on"
+        )
+    return turns
 
 
 async def run(options: ReplayOptions) -> int:
@@ -94,13 +81,14 @@ async def run(options: ReplayOptions) -> int:
                 else configured_router(settings, session)
             )
             client = await connect(NatsSettings(), name="nexus-replay")
-            replay = ReplayRun(client, options)
-            turns = await replay.turns()
+            archive, changes = TurnArchive(client), Changes(options.prompt, options.patch)
+            turns = await _turns(archive, options)
             say({"type": "plan", "turns": len(turns)})
             if options.cases:
                 _print_cases(turns)
             else:
-                await _print_replays(replay.replayer(models), turns)
+                catalogue = ExecutorCatalogue(RpcClient(client))
+                await _print_replays(Replayer(archive, catalogue, models, changes), turns)
         except (OverrideError, UnreachableError, RuntimeLibraryError) as error:
             say({"type": "error", "message": str(error)})
             return 1

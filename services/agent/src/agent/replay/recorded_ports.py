@@ -33,7 +33,8 @@ NOT_IN_RECORD = "NOT_IN_RECORD"
 
 
 class PlayedLog:
-    """ports.ChatLog and ports.Histories: the conversation as it was. `ending`: the end of the replayed turn."""
+    """ports.ChatLog, Histories, Contexts and KnowledgeReader: the conversation and what was known, as it was.
+    `ending`: the end of the replayed turn."""
 
     def __init__(self, turn: RecordedTurn, delay: float) -> None:
         """`delay`: seconds before an answer, by the settings."""
@@ -43,26 +44,34 @@ class PlayedLog:
 
     async def look(self, key: ConversationKey, at_least: int) -> TurnSnapshot:
         """Returns the snapshot on which the turn was decided."""
-        del key, at_least
         return replace(self._turn.inputs.seen, view=self._view)
 
     async def behind_copies(self, key: ConversationKey, view: Snapshot, answered: Collection[str]) -> Snapshot:
-        del key, answered
         return view
 
     async def append(self, key: ConversationKey, ending: Ending, fence: int) -> AppendOutcome:
         """Keeps the end of the turn."""
-        del key
         self.ending = ending
         return AppendOutcome("stored", fence + 1)
 
     def may_begin_with(self, key: ConversationKey, seq: int) -> bool:
-        del key, seq
         return False
 
     async def up_to(self, key: ConversationKey, seq: int) -> PromptHistory:
-        del key, seq
         return self._turn.inputs.history
+
+    async def full(
+        self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
+    ) -> FullContext | None:
+        return self._turn.inputs.context
+
+    async def save(
+        self, key: ConversationKey, summary: str, up_to: int, messages: int, replaced: Summary | None
+    ) -> None:
+        """Does nothing: a replay stores no summaries."""
+
+    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+        return self._turn.inputs.knowledge
 
 
 class PlayedJournals:
@@ -73,12 +82,10 @@ class PlayedJournals:
         self._opened_from = _opened_from(turn.journal)
 
     async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
-        del key
         return (self.saved[-1] if self.saved else self._opened_from), len(self.saved)
 
     async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
         """Always stores the journal: no other agent drives a replayed turn."""
-        del key, revision
         self.saved.append(journal)
         return len(self.saved)
 
@@ -97,7 +104,6 @@ class PlayedTools:
         self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
     ) -> str:
         """Returns the recorded result, or an error result if there is none."""
-        del key, category, requester, turn_id, seconds
         call_key = (call.tool, canonical(call.arguments))
         recorded = results_of(self.turn).get(call_key)
         if recorded is not None:
@@ -114,35 +120,6 @@ class PlayedTools:
                 "metadata": {"execution_time": 0.0},
             }
         )
-
-
-@dataclass(frozen=True)
-class PlayedContexts:
-    """ports.Contexts: the recorded context of the customer."""
-
-    turn: RecordedTurn
-
-    async def full(
-        self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
-    ) -> FullContext | None:
-        del key, requester, text, seq, company, messages
-        return self.turn.inputs.context
-
-    async def save(
-        self, key: ConversationKey, summary: str, up_to: int, messages: int, replaced: Summary | None
-    ) -> None:
-        """Does nothing: a replay stores no summaries."""
-
-
-@dataclass(frozen=True)
-class PlayedKnowledge:
-    """ports.KnowledgeReader: the passages that were found then."""
-
-    turn: RecordedTurn
-
-    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
-        del company, query
-        return self.turn.inputs.knowledge
 
 
 @dataclass(frozen=True)
@@ -166,26 +143,21 @@ class FixedPorts:
     at: float
 
     async def get(self, company: str) -> CompanySettings | None:
-        del company
         return self.settings
 
     async def offered(self, company: str, requester: Requester) -> tuple[OfferedTool, ...]:
-        del company, requester
         return self.tools
 
     async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
         """Returns no texts: the texts of files are not recorded."""
-        del key, language
         return tuple(ReadFile(file) for file in files)
 
     async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:
         """Returns no pictures: they are not recorded."""
-        del key, files
         return {}
 
     async def drives(self, key: ConversationKey, turn_id: str) -> bool:
         """Returns False: no other agent drives a replayed turn."""
-        del key, turn_id
         return False
 
     async def report(self, key: ConversationKey, journal: Journal) -> None:
@@ -202,7 +174,6 @@ class FixedPorts:
         self, reservation: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
         """Always grants the reservation: a replay is not charged."""
-        del daily, hourly, search
         return reservation
 
     def settle(self, reservation: Reservation, used: int) -> None:

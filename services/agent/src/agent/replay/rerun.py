@@ -3,14 +3,14 @@
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from agent.adapters.encodings import Encodings
 from agent.domain.cost import Prices
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.effects import Ack, Trigger
-from agent.domain.turn.journal import Journal
+from agent.domain.turn.journal import Journal, TokenCount
 from agent.errors import UnreachableError
 from agent.llm.paid_calls import Spending
 from agent.ports import Models
@@ -18,9 +18,7 @@ from agent.record.recorded_turn import RecordedTurn
 from agent.replay.recorded_ports import (
     NOT_IN_RECORD,
     FixedPorts,
-    PlayedContexts,
     PlayedJournals,
-    PlayedKnowledge,
     PlayedLog,
     PlayedOwnCalls,
     PlayedTools,
@@ -81,8 +79,8 @@ async def replay_turn(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
         clock=fixed_ports,
         spending=Spending(world.spending.budgets if world.spending else fixed_ports, ledger),
         record=fixed_ports.ended,
-        contexts=PlayedContexts(turn),
-        knowledge=PlayedKnowledge(turn),
+        contexts=log,
+        knowledge=log,
         files=fixed_ports,
         encoders=Encodings(),
         own=PlayedOwnCalls(tools),
@@ -111,17 +109,18 @@ async def replay_turn(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
         seconds=time.perf_counter() - started,
         prompt_tokens=sum(usage.prompt for usage in counts),
         completion_tokens=sum(usage.completion for usage in counts),
-        cost=cost_of(ledger, world.prices),
+        cost=cost_of(ledger.calls, world.prices),
         missing=tuple(tools.missing),
         borrowed=tuple(tools.borrowed),
         error=error,
     )
 
 
-def cost_of(ledger: ReplayUsage, prices: Prices) -> float | None:
-    """Returns the cost of the calls by today's list; None if one of them has no price."""
+def cost_of(calls: Iterable[tuple[str, str, TokenCount]], prices: Prices) -> float | None:
+    """Returns the cost of model calls (provider, model, usage) by today's list, for recorded and replayed turns alike;
+    None if one of them has no price."""
     total = 0.0
-    for provider, model, usage in ledger.calls:
+    for provider, model, usage in calls:
         if provider == "offline":
             continue
         price = prices.get((provider, model))

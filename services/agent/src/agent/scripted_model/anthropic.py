@@ -4,7 +4,6 @@ https://docs.anthropic.com/en/api/messages-streaming
 """
 
 import asyncio
-import time
 from typing import Any, cast
 
 import orjson
@@ -15,21 +14,19 @@ from agent.scripted_model.script import ScriptedReply
 _ERROR_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
 
 
-def error(reply: ScriptedReply) -> web.Response:
-    """Returns the error response for a status other than 200."""
+def error_body(reply: ScriptedReply) -> dict[str, Any]:
+    """Returns the body of the response with a status other than 200."""
     error_type = reply.error_code or _ERROR_TYPES.get(
         reply.status, "api_error" if reply.status >= 500 else "invalid_request_error"
     )
-    headers = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
-    body = {"type": "error", "error": {"type": error_type, "message": "scripted failure"}}
-    return web.json_response(body, status=reply.status, headers=headers)
+    return {"type": "error", "error": {"type": error_type, "message": "scripted failure"}}
 
 
-async def stream(request: web.Request, reply: ScriptedReply, record: dict[str, Any]) -> web.StreamResponse:
+async def stream(
+    request: web.Request, response: web.StreamResponse, reply: ScriptedReply, record: dict[str, Any]
+) -> None:
     """Streams the reply's events, or its failure (see script.ScriptedReply). `record`: the recorded request."""
     record["apiKey"], record["version"] = request.headers.get("x-api-key"), request.headers.get("anthropic-version")
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
-    await response.prepare(request)
     model = str(record.get("model", "scripted"))
     usage = {"input_tokens": reply.prompt_tokens, "output_tokens": 1}
     message: dict[str, Any] = {
@@ -41,38 +38,29 @@ async def stream(request: web.Request, reply: ScriptedReply, record: dict[str, A
         "usage": usage,
     }
     await response.write(_event("message_start", message=message) + _event("ping"))
-    if reply.hang:
-        await asyncio.Event().wait()
-    if reply.first_token_ms:
-        await asyncio.sleep(reply.first_token_ms / 1000)
-    record["firstAt"] = time.monotonic()
+    await reply.begin(record)
     if reply.raw is not None:
         await response.write(reply.raw.encode())
-        return response
+        return
     pieces = reply.pieces()
     if pieces:
         await response.write(_event("content_block_start", index=0, content_block={"type": "text", "text": ""}))
-    for index, piece in enumerate(pieces):
-        if reply.cut_after is not None and index >= reply.cut_after:
-            break_off(request)
-            return response
+    for piece in pieces[: reply.cut_after]:
         delta = {"type": "text_delta", "text": piece}
         await response.write(_event("content_block_delta", index=0, delta=delta))
         if reply.token_ms:
             await asyncio.sleep(reply.token_ms / 1000)
     if reply.cut_after is not None:
         break_off(request)
-        return response
+        return
     if reply.garbled:
         await response.write(b'event: content_block_delta\ndata: {"type": "content_bl\n\n')
     if pieces:
         await response.write(_event("content_block_stop", index=0))
     for index, call in enumerate(reply.tool_calls, start=1 if pieces else 0):
-        arguments = call.arguments if isinstance(call.arguments, str) else orjson.dumps(call.arguments).decode()
         block: dict[str, Any] = {"type": "tool_use", "id": f"toolu_{index}", "name": call.name, "input": {}}
         await response.write(_event("content_block_start", index=index, content_block=block))
-        # In two parts, as the real server does.
-        for part in (arguments[: len(arguments) // 2], arguments[len(arguments) // 2 :]):
+        for part in call.parts():
             delta = {"type": "input_json_delta", "partial_json": part}
             await response.write(_event("content_block_delta", index=index, delta=delta))
         await response.write(_event("content_block_stop", index=index))
@@ -80,7 +68,6 @@ async def stream(request: web.Request, reply: ScriptedReply, record: dict[str, A
     last_events = _event("message_delta", delta=message_delta, usage={"output_tokens": len(pieces)})
     await response.write(last_events + _event("message_stop"))
     await response.write_eof()
-    return response
 
 
 def break_off(request: web.Request) -> None:

@@ -1,7 +1,10 @@
 """The script of the scripted model: rules that are tried in order, each with replies that are used in order."""
 
+import asyncio
+import time
 from typing import Any
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
@@ -15,6 +18,11 @@ class ScriptedCall(_ScriptModel):
 
     name: str
     arguments: dict[str, Any] | str = Field(default_factory=dict[str, Any])
+
+    def parts(self) -> tuple[str, str]:
+        """Returns the arguments as text in two parts, as real servers send them."""
+        text = self.arguments if isinstance(self.arguments, str) else orjson.dumps(self.arguments).decode()
+        return text[: len(text) // 2], text[len(text) // 2 :]
 
 
 class ScriptedReply(_ScriptModel):
@@ -38,6 +46,14 @@ class ScriptedReply(_ScriptModel):
     garbled: bool = False
     raw: str | None = None
     prompt_tokens: int = 0
+
+    async def begin(self, record: dict[str, Any]) -> None:
+        """Waits for the first token, for ever if the reply hangs; notes its time in the recorded request."""
+        if self.hang:
+            await asyncio.Event().wait()
+        if self.first_token_ms:
+            await asyncio.sleep(self.first_token_ms / 1000)
+        record["firstAt"] = time.monotonic()
 
     def pieces(self) -> list[str]:
         """Returns the text split into tokens: words, each with the space before it."""

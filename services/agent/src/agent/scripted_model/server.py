@@ -14,8 +14,7 @@ from agent.scripted_model import anthropic
 from agent.scripted_model.script import Rule, Script, ScriptedReply
 
 _RULES = TypeAdapter(list[Rule])
-ErrorResponder = Callable[[ScriptedReply], web.Response]
-StreamResponder = Callable[[web.Request, ScriptedReply, dict[str, Any]], Awaitable[web.StreamResponse]]
+Stream = Callable[[web.Request, web.StreamResponse, ScriptedReply, dict[str, Any]], Awaitable[None]]
 MAX_RECORDED_REQUESTS = 10_000
 """The most requests that are recorded; older ones are dropped."""
 
@@ -66,13 +65,13 @@ class ScriptedModel:
         return {"NEXUS_LLM_BASE_URL": self.base_url, "NEXUS_LLM_API_KEY": "not-a-key", "NEXUS_LLM_MODEL": "scripted"}
 
     async def _complete_chat(self, request: web.Request) -> web.StreamResponse:
-        return await self._respond(request, _openai_error, _openai_stream)
+        return await self._respond(request, _openai_error_body, _openai_stream)
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:
-        return await self._respond(request, anthropic.error, anthropic.stream)
+        return await self._respond(request, anthropic.error_body, anthropic.stream)
 
     async def _respond(
-        self, request: web.Request, error: ErrorResponder, stream: StreamResponder
+        self, request: web.Request, error_body: Callable[[ScriptedReply], dict[str, Any]], stream: Stream
     ) -> web.StreamResponse:
         body: dict[str, Any] = orjson.loads(await request.read())
         record = {**body, "at": time.monotonic(), "cancelled": False}
@@ -82,8 +81,12 @@ class ScriptedModel:
         reply = self.script.next_reply(_last_user_text(body))
         try:
             if reply.status != 200:
-                return error(reply)
-            return await stream(request, reply, record)
+                headers = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
+                return web.json_response(error_body(reply), status=reply.status, headers=headers)
+            response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+            await response.prepare(request)
+            await stream(request, response, reply, record)
+            return response
         except asyncio.CancelledError:
             self._mark_cancelled(record)
             raise
@@ -101,7 +104,6 @@ class ScriptedModel:
         self.changed = asyncio.Event()
 
     async def _models(self, request: web.Request) -> web.Response:
-        del request
         return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
 
     async def _put_script(self, request: web.Request) -> web.Response:
@@ -112,11 +114,9 @@ class ScriptedModel:
         return web.Response(status=204)
 
     async def _get_requests(self, request: web.Request) -> web.Response:
-        del request
         return web.Response(body=orjson.dumps(self.asked), content_type="application/json")
 
     async def _clear_requests(self, request: web.Request) -> web.Response:
-        del request
         self.asked.clear()
         return web.Response(status=204)
 
@@ -139,50 +139,38 @@ def _last_user_text(body: dict[str, Any]) -> str:
     return texts[-1] if texts else ""
 
 
-def _openai_error(reply: ScriptedReply) -> web.Response:
-    error = {"message": "scripted failure", "type": "scripted", "code": reply.error_code}
-    headers = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
-    return web.json_response({"error": error}, status=reply.status, headers=headers)
+def _openai_error_body(reply: ScriptedReply) -> dict[str, Any]:
+    return {"error": {"message": "scripted failure", "type": "scripted", "code": reply.error_code}}
 
 
-async def _openai_stream(request: web.Request, reply: ScriptedReply, record: dict[str, Any]) -> web.StreamResponse:
+async def _openai_stream(
+    request: web.Request, response: web.StreamResponse, reply: ScriptedReply, record: dict[str, Any]
+) -> None:
     model = str(record.get("model", "scripted"))
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
-    await response.prepare(request)
-    if reply.hang:
-        await asyncio.Event().wait()
-    if reply.first_token_ms:
-        await asyncio.sleep(reply.first_token_ms / 1000)
-    pieces = reply.pieces()
-    record["firstAt"] = time.monotonic()
+    await reply.begin(record)
     if reply.raw is not None:
         await response.write(reply.raw.encode())
         if reply.cut_after is not None:
             anthropic.break_off(request)
-        return response
+        return
+    pieces = reply.pieces()
     buffer = bytearray()
-    for index, piece in enumerate(pieces):
-        if reply.cut_after is not None and index >= reply.cut_after:
-            await response.write(bytes(buffer))
-            anthropic.break_off(request)
-            return response
+    for piece in pieces[: reply.cut_after]:
         buffer += _chunk(model, {"content": piece})
         if reply.token_ms:
             await response.write(bytes(buffer))
             buffer.clear()
             await asyncio.sleep(reply.token_ms / 1000)
-    if reply.cut_after is not None and reply.cut_after >= len(pieces):
+    if reply.cut_after is not None:
         await response.write(bytes(buffer))
         anthropic.break_off(request)
-        return response
+        return
     if reply.garbled:
         buffer += b'data: {"choices": [{"delta": {"cont\n\n'
     for index, call in enumerate(reply.tool_calls):
-        arguments = call.arguments if isinstance(call.arguments, str) else orjson.dumps(call.arguments).decode()
         head = {"index": index, "id": f"call_{index}", "type": "function"}
         buffer += _chunk(model, {"tool_calls": [{**head, "function": {"name": call.name, "arguments": ""}}]})
-        # In two parts, as real servers do.
-        for part in (arguments[: len(arguments) // 2], arguments[len(arguments) // 2 :]):
+        for part in call.parts():
             buffer += _chunk(model, {"tool_calls": [{"index": index, "function": {"arguments": part}}]})
     buffer += _chunk(model, {}, finish="tool_calls" if reply.tool_calls else "stop")
     usage = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": len(pieces)}
@@ -190,7 +178,6 @@ async def _openai_stream(request: web.Request, reply: ScriptedReply, record: dic
     buffer += b"data: [DONE]\n\n"
     await response.write(bytes(buffer))
     await response.write_eof()
-    return response
 
 
 def _chunk(model: str, delta: dict[str, Any], finish: str | None = None) -> bytes:

@@ -101,7 +101,6 @@ class CopilotSide:
         return SummarySaved(saved=True, summary=summary)
 
     async def _get_memory(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
-        del request
         self._require_available()
         reply = memory_rpc.MemoryReply(memory=self.memory, version=self._version())
         if self.meanwhile:
@@ -138,13 +137,11 @@ class CopilotSide:
         return memory_rpc.MemoryReply(memory=self.memory)
 
     async def _delete_memory(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
-        del request
         self._require_available()
         self.memory = LongTermMemory()
         return memory_rpc.MemoryDeleteReply(deleted=True)
 
     async def _pending_actions(self, request: memory_rpc.UserRef) -> market_rpc.PendingActionsReply:
-        del request
         self._require_available()
         pending = [action for action in self.actions.values() if action.state is ActionState.PENDING]
         return market_rpc.PendingActionsReply(actions=pending)

@@ -7,10 +7,26 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from agent.domain.offered_tool import OfferedTool
+from agent.ports import ModelRequest
+
 Refusal = tuple[int, dict[str, Any]]
 """An HTTP status and a JSON body."""
 Answer = Refusal | bytes
 """A refusal, or the bytes of an event stream."""
+
+
+LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
+HI = ModelRequest(
+    messages=[{"role": "user", "content": "hi"}],
+    tools=[LOOK],
+    tool_choice="auto",
+    model="m",
+    temperature=0.7,
+    max_tokens=50,
+    time_limit=5.0,
+)
+"""A request of one message, with one tool."""
 
 
 def openai_error(message: str, param: str | None = None, code: str | None = None, status: int = 400) -> Refusal:

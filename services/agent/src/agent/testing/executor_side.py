@@ -32,7 +32,6 @@ class Executor:
         """Adds a tool that always returns the same data."""
 
         async def answer(request: ToolCallRequested) -> ToolResult:
-            del request
             return ToolResult(success=True, data=data, metadata=ToolMetadata(execution_time=1.0))
 
         self.tools[name] = answer

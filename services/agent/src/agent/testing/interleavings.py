@@ -35,6 +35,8 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from contracts.events.chat import OwnerKind
 
+MAX_STATES = 2_000_000
+
 
 class Rules:
     """Hooks between the machine and the world, which change nothing here; a subclass leaves out one rule."""
@@ -46,14 +48,12 @@ class Rules:
 
     def event(self, event: effects.Event, handling: DeliveryState, world: World) -> effects.Event:
         """Returns the event that the machine gets; a subclass may change it."""
-        del handling, world
         return event
 
     def effect(
         self, effect: effects.Effect, cause: effects.Event | None, handling: DeliveryState, world: World
     ) -> effects.Effect:
         """Returns the effect that is performed; a subclass may change it."""
-        del cause, handling, world
         return effect
 
     def view(self, facts: tuple[Fact, ...]) -> Snapshot:
@@ -82,11 +82,11 @@ class Violation(Exception):  # noqa: N818 - it is a finding, not a fault of the 
     """A promise to visitors or operators that a step breaks."""
 
 
-def explore(scenario: Scenario, rules: Rules | None = None, *, limit: int = 2_000_000) -> Finding:
+def explore(scenario: Scenario, rules: Rules | None = None) -> Finding:
     """Explores all reachable states, breadth first, and stops at the first violation; its path is the shortest one.
 
     Raises:
-        RuntimeError: if there are more than `limit` states.
+        RuntimeError: if there are more than MAX_STATES states.
     """
     rules = rules or Rules()
     start = World(
@@ -118,8 +118,8 @@ def explore(scenario: Scenario, rules: Rules | None = None, *, limit: int = 2_00
                 next_index = index_of.get(following)
                 if next_index is None:
                     next_index = index_of[following] = len(worlds)
-                    if next_index > limit:
-                        raise RuntimeError(f"{scenario.name}: more than {limit} states")
+                    if next_index > MAX_STATES:
+                        raise RuntimeError(f"{scenario.name}: more than {MAX_STATES} states")
                     worlds.append(following)
                     came_from.append((current, step))
                     predecessors.append([])
@@ -179,7 +179,7 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
         handling, effect = begin(effects.Trigger(seq, visitor), COMPANY, CONVERSATION, time_limit=TIME_LIMIT)
         started = _with_delivery_state(world, index, rules.taken)
         if is_redelivery:
-            started = started._replace(faults=world.faults._replace(redelivery=world.faults.redelivery - 1))
+            started = _with_fault_used(started, "redelivery")
         effect = rules.effect(effect, None, handling, world)
         # Idle agents are interchangeable, so only the first of them takes the delivery.
         yield f"agent {idle} takes {seq}", _with_job(started, idle, job_of(index, handling, effect))
@@ -189,10 +189,7 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
         yield from _perform(world, agent, job, scenario, rules)
         if world.faults.crash > 0:
             after_death = _with_job(_with_delivery_state(world, job.delivery, "waiting"), agent, None)
-            yield (
-                f"agent {agent} dies",
-                after_death._replace(faults=world.faults._replace(crash=world.faults.crash - 1)),
-            )
+            yield f"agent {agent} dies", _with_fault_used(after_death, "crash")
 
 
 def _act(world: World, act: Act, rules: Rules) -> World:

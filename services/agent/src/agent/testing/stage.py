@@ -324,7 +324,6 @@ class Stage:
             self.settled.append(settlement)
 
     async def _catalogue(self, request: CatalogueRequest) -> CatalogueReply:
-        del request
         return CatalogueReply(tools=self.executor.catalogue())
 
     async def _run_call(self, delivery: Delivery) -> Outcome:

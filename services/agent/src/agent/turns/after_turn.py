@@ -66,8 +66,8 @@ class SmallModel:
 
     def is_available(self, config: CompanyConfig) -> bool:
         """Whether a model would answer, not the offline provider."""
-        chosen = self._models.for_company(config).chosen(config.preferred_provider, _small_model_name(config))
-        return chosen.candidates[0][0].provider != "offline"
+        names = self._models.for_company(config).named(config.preferred_provider, _small_model_name(config))
+        return names[0][0] != "offline"
 
     async def ask(
         self,

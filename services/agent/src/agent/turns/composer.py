@@ -38,8 +38,8 @@ PROMPT_MESSAGES = 20
 """Messages of the conversation in the prompt (the fifth layer)."""
 UNLIMITED_WINDOW = 10**9
 """Window in tokens of the offline provider, which has no limit."""
-MAX_INLINE_COUNT_CHARS = 30_000
-"""Characters without a cached token count above which counting moves to a thread."""
+MAX_TOKENS_OF_A_TOOL = 1_500
+"""Tokens of one tool's definition at most, before they are counted."""
 NO_WISHES = Wishes()
 ASKS_NAME = re.compile(
     r"\b(?:what|how|who|cual|como|quien)s?\b.{0,20}\b(?:my name|mi nombre|i called|am i$|me llamo|soy$)"
@@ -195,12 +195,10 @@ async def _compress_to_window(composer: Composer, encoders: Encodings, model: st
     material, draft = composer.material, composer.draft
     messages = composer.render(draft)
     free = model_window - material.config.max_response_tokens
-    if token_upper_bound(messages) <= min(material.window.compress_above, free - _max_tool_tokens(material.tools)):
+    tool_tokens = MAX_TOKENS_OF_A_TOOL * len(material.tools)
+    if token_upper_bound(messages) <= min(material.window.compress_above, free - tool_tokens):
         return Compressed(draft, messages, 0, 0)
-    counter = await encoders.counter(model)
-    uncounted = counter.uncounted(messages)
-    if sum(map(len, uncounted)) > MAX_INLINE_COUNT_CHARS:
-        await encoders.count(model, uncounted)
+    counter = await encoders.count(model, messages)
     window = material.window.within(free - counter.tools(material.tools))
     return compress(draft, composer.render, counter, window, material.requester.language)
 
@@ -244,10 +242,6 @@ def estimate_attributes(counter: Counter, prompt: ModelRequest, window: TokenWin
         "nexus.tokens.total": estimate.total,
         "nexus.tokens.remaining": estimate.remaining,
     }
-
-
-def _max_tool_tokens(tools: tuple[OfferedTool, ...]) -> int:
-    return 1_500 * len(tools)
 
 
 def _facts_for_question(context: FullContext | None, question: str, language: Language) -> list[str]:

@@ -28,9 +28,8 @@ from agent.turns.prefetch import Prefetch
 from agent.turns.promise_check import reply_without_empty_promises
 from agent.turns.stream import Deltas
 from agent.turns.tool_runs import CallRound, run_calls
-from agent.turns.turn_end import follow_up, record_turn, turn_ending
+from agent.turns.turn_end import follow_up, record_turn, request_person_without_ai, turn_ending
 from agent.turns.watches import Watch
-from agent.turns.without_ai import request_person_without_ai
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
 from contracts.conversation import Fact

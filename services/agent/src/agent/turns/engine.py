@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 
 import structlog
@@ -16,25 +15,14 @@ from agent.ports import ConversationKey
 from agent.turns.deps import Limits, Ports, policy_of
 from agent.turns.driver import TurnDriver
 from agent.turns.watches import Watches
+from contracts.agent_rpc import TurnState
 from contracts.company import CompanySettings
-from contracts.events.turn import HandedCall
 from contracts.ids import answer_id
 from runtime.observability.correlation import add_ids
 from runtime.observability.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
 from runtime.observability.telemetry import TURN, current, record, span
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RunningTurn:
-    """The state of a turn in the agent that drives it."""
-
-    turn_id: str
-    message_id: str
-    text: str
-    delta_seq: int
-    waiting: tuple[HandedCall, ...] = ()
 
 
 class TurnEngine:
@@ -88,7 +76,7 @@ class TurnEngine:
                     if stored_at:
                         record(SPAN_QUEUE, started_at - int(wait_seconds * 1e9), started_at, beside=caller_span)
 
-    def running(self, key: ConversationKey, turn_id: str | None = None) -> RunningTurn | None:
+    def running(self, key: ConversationKey, turn_id: str | None = None) -> TurnState | None:
         """Returns the turn that this agent drives in the conversation, or None. If there are several, because a
         superseded turn still waits for its model or its tools, it is the newest. `turn_id`: only this turn."""
         drivers = [d for d in self._drivers.get(key, ()) if d.driving and turn_id in {None, d.driving}]
@@ -96,7 +84,13 @@ class TurnEngine:
         if newest is None or newest.driving is None:
             return None
         text, delta_seq = newest.progress()
-        return RunningTurn(newest.driving, answer_id(newest.driving), text, delta_seq, newest.handed.waiting)
+        return TurnState(
+            turn_id=newest.driving,
+            message_id=answer_id(newest.driving),
+            text_so_far=text,
+            delta_seq=delta_seq,
+            waiting=list(newest.handed.waiting) or None,
+        )
 
     def settings_changed(self, company: str, settings: CompanySettings | None) -> None:
         """Stops the company's running turns if the new settings disable the AI."""

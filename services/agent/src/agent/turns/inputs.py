@@ -87,6 +87,25 @@ def _joined_texts(messages: Iterable[PromptMessage]) -> str:
     return "\n".join(message.text for message in messages)
 
 
+def _tools(
+    offered: tuple[OfferedTool, ...],
+    effect: CallModel,
+    config: CompanyConfig,
+    snapshot: TurnSnapshot,
+    history: PromptHistory,
+) -> tuple[tuple[OfferedTool, ...], tuple[OfferedTool, ...]]:
+    """Returns all tools of the requester, and those that a model is shown: the chosen ones, and all of the client."""
+    requester = snapshot.requester
+    tools = offered_with_analysis(offered, requester, history, config)
+    unanswered_text = _joined_texts(history.unanswered(effect.view.basis))
+    if person_rule_for(config, requester, unanswered_text) != "never":
+        tools = hand_over.offered_with_hand_over(tools, requester.language)
+    texts = [*(entry.text for entry in history.settled(effect.view.basis)), unanswered_text]
+    shown = choose_tools(tools, texts, effect.journal, requester.language)
+    all_tools = with_client_tools(tools, snapshot.wishes)
+    return all_tools, (*shown, *all_tools[len(tools) :])
+
+
 class TurnInputs:
     """The inputs of one delivery."""
 
@@ -158,6 +177,13 @@ class TurnInputs:
             query = knowledge_query(history.messages, snapshot.basis, language)
             self._search = (snapshot.seq, PassageQuery(self._ports.knowledge, self.key.company, query))
         return self._search[1]
+
+    async def _passages(self, search: PassageQuery, model: str | None) -> KnowledgeFound | None:
+        """Returns the passages found, as many as fit into a prompt of the model; all of them for None (offline)."""
+        knowledge = await search.result()
+        if knowledge is None or model is None:
+            return knowledge
+        return best_within_budget(knowledge, (await self._ports.encoders.counter(model)).text)
 
     async def own_reply(self, effect: CallModel, snapshot: TurnSnapshot, config: CompanyConfig) -> ModelAnswer | None:
         """Returns the tool step or text with which the agent itself answers by its rules; None if the model is
@@ -286,17 +312,9 @@ class TurnInputs:
             search = self._search_of(effect.view, history, snapshot.requester.language)
             if before_search is None:
                 search.send_alone()
-            tools = await self._ports.catalogue.offered(self.key.company, snapshot.requester)
+            offered = await self._ports.catalogue.offered(self.key.company, snapshot.requester)
             self.context = await asyncio.shield(context_task) if context_task is not None else None
-            tools = offered_with_analysis(tools, snapshot.requester, history, config)
-            unanswered_messages = history.unanswered(effect.view.basis)
-            unanswered_text = _joined_texts(unanswered_messages)
-            if person_rule_for(config, snapshot.requester, unanswered_text) != "never":
-                tools = hand_over.offered_with_hand_over(tools, snapshot.requester.language)
-            earlier_texts = [entry.text for entry in history.settled(effect.view.basis)]
-            shown = choose_tools(tools, [*earlier_texts, unanswered_text], effect.journal, snapshot.requester.language)
-            own_tool_count, tools = len(tools), with_client_tools(tools, snapshot.wishes)
-            shown = (*shown, *tools[own_tool_count:])  # all tools of the client are shown
+            tools, shown = _tools(offered, effect, config, snapshot, history)
             model, name = choice.candidates[0]
             # The offline provider has no window; it reads results and passages in full.
             is_offline = model.provider == "offline"
@@ -323,20 +341,14 @@ class TurnInputs:
             )
             if before_search is not None and search.query is not None:
                 before_search(composer.prompt(composer.render(composer.draft)), search)
-            knowledge = await search.result()
-            if knowledge is not None and not is_offline:
-                knowledge = best_within_budget(knowledge, (await self._ports.encoders.counter(name)).text)
-            self.knowledge = knowledge
-            self.tools, self.inputs = tools, Inputs(snapshot, history, self.context, knowledge)
-            composer.add_knowledge(knowledge)
+            self.knowledge = await self._passages(search, None if is_offline else name)
+            self.tools, self.inputs = tools, Inputs(snapshot, history, self.context, self.knowledge)
+            composer.add_knowledge(self.knowledge)
             prompt, self.compressed = await prompt_for(composer, self._ports.encoders, name, window)
             self._last_prompt = prompt, name
-            # The offline provider reads only the unanswered messages.
-            self._prompt_sequences = (
-                (unanswered_messages[0].seq, unanswered_messages[-1].seq)
-                if is_offline and unanswered_messages
-                else sequences_in_prompt(self.compressed)
-            )
+            self._prompt_sequences = sequences_in_prompt(self.compressed)
+            if is_offline and (unanswered := history.unanswered(effect.view.basis)):
+                self._prompt_sequences = unanswered[0].seq, unanswered[-1].seq  # it reads only these
             if self.context is not None:
                 context_span.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt

@@ -5,7 +5,7 @@ Nothing waits for proposals. Those that are lost with their agent are not made a
 the turn.
 """
 
-from agent.adapters.proofs import MemoryProofs
+from agent.adapters.memory import MemoryClient
 from agent.domain.prompt.proposals import parse_proposals, proposal_messages
 from agent.metrics import PROPOSALS, PROPOSALS_JUDGED
 from agent.ports import ConversationKey, Requester
@@ -21,8 +21,8 @@ MAX_RESPONSE_TOKENS = 800
 class Proposer:
     """Makes proposals, once for each turn."""
 
-    def __init__(self, proofs: MemoryProofs, model: SmallModel) -> None:
-        self._proofs = proofs
+    def __init__(self, memory: MemoryClient, model: SmallModel) -> None:
+        self._memory = memory
         self._model = model
         self._jobs = AfterTurn("proposals", MAX_RUNNING, PROPOSALS)
         self.drain = self._jobs.drain
@@ -35,7 +35,7 @@ class Proposer:
     async def _propose(
         self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn
     ) -> str:
-        evidence = await self._proofs.ground(turn)
+        evidence = await self._memory.ground(turn)
         if not evidence.said:
             return "nothing_said"
         messages = proposal_messages(evidence, requester.language)
@@ -45,7 +45,7 @@ class Proposer:
         proposals = parse_proposals(reply)
         if proposals is None:
             return "unreadable"
-        judged = await self._proofs.judge(turn, proposals)
+        judged = await self._memory.judge(turn, proposals)
         PROPOSALS_JUDGED.labels("accepted").inc(judged.accepted)
         for reason in judged.refused:
             PROPOSALS_JUDGED.labels(reason).inc()

@@ -88,24 +88,17 @@ async def run_calls(
         call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in agent_call_ids
     }
     for call in journal.unsettled:
-        if call.tool == SHOW_TOOLS:
+        if call.call_id not in agent_call_ids and not round_.is_asked_for(call):
+            results[call.call_id] = refusal(requester.language)
+        elif call.tool == SHOW_TOOLS:
             results[call.call_id] = show_tools_result(call.arguments, round_.tools)
-    refused_ids = [
-        call.call_id
-        for call in journal.unsettled
-        if call.call_id not in agent_call_ids and not round_.is_asked_for(call)
-    ]
-    results |= dict.fromkeys(refused_ids, refusal(requester.language))
     first_by_repeat = {
         call_id: first
         for call_id, first in repeats_within(journal).items()
-        if call_id not in agent_call_ids and call_id not in refused_ids
+        if call_id not in agent_call_ids and call_id not in results
     }
-    calls = [
-        c
-        for c in journal.unsettled
-        if c.call_id not in results and c.call_id not in first_by_repeat and c not in handed_calls
-    ]
+    known_ids = {*results, *first_by_repeat, *(call.call_id for call in handed_calls)}
+    calls = [call for call in journal.unsettled if call.call_id not in known_ids]
     earlier_by_call = asked_again(journal)
     texts = await asyncio.gather(
         *(
@@ -116,16 +109,11 @@ async def run_calls(
         )
     )
     max_length = room_for_each(journal)
-    results.update(
-        zip((call.call_id for call in calls), (cut_result(result, max_length) for result in texts), strict=True)
-    )
+    results |= {call.call_id: cut_result(text, max_length) for call, text in zip(calls, texts, strict=True)}
     if handed_out is not None and handed_calls:
         handed_results = await handed_out.outcomes(journal, handed_calls, requester)
-        results.update((call_id, cut_result(result, max_length)) for call_id, result in handed_results.items())
-    for call_id, first in first_by_repeat.items():
-        if call_id not in results:
-            results[call_id] = marked_as_repeat(results[first])
-    return results
+        results |= {call_id: cut_result(text, max_length) for call_id, text in handed_results.items()}
+    return results | {call_id: marked_as_repeat(results[first]) for call_id, first in first_by_repeat.items()}
 
 
 async def _outcome(tools: ToolCalls, live: Live, round_: CallRound, call: TurnCall, earlier: TurnCall | None) -> str:

@@ -1,4 +1,5 @@
-"""Ends a turn: appends its answer, or the visible message of its failure, and starts what follows."""
+"""Ends a turn: its answer, or the visible message of its failure, and what follows. Where no turn is opened because the
+AI is switched off, hands the conversation to a person on request."""
 
 from agent.domain.actions import pending_actions
 from agent.domain.charts import charts
@@ -7,11 +8,12 @@ from agent.domain.hand_over import away_notice_in
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal
-from agent.ports import ConversationKey, Ending, Requester
+from agent.ports import ConversationKey, Ending, Requester, TurnSnapshot
 from agent.record.turn import EndedTurn
-from agent.turns.deps import Ports
+from agent.turns.deps import Ports, policy_of
 from agent.turns.inputs import TurnInputs
 from contracts.company import CompanySettings
+from contracts.events.chat import OwnerKind
 from contracts.proposal_rpc import AnsweredTurn
 
 
@@ -75,3 +77,16 @@ def follow_up(
         and compressed.dropped
     ):
         ports.summaries.request(key, requester, settings.config, compressed.dropped[-1].seq)
+
+
+async def request_person_without_ai(
+    ports: Ports, inputs: TurnInputs, snapshot: TurnSnapshot | None, settings: CompanySettings | None
+) -> None:
+    """Requests a person although no turn is opened: once for the unanswered messages, if the AI is disabled and these
+    messages (or the company's rules) ask for one. Raises UnreachableError."""
+    if snapshot is None or settings is None or policy_of(settings).enabled:
+        return
+    if snapshot.view.owner is OwnerKind.AI and snapshot.view.unanswered:
+        call = await inputs.without_ai(snapshot, settings.config)
+        if call is not None:
+            await ports.own.outcome(inputs.key, call, snapshot.requester)

@@ -125,7 +125,8 @@ async def test_an_encoding_is_loaded_beside_everything_else() -> None:
     encodings.begin()
     counter = await encodings.counter("gpt-4o")
     assert counter.text("hello world") == 2
-    await encodings.count("gpt-4o", ["one two three"])
-    assert counter.uncounted([{"content": "one two three"}]) == []
+    messages = [{"content": "one two three " * 3_000}]
+    assert await encodings.count("gpt-4o", messages) is counter
+    assert counter.uncounted(messages) == []
     assert (await encodings.counter("gpt-4")).text(TEXT) == exact(TEXT, "cl100k_base")
     await encodings.close()

@@ -147,7 +147,7 @@ def _series(file: str, name: str, timeframe: Timeframe, rows: list[Row]) -> File
     if len(currencies) > 1:
         raise BadBarsError(f"{file}: {name} is in {' and '.join(sorted(currencies))}")
     exchange = None if symbol.kind is SymbolKind.PAIR else exchange_of(symbol)
-    bars = tuple(_bar(row, timeframe, _hours(symbol, exchange, row.at)) for row in rows)
+    bars = tuple(_bar(row, timeframe, _hours(symbol, exchange, row.session)) for row in rows)
     quote_currency = symbol.name.partition("/")[2]
     currency = currencies.pop() or quote_currency or "USD"
     return FileSeries(symbol, timeframe, currency, bars, splits_of(rows), dividends_of(rows), file)
@@ -157,11 +157,11 @@ def _start(value: date | datetime) -> datetime:
     return value if isinstance(value, datetime) else datetime.combine(value, time(), UTC)
 
 
-def _hours(symbol: Symbol, exchange: str | None, value: date | datetime) -> Hours:
+def _hours(symbol: Symbol, exchange: str | None, session: date) -> Hours:
     if symbol.kind is SymbolKind.PAIR:
-        midnight = datetime.combine(_start(value).date(), time(), UTC)
+        midnight = datetime.combine(session, time(), UTC)
         return midnight, midnight + timedelta(days=1)
-    return hours_on(exchange, value.date() if isinstance(value, datetime) else value, DEFAULT_HOURS)
+    return hours_on(exchange, session, DEFAULT_HOURS)
 
 
 def _bar(row: Row, timeframe: Timeframe, hours: Hours) -> Bar:
@@ -170,8 +170,7 @@ def _bar(row: Row, timeframe: Timeframe, hours: Hours) -> Bar:
         start = _start(row.at)
         end = min(start + timeframe.length, end) if start < end else start + timeframe.length
     volume = int(row.volume) if row.volume == row.volume.to_integral_value() else row.volume
-    session = row.at.date() if isinstance(row.at, datetime) else row.at
-    return Bar(session, start, end, row.open, row.high, row.low, row.close, volume)
+    return Bar(row.session, start, end, row.open, row.high, row.low, row.close, volume)
 
 
 def _rows(file: Path) -> Iterator[Row]:

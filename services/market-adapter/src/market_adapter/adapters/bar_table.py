@@ -63,6 +63,11 @@ class Row:
     dividend: Decimal
     split: Fraction
 
+    @property
+    def session(self) -> date:
+        """The date of `at`."""
+        return self.at.date() if isinstance(self.at, datetime) else self.at
+
 
 class TableReader:
     """Reads the rows of one file by its header."""
@@ -201,14 +206,10 @@ def splits_of(rows: Sequence[Row]) -> tuple[Split, ...]:
         fall = Fraction(previous.close) / Fraction(row.open)
         # A price as traded falls by the ratio, an adjusted one stays: the nearer of the two applies.
         if abs(math.log(fall / row.split)) < abs(math.log(fall)):
-            splits.append(Split(_session(row), row.split))
+            splits.append(Split(row.session, row.split))
     return tuple(splits)
 
 
 def dividends_of(rows: Sequence[Row]) -> tuple[Dividend, ...]:
     """The dividends on each share, by ex-date."""
-    return tuple(Dividend(_session(row), row.dividend) for row in rows if row.dividend)
-
-
-def _session(row: Row) -> date:
-    return row.at.date() if isinstance(row.at, datetime) else row.at
+    return tuple(Dividend(row.session, row.dividend) for row in rows if row.dividend)

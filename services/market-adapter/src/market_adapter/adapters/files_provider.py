@@ -5,9 +5,7 @@ closes later is not known yet. Changed files are read again while the service ru
 """
 
 import asyncio
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
@@ -19,10 +17,10 @@ from contracts.tools.market import Timeframe
 from market_adapter.adapters.bar_folder import DEFAULT_HOURS, FileSeries, read_folder, reread_folder, signature_of
 from market_adapter.adapters.bar_table import BadBarsError
 from market_adapter.adapters.exchange_hours import exchange_of, hours_on
-from market_adapter.domain.bars import BarHistory
+from market_adapter.domain.bars import BarHistory, bars_from
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily
-from market_adapter.domain.timeframes import four_hourly, weekly
+from market_adapter.domain.timeframes import days_for_weeks, four_hourly, weekly
 from market_adapter.errors import NoDataError, StaleDataError
 from market_adapter.texts import TEXTS
 from runtime.clock import Clock
@@ -30,7 +28,6 @@ from runtime.clock import Clock
 SOURCE = "files"
 MAX_QUOTE_AGE = timedelta(days=7)
 """A symbol whose last bar is this much older than the folder's newest one has no current price."""
-DAYS_PER_WEEK = 5
 HOURS_PER_BLOCK = 4
 FINEST_FIRST = (Timeframe.M1, Timeframe.M5, Timeframe.M15, Timeframe.H1, Timeframe.D1)
 
@@ -90,12 +87,10 @@ class FilesProvider:
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """The bars of the file of that timeframe; weekly bars are made of daily ones, 4h bars of hourly ones."""
         if timeframe is Timeframe.W1:
-            weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_PER_WEEK))
-            return replace(weeks, bars=weeks.bars[-limit:])
+            return weekly(await self.daily_history(symbol, days_for_weeks(limit)), limit)
         if timeframe is Timeframe.H4:
             hours = self._history(self._series(symbol, Timeframe.H1), (limit + 1) * HOURS_PER_BLOCK)
-            blocks = four_hourly(hours, lambda day: self._opening(symbol, day))
-            return replace(blocks, bars=blocks.bars[-limit:])
+            return four_hourly(hours, lambda day: self._opening(symbol, day), limit)
         return self._history(self._series(symbol, timeframe), limit)
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
@@ -104,9 +99,7 @@ class FilesProvider:
             series = self._folder.get((symbol.name, timeframe))
             if series is None or (series.bars[0].time > moment and timeframe is not Timeframe.D1):
                 continue
-            history = self._history(series, len(series.bars))
-            first = bisect_left(history.bars, moment, key=lambda bar: bar.time)
-            return replace(history, bars=history.bars[first:]) if first < len(history.bars) else None
+            return bars_from(self._history(series, len(series.bars)), moment)
         self._series(symbol, Timeframe.D1)
         return None
 

@@ -96,7 +96,7 @@ class Guard:
             breaker.closed_until = max(breaker.closed_until, self._clock.monotonic() + SILENCE_REST_SECONDS)
             text = TEXTS["source.too_slow"].format(name=self._name, ticker=ticker, patience=self._timeout_seconds)
             raise ProviderDownError(ticker, text) from error
-        self._store(key, seconds, answer)
+        self._cache[key] = (self._clock.monotonic() + seconds, answer)
         return answer
 
     async def _ask_with_retries(self, ticker: str, request: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
@@ -189,6 +189,3 @@ class Guard:
                 breaker.closed_until = self._clock.monotonic() + REST_SECONDS
                 # After the rest, one failure is enough to close it again.
                 breaker.failures = MAX_FAILURES - 1
-
-    def _store(self, key: str, seconds: float, answer: object) -> None:
-        self._cache[key] = (self._clock.monotonic() + seconds, answer)

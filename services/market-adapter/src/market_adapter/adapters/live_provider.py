@@ -16,7 +16,7 @@ from market_adapter.adapters.yahoo import Yahoo, YahooChart, history_of
 from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily, quote_from_hourly
-from market_adapter.domain.timeframes import four_hourly, weekly
+from market_adapter.domain.timeframes import days_for_weeks, four_hourly, weekly
 from market_adapter.errors import NoDataError, StaleDataError
 from market_adapter.texts import TEXTS
 from runtime.clock import Clock
@@ -27,7 +27,6 @@ PRICE_SECONDS, FIGURE_SECONDS = 15.0, 3600.0
 FIVE_YEARS_BARS = 1200
 """Five years have at least this many sessions; for more bars, the whole history is read."""
 MAX_QUOTE_AGE = timedelta(days=7)
-DAYS_PER_WEEK = 5
 YAHOO_PER_MINUTE, EXCHANGE_PER_MINUTE = 60, 120
 
 
@@ -73,13 +72,11 @@ class LiveProvider:
         if timeframe is Timeframe.D1:
             return await self.daily_history(symbol, limit)
         if timeframe is Timeframe.W1:
-            weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_PER_WEEK))
-            return replace(weeks, bars=weeks.bars[-limit:])
+            return weekly(await self.daily_history(symbol, days_for_weeks(limit)), limit)
         if timeframe is Timeframe.H4:
             chart = await self._intraday(symbol, Timeframe.H1)
             hours = history_of(symbol, chart, len(chart.bars))
-            blocks = four_hourly(hours, lambda day: chart.opens[day])
-            return replace(blocks, bars=blocks.bars[-limit:])
+            return four_hourly(hours, lambda day: chart.opens[day], limit)
         return history_of(symbol, await self._intraday(symbol, timeframe), limit)
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:

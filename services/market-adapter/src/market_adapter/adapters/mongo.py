@@ -1,11 +1,12 @@
-"""The database with a limit for concurrent commands (runtime.stores.command_limit)."""
+"""The database with a limit for concurrent commands (runtime.stores.command_limit), and whose a document is."""
 
 from prometheus_client import Counter, Gauge
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import WaitQueueTimeoutError
 
+from market_adapter.domain.paper.account import Owner
 from runtime.stores.command_limit import CommandLimit
-from runtime.stores.mongo import Database
+from runtime.stores.mongo import Database, Document
 
 CONCURRENCY = 24
 """Concurrent commands."""
@@ -17,6 +18,11 @@ STORE_RUNNING = Gauge("nexus_market_store_commands", "Commands that MongoDB is w
 STORE_REFUSED = Counter(
     "nexus_market_store_refused_total", "Commands that were not begun because MongoDB had too much to do"
 )
+
+
+def owner_fields(owner: Owner) -> Document:
+    """The fields by which a user's documents are found."""
+    return {"company": owner.company, "user": owner.user}
 
 
 def bounded(database: AsyncDatabase[dict[str, object]]) -> Database:

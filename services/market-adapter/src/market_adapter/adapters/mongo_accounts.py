@@ -13,6 +13,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 from pymongo.errors import DuplicateKeyError
 
+from market_adapter.adapters.mongo import owner_fields
 from market_adapter.domain.paper.account import Account, Owner
 from market_adapter.domain.paper.orders import Order, OrderState
 from runtime.stores.mongo import Database, Document
@@ -77,8 +78,7 @@ class MongoAccounts:
             key = f"{owner}/{order.id}"
             document: Document = {
                 "_id": key,
-                "company": owner.company,
-                "user": owner.user,
+                **owner_fields(owner),
                 "symbol": order.symbol,
                 "ended_at": order.ended_at.isoformat() if order.ended_at else "",
                 "filled": bool(order.fills),
@@ -88,7 +88,7 @@ class MongoAccounts:
 
     async def archived(self, owner: Owner, limit: int, symbol: str | None) -> Sequence[Order]:
         """Archived orders with fills, newest first."""
-        query: Document = {"company": owner.company, "user": owner.user, "filled": True}
+        query: Document = {**owner_fields(owner), "filled": True}
         if symbol is not None:
             query["symbol"] = symbol
         cursor = self._orders.find(query).sort("ended_at", -1).limit(limit)
@@ -104,7 +104,7 @@ class MongoAccounts:
 
     async def forget(self, owner: Owner) -> int:
         """Deletes the account and its archived orders; returns how many documents."""
-        return await self._forget({"company": owner.company, "user": owner.user})
+        return await self._forget(owner_fields(owner))
 
     async def forget_company(self, company: str) -> int:
         return await self._forget({"company": company})
@@ -120,8 +120,7 @@ def _document(account: Account, version: int) -> Document:
     body["version"] = version
     document: Document = {
         "_id": str(account.owner),
-        "company": account.owner.company,
-        "user": account.owner.user,
+        **owner_fields(account.owner),
         "version": version,
         "untold": bool(account.outbox),
         "account": body,

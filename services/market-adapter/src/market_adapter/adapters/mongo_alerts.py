@@ -12,6 +12,7 @@ from datetime import datetime
 from pydantic import TypeAdapter
 from pymongo.errors import DuplicateKeyError
 
+from market_adapter.adapters.mongo import owner_fields
 from market_adapter.domain.alerts import Alert, AlertState
 from market_adapter.domain.paper.account import Owner
 from runtime.stores.mongo import Database, Document
@@ -41,12 +42,12 @@ class MongoAlerts:
         return alert
 
     async def find(self, owner: Owner, alert_id: str) -> Alert | None:
-        document = await self._alerts.find_one({"_id": alert_id, **_owner_fields(owner)})
+        document = await self._alerts.find_one({"_id": alert_id, **owner_fields(owner)})
         return None if document is None else _alert(document)
 
     async def active(self, owner: Owner, symbol: str | None = None) -> Sequence[Alert]:
         """A user's active alerts, oldest first."""
-        query: Document = {"state": AlertState.ACTIVE.value, **_owner_fields(owner)}
+        query: Document = {"state": AlertState.ACTIVE.value, **owner_fields(owner)}
         if symbol is not None:
             query["symbol"] = symbol
         return await self._find(query)
@@ -64,7 +65,7 @@ class MongoAlerts:
 
     async def delete(self, owner: Owner, alert_id: str) -> bool:
         """Deletes an active alert; returns whether it is deleted now, by this call or before."""
-        key = {"_id": alert_id, **_owner_fields(owner)}
+        key = {"_id": alert_id, **owner_fields(owner)}
         await self._alerts.update_one(
             {**key, "state": AlertState.ACTIVE.value}, {"$set": {"state": AlertState.DELETED.value}}
         )
@@ -79,15 +80,15 @@ class MongoAlerts:
 
     async def untold(self, owner: Owner) -> Sequence[Alert]:
         """A user's fired alerts that have not been told in the chat yet, oldest first."""
-        return await self._find({**_owner_fields(owner), "state": AlertState.TRIGGERED.value, "told": False})
+        return await self._find({**owner_fields(owner), "state": AlertState.TRIGGERED.value, "told": False})
 
     async def mark_told(self, owner: Owner, alert_ids: Sequence[str]) -> int:
-        query: Document = {**_owner_fields(owner), "_id": {"$in": list(alert_ids)}, "told": False}
+        query: Document = {**owner_fields(owner), "_id": {"$in": list(alert_ids)}, "told": False}
         query["state"] = AlertState.TRIGGERED.value
         return (await self._alerts.update_many(query, {"$set": {"told": True}})).modified_count
 
     async def forget(self, owner: Owner) -> int:
-        return (await self._alerts.delete_many(_owner_fields(owner))).deleted_count
+        return (await self._alerts.delete_many(owner_fields(owner))).deleted_count
 
     async def forget_company(self, company: str) -> int:
         return (await self._alerts.delete_many({"company": company})).deleted_count
@@ -102,14 +103,10 @@ class MongoAlerts:
         return alert
 
 
-def _owner_fields(owner: Owner) -> Document:
-    return {"company": owner.company, "user": owner.user}
-
-
 def _document(alert: Alert) -> Document:
     return {
         "_id": alert.id,
-        **_owner_fields(alert.owner),
+        **owner_fields(alert.owner),
         "symbol": alert.symbol,
         "state": alert.state.value,
         "seen_until": alert.seen_until.isoformat(),

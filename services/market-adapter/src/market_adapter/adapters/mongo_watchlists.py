@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pymongo.errors import DuplicateKeyError
 
+from market_adapter.adapters.mongo import owner_fields
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import BusyError
 from market_adapter.texts import TEXTS
@@ -83,8 +84,8 @@ class MongoWatchlists:
         raise BusyError("-", TEXTS["watchlist.busy"])
 
     async def _save(self, owner: Owner, symbols: list[str], calls: list[str], version: int) -> bool:
-        key, owner_fields = {"_id": str(owner)}, {"company": owner.company, "user": owner.user}
-        changed: Document = {**owner_fields, "version": version + 1, "symbols": symbols, "calls": calls}
+        key = {"_id": str(owner)}
+        changed: Document = {**owner_fields(owner), "version": version + 1, "symbols": symbols, "calls": calls}
         if version == 0:
             try:
                 await self._lists.insert_one({**key, **changed})

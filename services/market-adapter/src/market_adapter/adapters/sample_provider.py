@@ -4,7 +4,6 @@ After the last recorded session it replays recorded bars (sample_replay.py), and
 replayed: they remain those that were known at the last recorded session.
 """
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -15,16 +14,15 @@ from contracts.tools.market import Timeframe
 from market_adapter.adapters.sample_facts import SampleFacts
 from market_adapter.adapters.sample_files import SOURCE, SampleData, SampleSeries
 from market_adapter.adapters.sample_replay import SampleReplay
-from market_adapter.domain.bars import Bar, BarHistory
+from market_adapter.domain.bars import Bar, BarHistory, bars_from
 from market_adapter.domain.facts import Event, Fundamentals, Headline, fundamentals_at, latest_report, upcoming
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.domain.timeframes import weekly
+from market_adapter.domain.timeframes import days_for_weeks, weekly
 from market_adapter.errors import NotInSampleError
 from market_adapter.texts import TEXTS
 
 CURRENCY = "USD"
-DAYS_PER_WEEK = 5
 SESSIONS_PER_YEAR = 260
 """Enough sessions to contain every dividend of the last twelve months."""
 
@@ -88,15 +86,13 @@ class SampleProvider:
         if timeframe is not Timeframe.W1:
             self._series(symbol)
             raise NotInSampleError(symbol.name, TEXTS["sample.daily_only"].format(symbol=symbol, timeframe=timeframe))
-        weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_PER_WEEK))
-        return replace(weeks, bars=weeks.bars[-limit:])
+        return weekly(await self.daily_history(symbol, days_for_weeks(limit)), limit)
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
         """The daily bars of the sessions that opened at `moment` or later."""
         first_index = self._clock.first_from(moment.date() - timedelta(days=1))
         history = await self.daily_history(symbol, max(1, self._clock.index - first_index + 1))
-        first = bisect_left(history.bars, moment, key=lambda bar: bar.time)
-        return replace(history, bars=history.bars[first:]) if first < len(history.bars) else None
+        return bars_from(history, moment)
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
         """The last annual report published by then, combined with the session's close."""

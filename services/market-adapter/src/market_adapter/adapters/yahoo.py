@@ -41,7 +41,6 @@ FIGURE_NAMES = {
     "beta": "beta",
 }
 """Yahoo's names of a company's figures."""
-CALENDAR = "Yahoo Finance calendar"
 INTERVALS = {
     Timeframe.M1: ("1m", "5d"),
     Timeframe.M5: ("5m", "1mo"),
@@ -63,7 +62,6 @@ class YahooChart:
     splits: tuple[Split, ...]
     dividends: tuple[Dividend, ...]
     currency: str
-    zone: ZoneInfo
     known_at: datetime | None
     """The time of the newest trade."""
     opens: Mapping[date, datetime]
@@ -120,23 +118,12 @@ class Yahoo:
     async def events(self, symbol: Symbol, today: date) -> list[Event]:
         """The next results and the next ex-dividend date, as Yahoo's calendar expects them."""
         calendar: dict[str, Any] = await self._ask(symbol, lambda ticker: ticker.calendar or {})
-        result_days: list[date] = calendar.get("Earnings Date") or []
-        events = [
-            Event(
-                day,
-                f"{symbol} results",
-                EventKind.EARNINGS,
-                "high",
-                today,
-                False,
-                "Yahoo Finance calendar",
-                symbol.name,
-            )
-            for day in result_days
-        ]
+        days: list[date] = calendar.get("Earnings Date") or []
+        name, source = f"{symbol} results", "Yahoo Finance calendar"
+        events = [Event(day, name, EventKind.EARNINGS, "high", today, False, source, symbol.name) for day in days]
         if ex_date := calendar.get("Ex-Dividend Date"):
             name = f"{symbol} ex-dividend"
-            events.append(Event(ex_date, name, EventKind.DIVIDEND, "low", today, True, CALENDAR, symbol.name))
+            events.append(Event(ex_date, name, EventKind.DIVIDEND, "low", today, True, source, symbol.name))
         return events
 
     async def headlines(self, symbol: Symbol) -> list[Headline]:
@@ -170,21 +157,18 @@ class Yahoo:
 
     def _load_once(self) -> Any:
         with self._loading:
-            return self._library or self._import()
-
-    def _import(self) -> Any:
-        if self._library is None:
-            library: Any = import_module("yfinance")
-            # The library stores time zones and cookies in files, which must not be in a home directory.
-            library.set_tz_cache_location(tempfile.mkdtemp(prefix="nexus-yahoo-"))
-            library.config.debug.hide_exceptions = False
-            if self._session is None:
-                requests: Any = import_module("curl_cffi.requests")
-                # With the same options as the library's own session.
-                self._session = self._politeness.wrap(requests.Session(impersonate="chrome"))
-            hours_on(HOME, datetime.now(UTC).date(), (OPENS, CLOSES, ZoneInfo("America/New_York")))
-            self._library = library
-        return self._library
+            if self._library is None:
+                library: Any = import_module("yfinance")
+                # The library stores time zones and cookies in files, which must not be in a home directory.
+                library.set_tz_cache_location(tempfile.mkdtemp(prefix="nexus-yahoo-"))
+                library.config.debug.hide_exceptions = False
+                if self._session is None:
+                    requests: Any = import_module("curl_cffi.requests")
+                    # With the same options as the library's own session.
+                    self._session = self._politeness.wrap(requests.Session(impersonate="chrome"))
+                hours_on(HOME, datetime.now(UTC).date(), (OPENS, CLOSES, ZoneInfo("America/New_York")))
+                self._library = library
+            return self._library
 
     def _chart(self, symbol: Symbol, ticker: Any, interval: str, period: str, length: timedelta | None) -> YahooChart:
         frame = ticker.history(period=period, interval=interval, auto_adjust=False, actions=True)
@@ -221,7 +205,7 @@ class Yahoo:
             replace(dividend, amount=_per_old_share(dividend.amount, tuple(splits), dividend.on))
             for dividend in dividends
         )
-        return YahooChart(bars, tuple(splits), dividend_paid, currency, zone, known_at, opens)
+        return YahooChart(bars, tuple(splits), dividend_paid, currency, known_at, opens)
 
 
 def history_of(symbol: Symbol, chart: YahooChart, limit: int) -> BarHistory:

@@ -1,5 +1,6 @@
 """Bars and corporate actions as they were: prices as traded, not adjusted."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -76,6 +77,12 @@ class BarHistory:
     def as_of(self, now: datetime) -> datetime:
         """The time of the newest price: the last bar's end, unless the source names an earlier time."""
         return min(self.last.end, now) if self.known_at is None else min(self.last.end, self.known_at, now)
+
+
+def bars_from(history: BarHistory, moment: datetime) -> BarHistory | None:
+    """The bars that opened at `moment` or later; None if there are none."""
+    first = bisect_left(history.bars, moment, key=lambda bar: bar.time)
+    return replace(history, bars=history.bars[first:]) if first < len(history.bars) else None
 
 
 def known_by(history: BarHistory, day: date) -> BarHistory:

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 import numpy as np
 
 from market_adapter.domain.indicators import ATR_PERIOD
-from market_adapter.domain.series import Series
+from market_adapter.domain.series import Floats, Series
 from market_adapter.domain.ta_lib import ta_lib
 
 YEAR = 252
@@ -39,21 +39,25 @@ class Performance:
 def performance(series: Series) -> Performance:
     """All figures of a series; drawdowns and volatility over the last year, or over the history if that is shorter."""
     year = series.tail(YEAR + 1)
-    peaks = np.maximum.accumulate(year.close)
-    drawdowns = year.close / peaks - 1
-    logs = np.diff(np.log(year.close))
+    drawdowns = year.close / np.maximum.accumulate(year.close) - 1
     atr = ta_lib().ATR(series.high, series.low, series.close, ATR_PERIOD)
     return Performance(
         returns=returns(series),
         max_drawdown=float(drawdowns.min()),
         current_drawdown=float(drawdowns[-1]),
-        volatility=float(logs.std(ddof=1) * np.sqrt(YEAR)) if len(logs) > 1 else None,
+        volatility=volatility(year.close),
         averages={
             length: float(series.close[-length:].mean()) if len(series) >= length else None for length in AVERAGES
         },
         atr=float(atr[-1]) if np.isfinite(atr[-1]) else None,
         volume_zscore=_volume_zscore(series),
     )
+
+
+def volatility(close: Floats) -> float | None:
+    """The standard deviation of daily log returns, annualised with 252 sessions; None for fewer than two returns."""
+    logs = np.diff(np.log(close))
+    return float(logs.std(ddof=1) * np.sqrt(YEAR)) if len(logs) > 1 else None
 
 
 def returns(series: Series) -> dict[str, float | None]:
@@ -102,11 +106,8 @@ def first_day(period: str, last: date) -> date:
 
 def months_before(day: date, months: int) -> date:
     """The same day of an earlier month, or that month's last day."""
-    index = day.year * 12 + day.month - 1 - months
-    year, month = divmod(index, 12)
-    next_month = date(year + (month + 1) // 12, (month + 1) % 12 + 1, 1)
-    last = date.fromordinal(next_month.toordinal() - 1).day
-    return date(year, month + 1, min(day.day, last))
+    year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
 def _volume_zscore(series: Series) -> float | None:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from contracts.tools.market import Every
-from market_adapter.domain.performance import YEAR
 from market_adapter.domain.series import Floats, Series
 
 _PART_KEYS: Mapping[Every, Callable[[date], tuple[int, int]]] = {
@@ -107,12 +106,6 @@ def _lowest(days: Sequence[date], values: Floats) -> Extreme:
 def total_return(stretch: Stretch) -> float:
     """The change from the base to the last close, as a fraction, without dividends."""
     return float(stretch.close[-1] / stretch.close[0] - 1)
-
-
-def volatility(stretch: Stretch) -> float | None:
-    """The standard deviation of daily log returns, annualised with 252 sessions; None for fewer than two returns."""
-    logs = np.diff(np.log(stretch.close))
-    return float(logs.std(ddof=1) * np.sqrt(YEAR)) if len(logs) > 1 else None
 
 
 def drawdowns(stretch: Stretch, limit: int) -> list[Drawdown]:

@@ -14,21 +14,28 @@ from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.domain.splits import split_adjusted
 
 FRIDAY = 4
+DAYS_PER_WEEK = 5
 
 
-def weekly(history: BarHistory) -> BarHistory:
-    """The weekly bars of a daily history, in shares of its last session."""
+def days_for_weeks(limit: int) -> int:
+    """The number of daily bars that contain the last `limit` weeks."""
+    return (limit + 1) * DAYS_PER_WEEK
+
+
+def weekly(history: BarHistory, limit: int) -> BarHistory:
+    """The last `limit` weekly bars of a daily history, in shares of its last session."""
     adjusted = split_adjusted(history.bars, history.splits)
-    return replace(history, bars=_group(adjusted, lambda bar: _monday(bar.session)), splits=())
+    return replace(history, bars=_group(adjusted, lambda bar: _monday(bar.session))[-limit:], splits=())
 
 
-def four_hourly(history: BarHistory, opening: Callable[[date], datetime]) -> BarHistory:
-    """4h bars made of hourly ones. `opening` returns when a session opened (for pairs midnight UTC)."""
+def four_hourly(history: BarHistory, opening: Callable[[date], datetime], limit: int) -> BarHistory:
+    """The last `limit` 4h bars made of hourly ones. `opening` returns when a session opened (for pairs midnight
+    UTC)."""
 
     def block(bar: Bar) -> tuple[date, int]:
         return bar.session, (bar.time - opening(bar.session)) // Timeframe.H4.length
 
-    return replace(history, bars=_group(history.bars, block))
+    return replace(history, bars=_group(history.bars, block)[-limit:])
 
 
 def is_closed(last: Bar, timeframe: Timeframe, now: datetime) -> bool:

@@ -1,7 +1,6 @@
 """Providers for tests: one with bars that the test chooses, and one that fails."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -9,7 +8,7 @@ from itertools import pairwise
 from contracts.symbols import Symbol
 from contracts.text import Text
 from contracts.tools.market import Timeframe
-from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
+from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split, bars_from
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.timeframes import weekly
@@ -85,13 +84,11 @@ class ScriptedProvider:
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """Daily or weekly bars."""
         history = await self.daily_history(symbol, limit)
-        return weekly(history) if timeframe is Timeframe.W1 else history
+        return weekly(history, limit) if timeframe is Timeframe.W1 else history
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
         """The daily bars that opened at `moment` or later."""
-        history = await self.daily_history(symbol, 100_000)
-        bars = [candidate for candidate in history.bars if candidate.time >= moment]
-        return replace(history, bars=bars) if bars else None
+        return bars_from(await self.daily_history(symbol, 100_000), moment)
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
         """None."""

@@ -4,7 +4,6 @@ call creates no second one."""
 from datetime import datetime
 
 from contracts.envelope import Snake
-from contracts.ids import derive_id
 from contracts.tools.account import AlertArguments, AlertRef, Condition, ListArguments
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, AlertState
@@ -81,7 +80,7 @@ class AlertTools:
         quote = await self._provider.quote(symbol)
         now = self._provider.now()
         alert = Alert(
-            id=alert_id_of(caller),
+            id=caller.id_of("alert"),
             owner=caller.owner,
             symbol=symbol.name,
             condition=arguments.condition,
@@ -101,7 +100,7 @@ class AlertTools:
 
     async def created(self, caller: ToolCaller) -> CreatedAlertData | None:
         """The alert that this call has created, as it is now; None if it has created none."""
-        alert = await self._store.find(caller.owner, alert_id_of(caller))
+        alert = await self._store.find(caller.owner, caller.id_of("alert"))
         return None if alert is None else _created(alert, self._provider.source, self._provider.now())
 
     @tool
@@ -125,10 +124,6 @@ class AlertTools:
         """The alert if it has been deleted, by this call or another; otherwise None."""
         alert = await self._store.find(caller.owner, arguments.alert_id)
         return DeletedAlertData(alert_id=alert.id) if alert is not None and alert.state is AlertState.DELETED else None
-
-
-def alert_id_of(caller: ToolCaller) -> str:
-    return derive_id(str(caller.owner), "alert", caller.call_id).replace("-", "")
 
 
 def _created(alert: Alert, source: str, as_of: datetime) -> CreatedAlertData:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from contracts.ids import derive_id
 from contracts.tools_rpc import ToolServiceRequest
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import NoUserError, TooLateError
@@ -17,6 +18,10 @@ class ToolCaller:
     call_id: str
     conversation: str | None
     language: str = "es"
+
+    def id_of(self, kind: str) -> str:
+        """The id of the order or alert that this call creates; a repeat of the call has the same."""
+        return derive_id(str(self.owner), kind, self.call_id).replace("-", "")
 
     def check_time(self) -> None:
         """Must be called before each write: a process that was paused must not act for a caller who has gone.

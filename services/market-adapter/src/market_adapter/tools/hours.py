@@ -4,9 +4,8 @@ from datetime import date, datetime
 
 from contracts.tools.market import HoursArguments
 from market_adapter.adapters.exchange_calendar import NEW_YORK, sessions_from
-from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import Sourced
-from market_adapter.tools.tool import tool
+from market_adapter.tools.tool import MarketTools, tool
 
 
 class HoursData(Sourced):
@@ -21,11 +20,8 @@ class HoursData(Sourced):
     next_day: date
 
 
-class HoursTools:
+class HoursTools(MarketTools):
     """The tool for the exchange's calendar."""
-
-    def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
 
     @tool
     async def get_market_hours(self, arguments: HoursArguments) -> HoursData:

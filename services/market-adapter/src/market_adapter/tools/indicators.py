@@ -8,9 +8,8 @@ from market_adapter.domain.indicators import Values, bars_for, converged, indica
 from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.series import series_of
 from market_adapter.domain.ta_lib import load_ta_lib
-from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import Sourced
-from market_adapter.tools.tool import tool
+from market_adapter.tools.tool import MarketTools, tool
 
 BARS_PER_DAY = {Timeframe.H1: 24, Timeframe.H4: 6, Timeframe.D1: 1}
 """Bars in a day at most."""
@@ -32,10 +31,7 @@ class IndicatorsData(Sourced):
     indicators: dict[Indicator, Values]
 
 
-class IndicatorTools:
-    def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
-
+class IndicatorTools(MarketTools):
     @tool
     async def get_indicators(self, arguments: IndicatorArguments) -> IndicatorsData:
         """The requested indicators at the last bar."""

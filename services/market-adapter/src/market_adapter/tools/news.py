@@ -2,24 +2,21 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from zoneinfo import ZoneInfo
 
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.tools.market import NewsArguments, WhenArguments
+from market_adapter.adapters.exchange_calendar import NEW_YORK
 from market_adapter.domain.facts import Headline
 from market_adapter.domain.performance import first_day
 from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.sentiment import METHOD, Sentiment, mean_sentiment, sentiment_of
 from market_adapter.errors import NoDataError
-from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
-from market_adapter.tools.tool import tool
+from market_adapter.tools.tool import MarketTools, tool
 
 MAX_HEADLINES = 1_000
-NEW_YORK = ZoneInfo("America/New_York")
-"""The time zone of the days for which headlines are requested."""
 SENTIMENT_HEADLINES = 20
 """The newest headlines from which a sentiment is computed."""
 
@@ -68,11 +65,8 @@ class SentimentData(Sourced):
     method: str = METHOD
 
 
-class NewsTools:
+class NewsTools(MarketTools):
     """The tools for headlines and their sentiment."""
-
-    def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
 
     @tool
     async def get_news(self, arguments: NewsArguments) -> NewsData:
@@ -107,7 +101,7 @@ class NewsTools:
         )
 
     async def _published(self, symbol: Symbol, arguments: WhenArguments, limit: int) -> Sequence[Headline]:
-        """The newest headlines; if days are requested, those of these days."""
+        """The newest headlines; if days are requested, those of these days by New York's clock."""
         if arguments.start is None and arguments.end is None and arguments.period is None:
             return await self._provider.headlines(symbol, limit)
         first, last = arguments.start or date.min, arguments.end or date.max

@@ -13,11 +13,10 @@ from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.timeframes import is_closed
 from market_adapter.errors import NoDataError
-from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.indicators import MAX_BARS
 from market_adapter.tools.shapes import Sourced, amount
-from market_adapter.tools.tool import tool
+from market_adapter.tools.tool import MarketTools, tool
 
 
 class PriceData(Sourced):
@@ -81,10 +80,7 @@ class OhlcvData(Sourced):
     currency: str
 
 
-class PriceTools:
-    def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
-
+class PriceTools(MarketTools):
     @tool
     async def get_price(self, arguments: SymbolArguments) -> PriceData:
         """The latest price of one symbol, and its change."""

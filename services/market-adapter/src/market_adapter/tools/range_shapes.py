@@ -5,7 +5,8 @@ from datetime import date
 from pydantic import Field
 
 from contracts.envelope import Snake
-from market_adapter.tools.shapes import FailureData, Sourced
+from contracts.market_rpc import TickerError
+from market_adapter.tools.shapes import Sourced
 
 
 class FigureData(Snake):
@@ -37,7 +38,7 @@ class FiguresData(Sourced):
 
     figures: list[FigureData]
     drawdowns: list[FallData] = Field(default_factory=list[FallData])
-    errors: list[FailureData]
+    errors: list[TickerError]
     basis: str = "split-adjusted closes, dividends not counted; a return is from the last close before the stretch"
 
 

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from contracts.tools.market import (
 from market_adapter.domain.backtest import BacktestResult, Trade, decisions, rule, run
 from market_adapter.domain.bars import BarHistory, known_by
 from market_adapter.domain.paper.order_text import figure
-from market_adapter.domain.performance import first_day, months_before
+from market_adapter.domain.performance import first_day, months_before, volatility
 from market_adapter.domain.ranges import (
     Stretch,
     beta,
@@ -39,14 +40,12 @@ from market_adapter.domain.ranges import (
     streak,
     stretch_between,
     total_return,
-    volatility,
     yearly,
 )
 from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
 from market_adapter.errors import MarketError, NoDataError
-from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.indicators import MAX_BARS
 from market_adapter.tools.range_shapes import (
@@ -59,7 +58,7 @@ from market_adapter.tools.range_shapes import (
     FiguresData,
 )
 from market_adapter.tools.shapes import per_ticker
-from market_adapter.tools.tool import tool
+from market_adapter.tools.tool import MarketTools, tool
 
 PLACES = 6
 WARM_UP_DAYS = 420
@@ -78,11 +77,8 @@ class RequestedRange(NamedTuple):
     words: str
 
 
-class RangeTools:
+class RangeTools(MarketTools):
     """Tools for figures of a period."""
-
-    def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
 
     @tool
     async def get_performance(self, arguments: RangeArguments, language: str) -> FiguresData:
@@ -96,12 +92,10 @@ class RangeTools:
         falls: list[FallData] = []
         for name, (history, stretch) in results.items():
             figures += _figures(name, stretch, requested.words, history, arguments.top)
-            figures += (
-                _growth_figures(name, stretch, requested.words, history.currency, arguments.amount)
-                if arguments.amount
-                else []
-            )
-            figures += _parts(name, stretch, requested.words, arguments.every, arguments.top) if arguments.every else []
+            if arguments.amount:
+                figures += _growth_figures(name, stretch, requested.words, history.currency, arguments.amount)
+            if arguments.every:
+                figures += _parts(name, stretch, requested.words, arguments.every, arguments.top)
             falls += [
                 FallData(
                     ticker=name,
@@ -254,55 +248,40 @@ def _pair_figure(
 def _figures(ticker: str, stretch: Stretch, requested: str, history: BarHistory, top: int) -> list[FigureData]:
     falls, currency = drawdowns(stretch, 1), history.currency
     moves = stretch.returns
+    measured = partial(_figure, ticker, stretch=stretch, requested=requested)
     figures = [
-        _figure(ticker, "return", total_return(stretch), stretch, requested),
-        _figure(ticker, "max_drawdown", falls[0].depth if falls else 0.0, stretch, requested),
-        _figure(ticker, "volatility", volatility(stretch), stretch, requested),
-        _figure(ticker, "high", stretch.high.value, stretch, requested, on=stretch.high.on, currency=currency),
-        _figure(ticker, "low", stretch.low.value, stretch, requested, on=stretch.low.on, currency=currency),
-        _figure(ticker, "base", float(stretch.close[0]), stretch, requested, on=stretch.days[0], currency=currency),
-        _figure(ticker, "close", float(stretch.close[-1]), stretch, requested, on=stretch.last, currency=currency),
-        _figure(ticker, "current_drawdown", float(stretch.close[-1] / stretch.close.max() - 1), stretch, requested),
-        _figure(ticker, "up_days", int((moves > 0).sum()), stretch, requested),
-        _figure(ticker, "down_days", int((moves < 0).sum()), stretch, requested),
-        _figure(
-            ticker,
-            "dividends",
-            sum(paid for _, paid in _dividends(history, stretch)),
-            stretch,
-            requested,
-            currency=currency,
-        ),
+        measured("return", total_return(stretch)),
+        measured("max_drawdown", falls[0].depth if falls else 0.0),
+        measured("volatility", volatility(stretch.close)),
+        measured("high", stretch.high.value, on=stretch.high.on, currency=currency),
+        measured("low", stretch.low.value, on=stretch.low.on, currency=currency),
+        measured("base", float(stretch.close[0]), on=stretch.days[0], currency=currency),
+        measured("close", float(stretch.close[-1]), on=stretch.last, currency=currency),
+        measured("current_drawdown", float(stretch.close[-1] / stretch.close.max() - 1)),
+        measured("up_days", int((moves > 0).sum())),
+        measured("down_days", int((moves < 0).sum())),
+        measured("dividends", sum(paid for _, paid in _dividends(history, stretch)), currency=currency),
     ]
     for name, rising in (("up_streak", True), ("down_streak", False)):
         if longest_run := streak(stretch, rising=rising):
             first, last, count = longest_run
-            streak_figure = _figure(ticker, name, count, stretch, requested, on=first)
-            figures.append(streak_figure.model_copy(update={"first": first, "last": last}))
+            figures.append(measured(name, count, on=first).model_copy(update={"first": first, "last": last}))
     if current_run := running(stretch):
-        streak_figure = _figure(
-            ticker,
-            "up_run" if current_run[1] > 0 else "down_run",
-            abs(current_run[1]),
-            stretch,
-            requested,
-            on=current_run[0],
-        )
-        figures.append(streak_figure.model_copy(update={"first": current_run[0]}))
+        first, count = current_run
+        run_figure = measured("up_run" if count > 0 else "down_run", abs(count), on=first)
+        figures.append(run_figure.model_copy(update={"first": first}))
     for name, end in zip(("highest_close", "lowest_close"), close_extremes(stretch), strict=True):
-        figures.append(_figure(ticker, name, end.value, stretch, requested, on=end.on, currency=currency))
+        figures.append(measured(name, end.value, on=end.on, currency=currency))
     busiest_day = busiest(stretch)
-    figures.append(_figure(ticker, "average_volume", float(stretch.volume.mean()), stretch, requested, places=0))
-    figures.append(
-        _figure(ticker, "highest_volume", busiest_day.value, stretch, requested, on=busiest_day.on, places=0)
-    )
+    figures.append(measured("average_volume", float(stretch.volume.mean()), places=0))
+    figures.append(measured("highest_volume", busiest_day.value, on=busiest_day.on, places=0))
     gains = {"cagr": total_return(stretch), "total_cagr": _with_dividends(history, stretch)}
-    figures.append(_figure(ticker, "total_return", gains["total_cagr"], stretch, requested))
+    figures.append(measured("total_return", gains["total_cagr"]))
     for name, total in gains.items():
         if (rate := yearly(stretch, total)) is not None:
-            figures.append(_figure(ticker, name, rate, stretch, requested))
+            figures.append(measured(name, rate))
     for name, days in zip(("best_day", "worst_day"), extremes(stretch, top), strict=True):
-        figures += [_figure(ticker, name, move, stretch, requested, on=on) for on, move in days]
+        figures += [measured(name, move, on=on) for on, move in days]
     return figures
 
 

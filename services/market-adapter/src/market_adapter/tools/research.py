@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 
 from contracts.envelope import Snake
+from contracts.market_rpc import TickerError
 from contracts.symbols import Symbol
 from contracts.tools.arguments import SymbolArguments, TickersArguments
 from market_adapter.domain.facts import EventKind, Fundamentals
@@ -11,10 +12,9 @@ from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.series import series_of
 from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.ta_lib import load_ta_lib
-from market_adapter.ports import MarketProvider
 from market_adapter.tools.prices import BarData
-from market_adapter.tools.shapes import FailureData, Sourced, amount, number, per_ticker
-from market_adapter.tools.tool import tool
+from market_adapter.tools.shapes import Sourced, amount, number, per_ticker
+from market_adapter.tools.tool import MarketTools, tool
 
 TAIL_BARS = 20
 """Bars of the snapshot's window that are returned one by one: a model reads a tail, not a year."""
@@ -96,7 +96,7 @@ class SnapshotsData(Sourced):
     """Output of market_snapshot."""
 
     tickers: dict[str, SnapshotData]
-    errors: list[FailureData]
+    errors: list[TickerError]
 
 
 class EventsData(FundamentalsData):
@@ -112,14 +112,11 @@ class FundamentalsEventsData(Sourced):
     """Output of fundamentals_events."""
 
     tickers: dict[str, EventsData]
-    errors: list[FailureData]
+    errors: list[TickerError]
 
 
-class ResearchTools:
+class ResearchTools(MarketTools):
     """Tools for figures about companies and their prices."""
-
-    def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
 
     @tool
     async def get_fundamentals(self, arguments: SymbolArguments) -> FundamentalsData:

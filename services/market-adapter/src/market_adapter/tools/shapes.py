@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from contracts.envelope import Snake
+from contracts.market_rpc import TickerError
 from contracts.symbols import Symbol
 from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.errors import MarketError
@@ -19,14 +20,6 @@ class Sourced(Snake):
 
     source: str
     as_of: datetime
-
-
-class FailureData(Snake):
-    """The failure of one ticker among several."""
-
-    error: str
-    ticker: str
-    reason: str
 
 
 def number(value: Decimal | float | None, places: int | None = None) -> float | None:
@@ -43,7 +36,7 @@ def amount(value: Decimal | float) -> int | float:
 
 async def per_ticker(
     tickers: Sequence[str], fetch: Callable[[Symbol], Awaitable[DataT]], language: str = "en"
-) -> tuple[dict[str, DataT], list[FailureData]]:
+) -> tuple[dict[str, DataT], list[TickerError]]:
     """Fetches the data of each ticker; returns them by the symbol's name, and the failures with messages in `language`.
     A ticker that fails does not affect the others."""
     symbols: dict[str, Symbol | MarketError] = {}
@@ -62,5 +55,5 @@ async def per_ticker(
 
     # Concurrently, so that a silent source costs one timeout in all, not one for each ticker.
     answers = await asyncio.gather(*(fetch_one(symbol) for symbol in symbols.values()))
-    failures = [FailureData(**answer.as_entry(language)) for answer in answers if isinstance(answer, MarketError)]
+    failures = [answer.as_entry(language) for answer in answers if isinstance(answer, MarketError)]
     return dict(answer for answer in answers if not isinstance(answer, MarketError)), failures

@@ -19,7 +19,7 @@ from market_adapter.errors import NoDataError, UnknownPredictionError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
-from market_adapter.tools.tool import tool
+from market_adapter.tools.tool import MarketTools, tool
 from runtime.calls.single_flight import SingleFlight
 from runtime.recent import Bounded
 
@@ -64,11 +64,11 @@ class FeaturesData(Sourced):
     features: list[FeatureData]
 
 
-class SignalTools:
+class SignalTools(MarketTools):
     """Tools for predictions and their features."""
 
     def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
+        super().__init__(provider)
         self._cache = Bounded[str, Prediction](MAX_CACHED)
         self._computations = SingleFlight[Prediction]()
         self._computation_lock = asyncio.Lock()
@@ -83,7 +83,7 @@ class SignalTools:
             prediction_id=prediction_id(history.symbol, history.last.session),
             prediction=prediction.call.value,
             confidence=round(prediction.confidence, 4),
-            horizon=f"{prediction.horizon} sessions",
+            horizon=f"{HORIZON} sessions",
             accuracy=round(prediction.accuracy, 4),
             base_accuracy=round(prediction.base_accuracy, 4),
             skill_vs_base=round(prediction.skill_vs_base, 4),

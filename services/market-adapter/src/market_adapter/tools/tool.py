@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from market_adapter.ports import MarketProvider
+
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 _MARK = "is_tool"
 
@@ -17,3 +19,10 @@ def tool(function: FunctionT) -> FunctionT:
 def is_tool(attribute: object) -> bool:
     """Whether an attribute is a method marked with @tool."""
     return getattr(attribute, _MARK, False) is True
+
+
+class MarketTools:
+    """The base of tools about the market, which answer from one provider."""
+
+    def __init__(self, provider: MarketProvider) -> None:
+        self._provider = provider

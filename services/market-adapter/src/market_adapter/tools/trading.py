@@ -12,7 +12,6 @@ from decimal import ROUND_UP, Decimal
 from pydantic import Field
 
 from contracts.envelope import Snake
-from contracts.ids import derive_id
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
 from contracts.tools.account import OrderArguments, OrderRef, OrderType, Side
@@ -153,9 +152,9 @@ class TradingTools:
 
     async def created(self, caller: ToolCaller) -> CreatedData | None:
         """The order that this call has created, as it is now; None if it has created none."""
-        order_id, account = order_id_of(caller), await self._paper_trading.store.load(caller.owner)
+        order_id, account = caller.id_of("order"), await self._paper_trading.store.load(caller.owner)
         order = account.order(order_id)
-        order = order or (await self._paper_trading.store.archived_orders(caller.owner, [order_id])).get(order_id)
+        order = order or await self._paper_trading.archived_order(caller.owner, order_id)
         if order is None:
             return None
         return self._created(order, account, self._provider.source, self._provider.now())
@@ -171,9 +170,7 @@ class TradingTools:
             return changed, changed.order(arguments.order_id)
 
         order = await self._paper_trading.change(caller.owner, cancel_order)
-        order = order or (await self._paper_trading.store.archived_orders(caller.owner, [arguments.order_id])).get(
-            arguments.order_id
-        )
+        order = order or await self._paper_trading.archived_order(caller.owner, arguments.order_id)
         if order is None:
             raise NotFoundError(arguments.order_id, TEXTS["order.not_yours"].format(order_id=arguments.order_id))
         if order.state is not OrderState.CANCELLED:
@@ -184,9 +181,7 @@ class TradingTools:
     async def cancelled(self, arguments: OrderRef, caller: ToolCaller) -> CancelledData | None:
         """The order if it has been cancelled, by this call or another; otherwise None."""
         order = (await self._paper_trading.store.load(caller.owner)).order(arguments.order_id)
-        order = order or (await self._paper_trading.store.archived_orders(caller.owner, [arguments.order_id])).get(
-            arguments.order_id
-        )
+        order = order or await self._paper_trading.archived_order(caller.owner, arguments.order_id)
         if order is None or order.state is not OrderState.CANCELLED:
             return None
         return CancelledData(order_id=order.id, status=order.state)
@@ -203,7 +198,7 @@ class TradingTools:
         )
 
     def _order(self, arguments: OrderArguments, caller: ToolCaller, quote: Quote) -> Order:
-        order_id, now = order_id_of(caller), self._wall_clock.now()
+        order_id, now = caller.id_of("order"), self._wall_clock.now()
         return Order(
             id=order_id,
             call_id=caller.call_id,
@@ -297,10 +292,6 @@ def edit_order(owner: str, order: Order, edits: Mapping[str, object]) -> Order:
         reserve_price=arguments.limit_price or arguments.stop_price or order.reserve_price,
     )
     return replace(changed, content_hash=content_hash(owner, order.id, contents(changed)))
-
-
-def order_id_of(caller: ToolCaller) -> str:
-    return derive_id(str(caller.owner), "order", caller.call_id).replace("-", "")
 
 
 def _is_waiting(order: Order) -> bool:

@@ -264,7 +264,18 @@ def _reject(account: Account, order: Order, reason: str, time: datetime) -> Acco
 
 def _close(account: Account, order: Order) -> Account:
     """Ends a confirmed order that was not filled completely, with a fact, so that nobody has to notice its absence."""
-    return account.with_order(order, Fact(CLOSED, order.id, _closed_data(account.owner, order)))
+    closed = {
+        "orderId": order.id,
+        "symbol": order.symbol,
+        "side": order.side.value,
+        "orderType": order.type.value,
+        "quantity": format_decimal(order.quantity),
+        "filled": format_decimal(order.filled),
+        "state": order.state.value,
+        "reason": order.reason,
+        "time": None if order.ended_at is None else order.ended_at.isoformat(),
+    }
+    return account.with_order(order, Fact(CLOSED, order.id, _fact_data(account.owner, order, order=closed)))
 
 
 def _bring_to(account: Account, symbol: str, news: News, session: date) -> Account:
@@ -327,56 +338,36 @@ def _record_decision(
         updated = replace(placed, good_till=market + GOOD_FOR)
     else:
         updated = replace(updated, ended_at=market)
-    return account.with_order(updated, Fact(DECIDED, order.id, _decision_data(account.owner, updated)))
+    return account.with_order(updated, Fact(DECIDED, order.id, _fact_data(account.owner, updated)))
 
 
-def _decision_data(owner: Owner, order: Order) -> dict[str, Any]:
+def _fact_data(owner: Owner, order: Order, /, **details: object) -> dict[str, Any]:
+    """The data of a fact about an order: whose it is, the details, and the action as people see it."""
     return {
         "companyId": owner.company,
         "userId": owner.user,
         "conversationId": order.conversation,
-        "action": action_of(order).to_wire(),
-    }
-
-
-def _closed_data(owner: Owner, order: Order) -> dict[str, Any]:
-    return {
-        "companyId": owner.company,
-        "userId": owner.user,
-        "conversationId": order.conversation,
-        "order": {
-            "orderId": order.id,
-            "symbol": order.symbol,
-            "side": order.side.value,
-            "orderType": order.type.value,
-            "quantity": format_decimal(order.quantity),
-            "filled": format_decimal(order.filled),
-            "state": order.state.value,
-            "reason": order.reason,
-            "time": None if order.ended_at is None else order.ended_at.isoformat(),
-        },
+        **details,
         "action": action_of(order).to_wire(),
     }
 
 
 def _fill_fact(owner: Owner, order: Order, fill: Fill) -> Fact:
-    data: dict[str, Any] = {
-        "companyId": owner.company,
-        "userId": owner.user,
-        "conversationId": order.conversation,
-        "orderId": order.id,
-        "number": fill.number,
-        "symbol": order.symbol,
-        "side": order.side.value,
-        "orderType": order.type.value,
-        "quantity": format_decimal(fill.quantity),
-        "price": format_decimal(fill.price),
-        "amount": f"{fill.amount:f}",
-        "remaining": format_decimal(order.remaining),
-        "state": order.state.value,
-        "realized": None if fill.realized is None else f"{fill.realized:f}",
-        "currency": order.currency,
-        "time": fill.time.isoformat(),
-        "action": action_of(order).to_wire(),
-    }
+    data = _fact_data(
+        owner,
+        order,
+        orderId=order.id,
+        number=fill.number,
+        symbol=order.symbol,
+        side=order.side.value,
+        orderType=order.type.value,
+        quantity=format_decimal(fill.quantity),
+        price=format_decimal(fill.price),
+        amount=f"{fill.amount:f}",
+        remaining=format_decimal(order.remaining),
+        state=order.state.value,
+        realized=None if fill.realized is None else f"{fill.realized:f}",
+        currency=order.currency,
+        time=fill.time.isoformat(),
+    )
     return Fact(FILLED, f"{order.id}-{fill.number}", data)

@@ -34,17 +34,11 @@ def features(series: Series) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         zscore = np.where(deviations > 0, (series.volume - ta_lib().SMA(series.volume, 20)) / deviations, 0.0)
     columns = [
-        _change(close, 1),
-        _change(close, 5),
-        _change(close, 10),
-        _change(close, 21),
-        _change(close, 63),
+        *(_change(close, bars) for bars in (1, 5, 10, 21, 63)),
         ta_lib().STDDEV(_change(close, 1), 21),
         rsi_line(close),
         histogram / close,
-        close / ta_lib().SMA(close, 20) - 1,
-        close / ta_lib().SMA(close, 50) - 1,
-        close / ta_lib().SMA(close, 200) - 1,
+        *(close / ta_lib().SMA(close, bars) - 1 for bars in (20, 50, 200)),
         ta_lib().ATR(series.high, series.low, close, ATR_PERIOD) / close,
         zscore,
         close / ta_lib().MAX(close, 63) - 1,

@@ -84,8 +84,6 @@ class Prediction:
 
     call: DirectionCall
     confidence: float
-    probability_up: float
-    horizon: int
     accuracy: float
     base_accuracy: float
     brier: float
@@ -122,8 +120,6 @@ def predict(series: Series) -> Prediction:
     return Prediction(
         call=_call(probability_up, accuracy - base),
         confidence=max(probability_up, 1 - probability_up),
-        probability_up=probability_up,
-        horizon=HORIZON,
         accuracy=accuracy,
         base_accuracy=base,
         brier=brier,

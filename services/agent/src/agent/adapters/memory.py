@@ -1,4 +1,5 @@
-"""A customer's context and their conversation's summary, from memory (ports.Contexts)."""
+"""What memory knows and stores for turns: a customer's context and summaries, the company's passages, and which
+proposals the user's own words prove (ports.Contexts, ports.KnowledgeReader)."""
 
 from importlib.metadata import version
 
@@ -7,22 +8,37 @@ import structlog
 from agent.ports import ConversationKey, Requester
 from contracts.company import CompanyConfig
 from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, FullContext, Summary, SummarySaveRequest
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
+from contracts.proposal_rpc import (
+    PROPOSAL_GROUND,
+    PROPOSE,
+    AnsweredTurn,
+    FactProposal,
+    ProposalGround,
+    ProposalsJudged,
+    ProposalsRequest,
+)
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 
 log = structlog.get_logger(__name__)
 
-DEADLINE = 2.0
-"""Seconds for memory's answer; memory leaves out slow parts long before."""
-SAVE_DEADLINE = 5.0
+CONTEXT_DEADLINE = 2.0
+"""Seconds for a context; memory leaves out slow parts long before."""
+SUMMARY_DEADLINE = 5.0
 """Seconds for memory to store a summary."""
+SEARCH_DEADLINE = 1.0
+"""Seconds for passages; then the turn continues without them."""
+PROPOSAL_DEADLINE = 8.0
+"""Seconds for memory's answer about proposals, which first learns from the turn by its rules. Nothing waits for it."""
 MAX_TEXT_CHARS = 8_000
 AGENT_VERSION = version("nexus-agent")
 
 
-class ContextClient:
-    """Requests the context of each turn from memory, in one request. If that fails, the turn continues with what the
-    principal says."""
+class MemoryClient:
+    """Asks memory, in one request for each method. If a context or passages do not come in time, the turn continues
+    without them."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
@@ -49,7 +65,7 @@ class ContextClient:
             market=None if company.trades else False,
         )
         try:
-            return await self._rpc.call(CONTEXT, request, deadline=DEADLINE)
+            return await self._rpc.call(CONTEXT, request, deadline=CONTEXT_DEADLINE)
         except RpcError as error:
             log.warning("context.unavailable", conversation=key.conversation, reason=error.code)
             return None
@@ -67,6 +83,24 @@ class ContextClient:
             over=replaced.version if replaced else None,
         )
         try:
-            await self._rpc.call(SUMMARY_SAVE, request, deadline=SAVE_DEADLINE)
+            await self._rpc.call(SUMMARY_SAVE, request, deadline=SUMMARY_DEADLINE)
         except RpcError as error:
             log.warning("summary.not_kept", conversation=key.conversation, reason=error.code)
+
+    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+        """Returns the best passages of the company's knowledge; None if they did not arrive in time."""
+        request = KnowledgeSearch(company_id=company, **dict(query))
+        try:
+            return await self._rpc.call(SEARCH, request, deadline=SEARCH_DEADLINE)
+        except RpcError as error:
+            log.warning("knowledge.unavailable", company=company, reason=error.code)
+            return None
+
+    async def ground(self, turn: AnsweredTurn) -> ProposalGround:
+        """Returns the messages that proposals may be based on; raises RpcError."""
+        return await self._rpc.call(PROPOSAL_GROUND, turn, deadline=PROPOSAL_DEADLINE)
+
+    async def judge(self, turn: AnsweredTurn, proposals: list[FactProposal]) -> ProposalsJudged:
+        """Returns the proposals that count; raises RpcError."""
+        request = ProposalsRequest(**dict(turn), proposals=proposals)
+        return await self._rpc.call(PROPOSE, request, deadline=PROPOSAL_DEADLINE)
