@@ -238,7 +238,7 @@ async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(s
         await answered.operator("I have looked: it is right")
         (sweep,) = await sweepers(stack, servers, 1, ClockAhead(minutes(20)))
         policy = HandoffPolicy(handoff=minutes(90), idle=minutes(15))
-        looks = sweep._looks  # pyright: ignore[reportPrivateUsage]
+        looks = sweep.looks
         # Somebody else's look does not count; the owner's does, as another replica has noted it.
         await looks.note("acme", read.conversation, "op2", datetime.now(UTC) + minutes(10))
         seen = OwnerSeenRequest(company_id="acme", conversation_id=answered.conversation, operator_id="op1")
