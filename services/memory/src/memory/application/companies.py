@@ -13,7 +13,7 @@ from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.company import checked, patched, resealed, shown, with_secrets
 from memory.domain.conversation import NEEDS_HUMAN
 from memory.domain.identity import IdentityRefusedError, known_user, with_key_dates
-from memory.errors import CompanyExistsError, NoSuchCompanyError, SettingsMovedError
+from memory.errors import ConflictError, MovedError, NotFoundError
 from memory.migrations import MigrationStep
 from runtime.auth.seal import Seal
 
@@ -74,7 +74,7 @@ class CompanyRegistry:
         """Creates a company with these settings, and returns them.
 
         Raises:
-            BadSettingsError, CompanyExistsError, StoreUnavailableError.
+            BadFieldsError, ConflictError, StoreUnavailableError.
         """
         new_config = with_key_dates(checked(config, close=self._close), (), datetime.now(UTC))
         previous = await self._store.get_with_deleted(new_config.company_id)
@@ -83,7 +83,7 @@ class CompanyRegistry:
         deleted_version = previous.version if previous is not None and previous.deleted else None
         settings = CompanySettings(config=new_config, version=(deleted_version or 0) + 1)
         if not await self._store.create(settings, deleted_version):
-            raise CompanyExistsError(f"{settings.config.company_id} has settings: change them with a patch")
+            raise ConflictError(f"{settings.config.company_id} has settings: change them with a patch")
         await self._announce(settings)
         return shown(settings)
 
@@ -96,40 +96,34 @@ class CompanyRegistry:
         """Deletes a company's settings; a record of the deletion remains. Returns False if there is no such company.
 
         Raises:
-            SettingsMovedError, StoreUnavailableError.
+            MovedError, StoreUnavailableError.
         """
-        version = 0
         for _ in range(DELETE_ATTEMPTS):
             old = await self._store.get(company)
             if old is None:
                 return False
-            version = old.version
             config = CompanyConfig(company_id=company, ai_auto_response_enabled=False)
-            deletion = CompanySettings(config=config, version=version + 1, deleted=True)
+            deletion = CompanySettings(config=config, version=old.version + 1, deleted=True)
             if await self._store.replace(deletion):
                 await self._announce(deletion)
                 return True
-        raise SettingsMovedError("the settings keep changing: try again", version + 1)
+        raise MovedError("the settings keep changing: try again")
 
     async def patch(self, company: str, version: int, patch: Mapping[str, object]) -> CompanySettings:
         """Applies a merge patch to `version`, and returns the settings after it.
 
         Raises:
-            BadSettingsError, NoSuchCompanyError, SettingsMovedError, StoreUnavailableError.
+            BadFieldsError, NotFoundError, MovedError, StoreUnavailableError.
         """
         old = await self._store.get(company)
         if old is None:
-            raise NoSuchCompanyError(f"{company} has no settings: create them first")
+            raise NotFoundError(f"{company} has no settings: create them first")
         if old.version != version:
-            raise SettingsMovedError(
-                f"the settings are at version {old.version}, not {version}: read them again", old.version
-            )
+            raise MovedError(f"the settings are at version {old.version}, not {version}: read them again")
         config = with_key_dates(patched(old.config, patch, self._close), old.config.identity.keys, datetime.now(UTC))
         settings = CompanySettings(config=config, version=version + 1)
         if not await self._store.replace(settings):
-            raise SettingsMovedError(
-                f"somebody changed version {version} just now: read the settings again", version + 1
-            )
+            raise MovedError(f"somebody changed version {version} just now: read the settings again")
         await self._announce(settings)
         return shown(settings)
 

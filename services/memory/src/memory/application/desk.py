@@ -44,7 +44,7 @@ from memory.domain.desk import (
 )
 from memory.domain.handoff import ROLL_CALL
 from memory.domain.keys import LogPosition, milliseconds
-from memory.errors import AssignedMeanwhileError, NoSuchConversationError, RedisUnavailableError, StoreUnavailableError
+from memory.errors import ConflictError, NotFoundError, RedisUnavailableError, StoreUnavailableError
 from memory.ports import LogClock
 
 ATTEMPTS = 10
@@ -78,18 +78,16 @@ class Desk:
         """Applies a change, and returns the conversation after it.
 
         Raises:
-            NoSuchConversationError: nobody has written in it.
-            AssignedMeanwhileError: it is assigned to somebody other than the caller expects.
+            NotFoundError: nobody has written in it.
+            ConflictError: it is assigned to somebody other than the caller expects.
         """
         await self.inbox.fresh()
         company, conversation = change.company_id, change.conversation_id
         state = await self._load(company, conversation)
         if state.started_at is None and not change.begins:
-            raise NoSuchConversationError("there is no such conversation")
+            raise NotFoundError("there is no such conversation")
         if change.expected_assignee is not None and (state.assignee[0] or "") != change.expected_assignee:
-            raise AssignedMeanwhileError(
-                f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now"
-            )
+            raise ConflictError(f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now")
         basis = (
             self._newest_seq(state) if change.seen_seq is None else self._basis_of(state, change.by, change.seen_seq)
         )

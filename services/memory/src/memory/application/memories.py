@@ -14,7 +14,7 @@ from memory.adapters.announcements import BusAnnouncements
 from memory.domain.fact_changes import all_forgotten, update, with_forgotten_words, without_history
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, with_patch
-from memory.errors import CorrectionReusedError, MemoryMovedError, StoreUnavailableError
+from memory.errors import ConflictError, MovedError, StoreUnavailableError
 from memory.ports import MemoryStore
 from runtime.calls.deadlines import caller_has_gone
 from runtime.clock import Clock
@@ -84,13 +84,13 @@ class Memories:
             replacements: facts, each with the one that takes its place.
 
         Raises:
-            BadMemoryError, CorrectionReusedError, MemoryMovedError, StoreUnavailableError.
+            BadFieldsError, ConflictError, MovedError, StoreUnavailableError.
         """
         mark = f"{request} {body_digest}" if request and body_digest else request
 
         def correction(state: Remembered) -> Remembered:
             if body_digest and any(entry.startswith(f"{request} ") for entry in state.applied_requests):
-                raise CorrectionReusedError("Idempotency-Key: it was used for another correction; choose a new one")
+                raise ConflictError("Idempotency-Key: it was used for another correction; choose a new one")
             now = self._clock.now()
             changed_state = without_history(with_patch(state, patch, now), forgotten_facts, now)
             for old, new in (replacements or {}).items():
@@ -138,7 +138,7 @@ class Memories:
 
         Raises:
             StoreUnavailableError: nothing was stored, or that could not be determined.
-            MemoryMovedError: the stored version is not `base_version`.
+            MovedError: the stored version is not `base_version`.
             What `change` raises.
         """
         lock = self._locks.setdefault((company, user), asyncio.Lock())
@@ -160,7 +160,7 @@ class Memories:
                 if request is not None and request in stored.state.applied_requests:
                     return stored.state, stored.state
                 if base_version is not None and base_version != (stored.version or NO_VERSION):
-                    raise MemoryMovedError("what is remembered has changed meanwhile: read it again, then patch")
+                    raise MovedError("what is remembered has changed meanwhile: read it again, then patch")
                 if caller_has_gone():
                     raise StoreUnavailableError("the caller has stopped waiting for the change")
                 changed = change(stored.state)

@@ -21,7 +21,7 @@ from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.desk import BY, mention_name_by_id
-from memory.errors import NoSuchPersonError, NotMergedError, RedisUnavailableError
+from memory.errors import ConflictError, NotFoundError, RedisUnavailableError
 
 CONCURRENCY = 8
 """Conversations moved concurrently."""
@@ -45,8 +45,8 @@ class People:
         """Moves all of a visitor's conversations to another person, or back to the visitor.
 
         Raises:
-            NoSuchPersonError: one of them has not written to the company.
-            NotMergedError: they are already one person, the visitor is merged with somebody else, or is a customer,
+            NotFoundError: one of them has not written to the company.
+            ConflictError: they are already one person, the visitor is merged with somebody else, or is a customer,
                 whose identity is known.
         """
         await self.inbox.fresh()
@@ -78,15 +78,15 @@ class People:
             return request.into
         into = await self._identity(request.company_id, request.into)
         if into == request.person_id:
-            raise NotMergedError("they are already the same person")
+            raise ConflictError("they are already the same person")
         return into
 
     async def _identity(self, company: str, person: str) -> str:
-        """The id under which the desk shows a person, which differs after a merge; raises NoSuchPersonError."""
+        """The id under which the desk shows a person, which differs after a merge; raises NotFoundError."""
         for handed_over in (False, True):
             for conversation in await self.conversations.of_person(company, person, 1, handed_over=handed_over):
                 return conversation.person_id or person
-        raise NoSuchPersonError(f"nobody with the id {person} has written to this company")
+        raise NotFoundError(f"nobody with the id {person} has written to this company")
 
     async def _check(self, company: str, person: str, into: str, conversations: list[InboxConversation]) -> None:
         authors = [
@@ -95,9 +95,9 @@ class People:
             if conversation.person is not None and conversation.person.user_id == person
         ]
         if any(author.role == CUSTOMER for author in authors):
-            raise NotMergedError("a customer is who they sign in as: merge the visitor with them instead")
+            raise ConflictError("a customer is who they sign in as: merge the visitor with them instead")
         if not conversations and (merged_into := await self._identity(company, person)) != into:
-            raise NotMergedError(f"this visitor has been merged with {merged_into}: separate them first")
+            raise ConflictError(f"this visitor has been merged with {merged_into}: separate them first")
 
     async def _move(self, request: PersonMerge, state: InboxConversation, into: str) -> None:
         company, conversation = state.company, state.conversation

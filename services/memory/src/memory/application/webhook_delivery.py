@@ -23,7 +23,7 @@ _log = structlog.get_logger(__name__)
 HTTP_GONE = 410
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Deliveries:
     """Delivers events to webhooks; one instance per process. `gone` is called with the company and URL of an endpoint
     that answers 410 Gone."""

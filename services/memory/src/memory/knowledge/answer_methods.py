@@ -27,7 +27,7 @@ from contracts.knowledge_rpc import (
 )
 from contracts.merge_patch import merged
 from contracts.wrong_fields import message_of
-from memory.errors import BadKnowledgeError, NoSuchKnowledgeError
+from memory.errors import BadKnowledgeError, NotFoundError
 from memory.knowledge.gaps import GapList
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import DocumentStore
@@ -55,7 +55,7 @@ def serve(
     async def patch(request: AnswerPatch) -> AnswerReply:
         old = await answer_of(request.company_id, request.id)
         if old is None:
-            raise NoSuchKnowledgeError("there is no such answer")
+            raise NotFoundError("there is no such answer")
         before = {name: getattr(old, name) for name in AnswerDraft.model_fields}
         draft = _draft(merged(before, request.patch))
         questions = tuple(dict.fromkeys((draft.question, *draft.alternatives)))

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from contracts.ids import derive_id
 from memory.domain.recall.words import language_of
-from memory.errors import NoSuchKnowledgeError, StoreUnavailableError
+from memory.errors import NotFoundError, StoreUnavailableError
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_gaps import Gap, GapOccasion, GapStore
 from memory.knowledge.question import TextProfile, text_profile
@@ -135,7 +135,7 @@ class GapList:
     async def _required(self, company: str, name: str) -> Gap:
         gap = await self._gaps.get(company, name)
         if gap is None:
-            raise NoSuchKnowledgeError("there is no such gap")
+            raise NotFoundError("there is no such gap")
         return gap
 
     async def _same(self, company: str, profile: TextProfile) -> Gap | None:

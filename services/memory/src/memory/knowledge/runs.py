@@ -10,7 +10,7 @@ from contracts.ids import derive_id, uuid7
 from contracts.knowledge import Run
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.domain.keys import milliseconds
-from memory.errors import BadKnowledgeError, NoSuchKnowledgeError, StoreUnavailableError
+from memory.errors import BadKnowledgeError, NotFoundError, StoreUnavailableError
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import DocumentStore
@@ -45,7 +45,7 @@ class RunScheduler:
         """Requests a run over the site or one page; returns the running one, or a new one."""
         settings = await self.companies.get(company)
         if settings is None:
-            raise NoSuchKnowledgeError(f"company {company} has no settings: create them first")
+            raise NotFoundError(f"company {company} has no settings: create them first")
         site = settings.config.knowledge.site_url
         if site is None:
             raise BadKnowledgeError(
@@ -77,7 +77,7 @@ class RunScheduler:
         """Carries out an admin's decision on a waiting run: missing pages are removed or stay."""
         stored_run = await self.runs.get(company, run)
         if stored_run is None:
-            raise NoSuchKnowledgeError("there is no such run")
+            raise NotFoundError("there is no such run")
         if stored_run.run.state != "waiting":
             if stored_run.run.state == "finished":
                 return stored_run.run
