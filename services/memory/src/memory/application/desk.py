@@ -5,16 +5,8 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from contracts import desk_rpc
 from contracts.conversation_rpc import ConversationRef, ConversationView
-from contracts.desk_rpc import (
-    ConversationUpdate,
-    DeskChange,
-    NamedReply,
-    NamedRequest,
-    NoteRequest,
-    NotesReply,
-    NoteView,
-)
 from contracts.errors import NexusError
 from contracts.events.chat import OwnerKind
 from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
@@ -74,7 +66,7 @@ class Desk:
 
     # ---------------------------------------------------------------- by human agents
 
-    async def update(self, change: ConversationUpdate) -> ConversationView:
+    async def update(self, change: desk_rpc.ConversationUpdate) -> ConversationView:
         """Applies a change, and returns the conversation after it.
 
         Raises:
@@ -94,7 +86,7 @@ class Desk:
         data = ConversationUpdated.model_validate({**dict(change), "basis": basis})
         return conversation_view(await self._publish(change.update_id, data))
 
-    async def note(self, request: NoteRequest) -> NoteView:
+    async def note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteView:
         """Adds an internal note; if one of the same id exists, that one is returned."""
         data = NoteAdded.model_validate({**dict(request), "mentions": mentions(request.text)})
         position = await self.facts.publish_note(data)
@@ -107,7 +99,7 @@ class Desk:
             _log.warning("a note is stored later", company=data.company_id, note=data.note_id, error=str(error)[:300])
         return stored or note_view(position, data)
 
-    async def named(self, request: NamedRequest) -> NamedReply:
+    async def named(self, request: desk_rpc.NamedRequest) -> desk_rpc.NamedReply:
         """Returns the notes that mention a human agent, and which of them are new."""
         company, operator = request.company_id, request.operator_id
         notes = await self.store.named(company, mention_names(operator, request.operator_name), operator)
@@ -116,9 +108,9 @@ class Desk:
                 await self.looks.note_mentions_seen(company, operator, request.seen_up_to)
             seen_until = await self.looks.mentions_seen_until(company, operator)
         except RedisUnavailableError:
-            return NamedReply(items=notes)
+            return desk_rpc.NamedReply(items=notes)
         items = [item.model_copy(update={"unseen": _ms(item.note.created_at) > seen_until}) for item in notes]
-        return NamedReply(items=items)
+        return desk_rpc.NamedReply(items=items)
 
     async def count_new_mentions(self, company: str, operator: str, name: str | None) -> int | None:
         """Counts the new notes that mention the human agent; None if that cannot be determined."""
@@ -128,11 +120,11 @@ class Desk:
             return None
         return len(await self.store.named(company, mention_names(operator, name), operator, seen_until))
 
-    async def notes(self, request: ConversationRef) -> NotesReply:
+    async def notes(self, request: ConversationRef) -> desk_rpc.NotesReply:
         """Returns a conversation's notes and desk changes."""
         notes = await self.store.notes(request.company_id, request.conversation_id)
         updates = await self.store.updates(request.company_id, request.conversation_id)
-        return NotesReply(items=notes, changes=[_desk_change(update) for update in updates])
+        return desk_rpc.NotesReply(items=notes, changes=[_desk_change(update) for update in updates])
 
     # ---------------------------------------------------------------- from the bus
 
@@ -288,5 +280,5 @@ def _ms(time: datetime) -> int:
     return round(time.timestamp() * 1000)
 
 
-def _desk_change(update: Update) -> DeskChange:
-    return DeskChange.model_validate({**dict(update.data), "id": update.id, "created_at": update.at})
+def _desk_change(update: Update) -> desk_rpc.DeskChange:
+    return desk_rpc.DeskChange.model_validate({**dict(update.data), "id": update.id, "created_at": update.at})

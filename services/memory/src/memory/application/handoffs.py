@@ -20,23 +20,9 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations, waiting_key
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import AT_DESK_FOR
+from memory.domain import handoff
 from memory.domain.conversation import InboxConversation
 from memory.domain.desk import IN_TURN
-from memory.domain.handoff import (
-    BY,
-    ROLL_CALL,
-    Absence,
-    Decision,
-    GiveBack,
-    HandoffPolicy,
-    LogPlace,
-    Notify,
-    NotYet,
-    QueuePlace,
-    decide,
-    is_superseded_notice,
-    unreplied_range,
-)
 from memory.domain.keys import LogPosition, milliseconds
 from memory.errors import RedisUnavailableError, StoreUnavailableError
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
@@ -181,7 +167,7 @@ class Handoffs:
             settled = await self.settle(state.company, state.conversation, policy)
         return Settled(settled.appended, min(filter(None, (assign_again, settled.again)), default=None))
 
-    async def settle(self, company: str, conversation: str, policy: HandoffPolicy) -> Settled:
+    async def settle(self, company: str, conversation: str, policy: handoff.HandoffPolicy) -> Settled:
         """Appends what is due in one conversation: a change of owner, a notice, both or nothing."""
         check_at: datetime | None = None
 
@@ -190,10 +176,10 @@ class Handoffs:
             now = await self.clock()
             absence = await self._absence(company, conversation, snapshot)
             queue_place = await self._queue_place(company, conversation, snapshot, now)
-            decision = decide(
-                snapshot, LogPlace(company, conversation, self.log.era), policy, now, absence, queue_place
+            decision = handoff.decide(
+                snapshot, handoff.LogPlace(company, conversation, self.log.era), policy, now, absence, queue_place
             )
-            check_at = decision.at if isinstance(decision, NotYet) else None
+            check_at = decision.at if isinstance(decision, handoff.NotYet) else None
             return fact_of(decision)
 
         appended = 0
@@ -212,16 +198,16 @@ class Handoffs:
 
     async def _queue_place(
         self, company: str, conversation: str, snapshot: Snapshot, now: datetime
-    ) -> QueuePlace | None:
+    ) -> handoff.QueuePlace | None:
         """The conversation's place in the queue; None unless it waits for a person and that notice is still to be
         sent."""
         owner = snapshot.last.get(ChatKind.OWNER)
-        if owner is None or snapshot.owner is not OwnerKind.WAITING or is_superseded_notice(snapshot, owner):
+        if owner is None or snapshot.owner is not OwnerKind.WAITING or handoff.is_superseded_notice(snapshot, owner):
             return None
         if company not in self._queues:
             self._queues[company] = asyncio.create_task(self.conversations.waiting(company))
         key = waiting_key(company, conversation, LogPosition(self.log.era, owner.seq))
-        return QueuePlace(
+        return handoff.QueuePlace(
             1 + bisect_left(await self._queues[company], key),
             await self._usual_wait(company, now),
             await self._has_staff(company, now, owner.stored_at),
@@ -245,10 +231,10 @@ class Handoffs:
         except RedisUnavailableError:
             return True  # without evidence, people are not reported as away
         # Open consoles report their human agents only once somebody waits.
-        return has_staff if has_staff or now >= waiting_since + ROLL_CALL else None
+        return has_staff if has_staff or now >= waiting_since + handoff.ROLL_CALL else None
 
-    async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> Absence | None:
-        seq_range = unreplied_range(snapshot)
+    async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> handoff.Absence | None:
+        seq_range = handoff.unreplied_range(snapshot)
         if seq_range is None:
             return None
         facts = await self.log.read(company, conversation, *seq_range)
@@ -259,15 +245,15 @@ class Handoffs:
         except RedisUnavailableError:
             # If it is unknown whether the owner reads, the visitor must not be left waiting.
             last_look = None
-        return Absence(first.stored_at, last_look)
+        return handoff.Absence(first.stored_at, last_look)
 
     async def _config(self, company: str) -> CompanyConfig:
         settings = await self.companies.get(company)
         return settings.config if settings else DEFAULT_CONFIG
 
 
-def _handoff_policy(config: CompanyConfig) -> HandoffPolicy:
-    return HandoffPolicy(
+def _handoff_policy(config: CompanyConfig) -> handoff.HandoffPolicy:
+    return handoff.HandoffPolicy(
         handoff=timedelta(seconds=config.handoff_timeout_seconds),
         idle=timedelta(minutes=config.owner_idle_minutes),
         idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
@@ -276,7 +262,7 @@ def _handoff_policy(config: CompanyConfig) -> HandoffPolicy:
     )
 
 
-def _earliest_decision(state: InboxConversation, policy: HandoffPolicy, now: datetime) -> datetime:
+def _earliest_decision(state: InboxConversation, policy: handoff.HandoffPolicy, now: datetime) -> datetime:
     start = state.due_since or now
     match state.ownership.owner.kind:
         case OwnerKind.WAITING:
@@ -287,13 +273,15 @@ def _earliest_decision(state: InboxConversation, policy: HandoffPolicy, now: dat
             return now
 
 
-def fact_of(decision: Decision) -> NewFact | None:
+def fact_of(decision: handoff.Decision) -> NewFact | None:
     """The fact that a decision appends; None if it appends nothing."""
     match decision:
-        case GiveBack(event_id=event_id, to=owner, reason=reason, opens_at=opens_at, language=language):
-            change = OwnerChanged(owner=Owner(kind=owner), by=BY, reason=reason, opens_at=opens_at, language=language)
+        case handoff.GiveBack(event_id=event_id, to=owner, reason=reason, opens_at=opens_at, language=language):
+            change = OwnerChanged(
+                owner=Owner(kind=owner), by=handoff.BY, reason=reason, opens_at=opens_at, language=language
+            )
             return NewFact(ChatKind.OWNER, change, event_id, event_id)
-        case Notify(event_id=event_id, basis=basis, code=code, text=text):
+        case handoff.Notify(event_id=event_id, basis=basis, code=code, text=text):
             notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)
             return NewFact(ChatKind.SYSTEM, notice, event_id, event_id)
         case _:

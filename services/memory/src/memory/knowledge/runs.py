@@ -8,6 +8,7 @@ from contracts.company import CompanySettings
 from contracts.events.knowledge import RefreshRequested, RunProgressed
 from contracts.ids import derive_id, uuid7
 from contracts.knowledge import Run
+from contracts.knowledge_rpc import RefreshAsk, RunDecide, RunReply, RunRequest
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.domain.keys import milliseconds
 from memory.errors import BadKnowledgeError, NotFoundError, StoreUnavailableError
@@ -41,8 +42,9 @@ class RunScheduler:
     bus: KnowledgeBus
     clock: Clock
 
-    async def ask(self, company: str, url: str | None, by: str) -> Run:
+    async def ask(self, request: RefreshAsk) -> RunReply:
         """Requests a run over the site or one page; returns the running one, or a new one."""
+        company, url = request.company_id, request.url
         settings = await self.companies.get(company)
         if settings is None:
             raise NotFoundError(f"company {company} has no settings: create them first")
@@ -53,8 +55,8 @@ class RunScheduler:
             )
         for stored_run in await self.runs.newest(company, 20):
             if stored_run.run.state in UNDER_WAY and stored_run.run.url == url:
-                return stored_run.run
-        return await self._begin(company, uuid7(), site, url, by)
+                return RunReply(run=stored_run.run)
+        return RunReply(run=await self._begin(company, uuid7(), site, url, request.by))
 
     async def progressed(self, company: str, event: RunProgressed) -> None:
         for _ in range(MAX_ATTEMPTS):
@@ -69,25 +71,27 @@ class RunScheduler:
                 return
         raise StoreUnavailableError("too many changes of the same run at once: try again")
 
-    async def get(self, company: str, run: str) -> Run | None:
-        stored_run = await self.runs.get(company, run)
-        return stored_run.run if stored_run else None
+    async def get(self, request: RunRequest) -> RunReply:
+        stored_run = await self.runs.get(request.company_id, request.id)
+        return RunReply(run=stored_run.run if stored_run else None)
 
-    async def decide(self, company: str, run: str, *, remove: bool) -> Run:
+    async def decide(self, request: RunDecide) -> RunReply:
         """Carries out an admin's decision on a waiting run: missing pages are removed or stay."""
-        stored_run = await self.runs.get(company, run)
+        stored_run = await self.runs.get(request.company_id, request.id)
         if stored_run is None:
             raise NotFoundError("there is no such run")
         if stored_run.run.state != "waiting":
             if stored_run.run.state == "finished":
-                return stored_run.run
+                return RunReply(run=stored_run.run)
             raise BadKnowledgeError("the run does not wait for a decision", "remove")
-        ended = stored_run.run.model_copy(update={"state": "finished", "gone": len(stored_run.gone) if remove else 0})
+        ended = stored_run.run.model_copy(
+            update={"state": "finished", "gone": len(stored_run.gone) if request.remove else 0}
+        )
         if not await self.runs.put(replace(stored_run, run=ended, gone=()), stored_run.version):
-            return await self.decide(company, run, remove=remove)
-        if remove:
-            await self._remove(company, stored_run.gone)
-        return ended
+            return await self.decide(request)
+        if request.remove:
+            await self._remove(request.company_id, stored_run.gone)
+        return RunReply(run=ended)
 
     async def newest(self, company: str) -> Run | None:
         return next(
