@@ -7,14 +7,7 @@ from math import ceil
 from statistics import median
 
 from contracts.conversation_rpc import ConversationRef
-from contracts.report_rpc import (
-    RatingReply,
-    RatingView,
-    ReportOpenReply,
-    ReportOpenRequest,
-    ReportReply,
-    ReportRequest,
-)
+from contracts.report_rpc import RatingReply, ReportOpenReply, ReportOpenRequest, ReportReply, ReportRequest
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
 from memory.domain.report import ReportedConversation, counts_in, report
@@ -67,10 +60,7 @@ class Reports:
 
     async def rating(self, request: ConversationRef) -> RatingReply:
         """The visitor's rating of a conversation."""
-        rating = await self.store.rating(request.company_id, request.conversation_id)
-        return RatingReply(
-            rating=RatingView(score=rating.score, comment=rating.comment, rated_at=rating.at) if rating else None
-        )
+        return RatingReply(rating=await self.store.rating(request.company_id, request.conversation_id))
 
     async def _counted(self, request: ReportRequest) -> tuple[list[ReportedConversation], bool]:
         await self.fresh()

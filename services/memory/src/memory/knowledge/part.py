@@ -24,12 +24,12 @@ from memory.errors import BadKnowledgeError
 from memory.fact_intake import MISPLACED, fact_owner
 from memory.knowledge import answer_methods, methods, tool
 from memory.knowledge.bus import KnowledgeBus, LibraryFollower
-from memory.knowledge.gaps import GapList, Unanswered
+from memory.knowledge.gaps import GapList
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
 from memory.knowledge.methods import DocumentMethods, Searcher
 from memory.knowledge.mongo_documents import DocumentStore
-from memory.knowledge.mongo_gaps import GapStore
+from memory.knowledge.mongo_gaps import GapStore, Unanswered
 from memory.knowledge.mongo_runs import RunStore
 from memory.knowledge.mongo_state import SiteStateStore
 from memory.knowledge.overview import Overview
