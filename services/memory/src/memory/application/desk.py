@@ -35,7 +35,7 @@ from memory.domain.desk import (
     note_view,
 )
 from memory.domain.handoff import ROLL_CALL
-from memory.domain.keys import LogPosition, milliseconds
+from memory.domain.keys import milliseconds
 from memory.errors import ConflictError, NotFoundError, RedisUnavailableError, StoreUnavailableError
 from memory.ports import LogClock
 
@@ -147,10 +147,6 @@ class Desk:
             if saved := await self.conversations.save([changed]):
                 return saved[0]
         raise StoreUnavailableError("the conversation kept changing while it was updated: it is tried again")
-
-    async def store_note(self, position: LogPosition, note: NoteAdded) -> None:
-        """Stores a note; storing it again changes nothing."""
-        await self.store.add_note(position, note)
 
     # ---------------------------------------------------------------- by time
 

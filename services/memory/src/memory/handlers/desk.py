@@ -103,5 +103,5 @@ async def apply_update(desk: Desk, fact: ReceivedFact[ConversationUpdated]) -> N
 
 async def store_note(desk: Desk, fact: ReceivedFact[NoteAdded]) -> Ack:
     """Adds a note to its conversation."""
-    await desk.store_note(fact.position, fact.data.model_copy(update={"company_id": fact.company}))
+    await desk.store.add_note(fact.position, fact.data.model_copy(update={"company_id": fact.company}))
     return Ack()

@@ -64,21 +64,6 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
         memory, version = await memories.read(request.company_id, request.user_id)
         return referred_part(memory, request.about, request.symbols).model_copy(update={"version": version})
 
-    async def patch(request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
-        return memory_rpc.MemoryReply(
-            memory=await memories.correct(
-                request.company_id,
-                request.user_id,
-                request.patch,
-                base_version=request.over,
-                request=request.request_id,
-                body_digest=request.body,
-                subject=request.about,
-                forgotten_facts=request.past or (),
-                replacements=request.corrects or {},
-            )
-        )
-
     async def delete(request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
         return memory_rpc.MemoryDeleteReply(deleted=await learner.forget(request.company_id, request.user_id))
 
@@ -87,7 +72,7 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
 
     service.serve(memory_rpc.MEMORY_GET, get)
     service.serve(memory_rpc.MEMORY_MEANT, find_meant)
-    service.serve(memory_rpc.MEMORY_PATCH, patch)
+    service.serve(memory_rpc.MEMORY_PATCH, memories.correct)
     service.serve(memory_rpc.MEMORY_DELETE, delete)
     service.serve(memory_rpc.MEMORY_EXPORT, exports.page)
     service.serve(memory_rpc.USER_FORGET, forget)
