@@ -71,17 +71,17 @@ def serve_sign_in(deps: Deps, companies: CompanyRegistry) -> None:
         try:
             return sign_in_rpc.SignInBegun(address=await sign_ins.begin(request))
         except SignInRefusedError as refused:
-            return sign_in_rpc.SignInBegun(
-                problem=sign_in_rpc.Problem(reason=refused.reason, detail=refused.detail[:500])
-            )
+            return sign_in_rpc.SignInBegun(problem=_problem(refused))
 
     async def finish(request: sign_in_rpc.SignInFinish) -> sign_in_rpc.SignInFinished:
         try:
             return sign_in_rpc.SignInFinished(signed_in=await sign_ins.finish(request))
         except SignInRefusedError as refused:
-            return sign_in_rpc.SignInFinished(
-                problem=sign_in_rpc.Problem(reason=refused.reason, detail=refused.detail[:500])
-            )
+            return sign_in_rpc.SignInFinished(problem=_problem(refused))
 
     service.serve(sign_in_rpc.SIGN_IN_BEGIN, begin)
     service.serve(sign_in_rpc.SIGN_IN_FINISH, finish)
+
+
+def _problem(refused: SignInRefusedError) -> sign_in_rpc.Problem:
+    return sign_in_rpc.Problem(reason=refused.reason, detail=refused.detail[:500])
