@@ -81,7 +81,7 @@ class PastConversations:
             id=conversation,
             started_at=inbox_state.started_at if inbox_state else window[0].created_at if window else None,
             message_count=count,
-            recent_messages=history_messages(messages),
+            recent_messages=history_messages(messages, with_files=False),
             omitted=_omitted_count(page, messages, count, summary),
             up_to_seq=request.up_to_seq,
             summary=None if summary is None else summary_view(summary, covered),

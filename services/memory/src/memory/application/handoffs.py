@@ -97,7 +97,7 @@ class Handoffs:
         """Settles the conversations that are due; returns how many facts this replica appended."""
         appended = 0
         for _ in range(QUERIES_PER_SWEEP):
-            batch = await self._conversations_due(RETRY_DELAY)
+            batch = await self.conversations.due_for_look(milliseconds(await self.clock() + RETRY_DELAY), BATCH)
             self._has_work = bool(batch)
             appended += await self._settle_all(batch)
             if len(batch) < BATCH:
@@ -130,13 +130,6 @@ class Handoffs:
                 ]
             )
         return appended
-
-    async def due(self) -> list[tuple[str, str]]:
-        """The companies and conversations that the store lists as due."""
-        return [(state.company, state.conversation) for state, _ in await self._conversations_due(timedelta())]
-
-    async def _conversations_due(self, ahead: timedelta) -> list[tuple[InboxConversation, int]]:
-        return await self.conversations.due_for_look(milliseconds(await self.clock() + ahead), BATCH)
 
     async def _settle_safely(self, state: InboxConversation, config: CompanyConfig) -> Settled:
         try:
