@@ -12,7 +12,6 @@ from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.domain.references import referred_part
 from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
-from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack
 
 CALLS = FactType("tools.call.completed.v1", "memory-executions", CloudEvent[ToolCallCompleted])
@@ -20,17 +19,6 @@ LEARNING, WATCHLISTS = "memory-learning", "memory-watchlists"
 """Consumers of earlier releases, whose facts now come through the projection's and the executions' consumers."""
 ADD_TO_WATCHLIST = "add_to_watchlist"
 TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
-
-
-def consume(intake: FactIntake, learner: Learner, executions: MongoExecutions) -> None:
-    """Consumes tool calls: stores them and learns from them. Answers are learned from in adapters/chat_consumer."""
-
-    async def called(fact: ReceivedFact[ToolCallCompleted]) -> Ack:
-        await record(executions, fact)
-        await learn_from_watchlist(learner, fact)
-        return Ack()
-
-    consume_facts(intake, CALLS, called)
 
 
 async def record(executions: MongoExecutions, fact: ReceivedFact[ToolCallCompleted]) -> None:
@@ -51,8 +39,22 @@ async def learn_from_watchlist(learner: Learner, fact: ReceivedFact[ToolCallComp
     await learner.add_favourite(fact.company, fact.user, symbol, call.call_id, fact.event.time)
 
 
-def serve(service: Service, memories: Memories, learner: Learner, exports: Exports, erasure: DataErasure) -> None:
-    """Serves what is remembered about users."""
+def serve(
+    intake: FactIntake,
+    memories: Memories,
+    learner: Learner,
+    exports: Exports,
+    erasure: DataErasure,
+    executions: MongoExecutions,
+) -> None:
+    """Serves what is remembered about users. Stores their tool calls and learns from them; answers are learned from in
+    adapters/chat_consumer."""
+    service = intake.service
+
+    async def called(fact: ReceivedFact[ToolCallCompleted]) -> Ack:
+        await record(executions, fact)
+        await learn_from_watchlist(learner, fact)
+        return Ack()
 
     async def get(request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
         await learner.caught_up()
@@ -76,3 +78,4 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
     service.serve(memory_rpc.MEMORY_DELETE, delete)
     service.serve(memory_rpc.MEMORY_EXPORT, exports.page)
     service.serve(memory_rpc.USER_FORGET, forget)
+    consume_facts(intake, CALLS, called)
