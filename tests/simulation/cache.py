@@ -179,9 +179,7 @@ class SimulatedLedger:
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
         """Settles each of them in a step of its own."""
         for settlement in settlements:
-            await self.settle(
-                settlement.company, settlement.call, settlement.reserved, settlement.used, settlement.accounts
-            )
+            await self.settle(settlement)
 
     def _kept(self, accounts: list[BudgetAccount]) -> list[Account]:
         return [self._server.accounts.setdefault(account.name, Account()) for account in accounts]

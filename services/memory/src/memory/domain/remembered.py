@@ -270,7 +270,7 @@ def _with_replaced_value(state: Remembered, name: str, old: Any, new: Any, now: 
 
 
 def _unsettable_fields(patch: Mapping[str, Any]) -> list[FieldFault]:
-    message = dict.fromkeys(_READ_ONLY, "is kept by the service itself and cannot be set")
+    message: dict[str, str] = dict.fromkeys(_READ_ONLY, "is kept by the service itself and cannot be set")
     names = [*(name for name in patch if name in message), *(name for name in patch if name not in message)]
     return [
         FieldFault(field=name, message=message.get(name, "is no field of the memory"))
