@@ -52,7 +52,7 @@ class FactsPage:
     gone: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class HistoryReader:
     """Reads conversations up to a named sequence.
 
