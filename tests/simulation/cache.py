@@ -162,16 +162,16 @@ class SimulatedLedger:
 
         return await self._answered(reserve)
 
-    async def settle(self, company: str, call: str, reserved: int, used: int, accounts: list[BudgetAccount]) -> bool:
+    async def settle(self, settlement: Settlement) -> bool:
         """Returns whether this call settled it; False if it was settled before."""
 
         def settle() -> bool:
-            if f"{company}:{call}" in self._server.settled:
+            if (name := f"{settlement.company}:{settlement.call}") in self._server.settled:
                 return False
-            self._server.settled.add(f"{company}:{call}")
-            for account in self._kept(accounts):
-                account.held.pop((call, reserved), None)
-                account.used += used
+            self._server.settled.add(name)
+            for account in self._kept(settlement.accounts):
+                account.held.pop((settlement.call, settlement.reserved), None)
+                account.used += settlement.used
             return True
 
         return await self._answered(settle)
@@ -179,9 +179,7 @@ class SimulatedLedger:
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
         """Settles each of them in a step of its own."""
         for settlement in settlements:
-            await self.settle(
-                settlement.company, settlement.call, settlement.reserved, settlement.used, settlement.accounts
-            )
+            await self.settle(settlement)
 
     def _kept(self, accounts: list[BudgetAccount]) -> list[Account]:
         return [self._server.accounts.setdefault(account.name, Account()) for account in accounts]

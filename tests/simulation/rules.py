@@ -256,8 +256,12 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "the earliest place of a copy counts": _newest_place,
     "a row knows which facts it has taken": _nothing_taken,
     "what is delivered is not stored yet": _delivered_is_stored,
-    "a read of the log reaches the sequence that was named": lambda: (StreamLog, "_has_no", _certainly),
-    "a store that was away is doubted": lambda: (MongoPositions, "life", _certainly),
+    "a read of the log reaches the sequence that was named": lambda: (
+        StreamLog,
+        "_is_of_other_conversation",
+        _certainly,
+    ),
+    "a store that was away is doubted": lambda: (MongoPositions, "incarnation", _certainly),
 }
 
 

@@ -103,3 +103,11 @@ with deterministic():
     done = _python("-c", program)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.split()[1] == "True"
+
+
+def test_every_rule_can_be_taken_out() -> None:
+    """Each names what the code still has."""
+    done = _python(
+        "-c", "from tests.simulation.rules import RULES, without\nfor rule in RULES:\n  with without(rule): pass"
+    )
+    assert done.returncode == 0, done.stderr

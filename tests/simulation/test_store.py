@@ -24,7 +24,7 @@ from memory.domain.conversation import NEEDS_HUMAN, InboxConversation, fold
 from memory.domain.facts import LogFact, decode
 from memory.domain.keys import BEGINNING, LogPosition, milliseconds
 from memory.domain.progress import Missed
-from memory.domain.spending_limits import BudgetAccount
+from memory.domain.spending_limits import BudgetAccount, Settlement
 from memory.errors import StoreUnavailableError
 from memory.ports import InboxFilter
 from runtime.stores.mongo import Database, Document
@@ -180,11 +180,11 @@ async def _ledgers(ledger: BudgetLedger) -> list[object]:
         await ledger.reserve("r3", 40, 30.0, [company, visitor]),
         await ledger.reserve("r4", 40, 30.0, [company]),
         await ledger.reserve("r5", 40, 30.0, [company]),
-        await ledger.settle("demo", "r1", 40, 5, [company, visitor]),
-        await ledger.settle("demo", "r1", 40, 5, [company, visitor]),
-        await ledger.settle("demo", "r2", 40, 0, [company, visitor]),
+        await ledger.settle(Settlement("demo", "r1", 40, 5, [company, visitor])),
+        await ledger.settle(Settlement("demo", "r1", 40, 5, [company, visitor])),
+        await ledger.settle(Settlement("demo", "r2", 40, 0, [company, visitor])),
         await ledger.reserve("r5", 40, 30.0, [company, visitor]),
-        await ledger.settle("demo", "never", 40, 60, [company, visitor]),
+        await ledger.settle(Settlement("demo", "never", 40, 60, [company, visitor])),
         await ledger.reserve("r6", 1, 30.0, [company, visitor]),
         await ledger.reserve("r7", 10**9, 30.0, [unlimited]),
         await ledger.reserve("r8", 1, 30.0, [unlimited]),

@@ -22,7 +22,7 @@ from contracts.memory_rpc import (
 from contracts.streams import FACTS
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.application.budgets import DAY, HOUR, BudgetBook
-from memory.testing.harness import Servers, replica
+from memory.testing.harness import Replica, Servers, replica
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.stores.redis_client import redis_client
@@ -82,6 +82,14 @@ def used(
     return BudgetSettleRequest(
         company_id="acme", reservation_id=call, reserved=reserved, used=tokens, reserved_at=at, payer=payer
     )
+
+
+async def publish_twice(one: Replica, data: UsageRecorded) -> None:
+    """Publishes usage as the bus may deliver it: two copies of one event."""
+    event = CloudEvent(source="/test", type="usage.recorded.v1", data=data)
+    for copy in range(2):
+        subject = fact("usage.recorded.v1", "acme", "v1")
+        await Publisher(one.client).append(subject, event, stream=FACTS.name, msg_id=f"{event.id}-{copy}")
 
 
 async def test_of_64_calls_at_once_the_last_one_granted_passes_the_limit_by_less_than_itself(ledgers: Ledgers) -> None:
@@ -260,11 +268,7 @@ async def test_a_settlement_that_was_lost_is_made_up_for_by_the_usage_fact_and_c
             usage=Usage(prompt_tokens=30, completion_tokens=10),
             reservation=held,
         )
-        event = CloudEvent(source="/test", type="usage.recorded.v1", data=data)
-        for copy in range(2):
-            await Publisher(one.client).append(
-                fact("usage.recorded.v1", "acme", "v1"), event, stream=FACTS.name, msg_id=f"{event.id}-{copy}"
-            )
+        await publish_twice(one, data)
 
         async def room() -> bool:
             return (await one.rpc.call(BUDGET_RESERVE, ask("c2", 1, daily=41))).granted
@@ -287,11 +291,7 @@ async def test_one_fact_of_several_calls_settles_each_of_them_once(servers: Serv
         data = UsageRecorded(
             company_id="acme", provider="p", model="m", usage=usage, reservation=first, further=[second]
         )
-        event = CloudEvent(source="/test", type="usage.recorded.v1", data=data)
-        for copy in range(2):
-            await Publisher(one.client).append(
-                fact("usage.recorded.v1", "acme", "v1"), event, stream=FACTS.name, msg_id=f"{event.id}-{copy}"
-            )
+        await publish_twice(one, data)
 
         async def room() -> bool:
             # 200 were held; 40 are used.

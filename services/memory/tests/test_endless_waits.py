@@ -11,7 +11,7 @@ from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.events.chat import (
     OwnerKind,
 )
-from memory.testing.handoffs import facts_of, kinds, owners, run_sweeps, sweepers
+from memory.testing.handoffs import due, facts_of, kinds, owners, run_sweeps, sweepers
 from memory.testing.harness import Servers, Writer, replica
 from runtime.testing.servers import eventually
 
@@ -59,7 +59,7 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
             refs = [ConversationRef(company_id="acme", conversation_id=writer.conversation) for writer in waiting]
             stored = [(await one.rpc.call(CONVERSATION, ref)).conversation for ref in refs]
             told = [found.message_count if found else 0 for found in stored]  # the notice too
-            return notices == [1] * len(waiting) and told == [2] * len(waiting) and not await sweep.due()
+            return notices == [1] * len(waiting) and told == [2] * len(waiting) and not await due(sweep)
 
         await eventually(at_rest, 60)
         assert await queue() == len(waiting)

@@ -28,7 +28,7 @@ from memory.domain.handoff import (
     HandoffPolicy,
 )
 from memory.domain.keys import LogPosition
-from memory.testing.handoffs import ClockAhead, facts_of, kinds, owners, run_sweeps, sweepers
+from memory.testing.handoffs import ClockAhead, due, facts_of, kinds, owners, run_sweeps, sweepers
 from memory.testing.harness import Servers, Writer, replica
 from runtime.bus.connection import connect
 from runtime.settings import NatsSettings
@@ -93,7 +93,7 @@ async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Serv
         async def all_told() -> bool:
             nonlocal total
             total += sum(await asyncio.gather(*(each.sweep() for each in sweeps)))
-            return total >= 2 * len(writers) and not await sweeps[0].due()
+            return total >= 2 * len(writers) and not await due(sweeps[0])
 
         await eventually(all_told, 60)
         assert total == 2 * len(writers)
@@ -221,7 +221,7 @@ async def test_who_waits_where_the_assistant_is_off_stays_in_the_queue_and_is_to
         async def at_rest() -> bool:
             """It is looked at no more every second."""
             await sweeps[0].sweep()
-            return (writer.company, writer.conversation) not in await sweeps[0].due()
+            return writer.conversation not in await due(sweeps[0])
 
         await eventually(at_rest, 20)
         assert await owners(one, writer) == [OwnerKind.WAITING]
@@ -238,7 +238,7 @@ async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(s
         await answered.operator("I have looked: it is right")
         (sweep,) = await sweepers(stack, servers, 1, ClockAhead(minutes(20)))
         policy = HandoffPolicy(handoff=minutes(90), idle=minutes(15))
-        looks = sweep._looks  # pyright: ignore[reportPrivateUsage]
+        looks = sweep.looks
         # Somebody else's look does not count; the owner's does, as another replica has noted it.
         await looks.note("acme", read.conversation, "op2", datetime.now(UTC) + minutes(10))
         seen = OwnerSeenRequest(company_id="acme", conversation_id=answered.conversation, operator_id="op1")

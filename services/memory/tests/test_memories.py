@@ -158,8 +158,8 @@ async def test_a_write_without_an_answer_is_looked_up_and_the_truth_is_told(serv
         store = Unanswering(for_requests(client[servers.database])["memories"])
         memories = Memories(store=store, announcements=told, clock=SystemClock())
         for note in ("first", "second"):
-            found = await memories.correct("acme", "ana", {"userNotes": [note]})
-            assert found.user_notes == [note]
+            request = MemoryPatchRequest(company_id="acme", user_id="ana", patch={"userNotes": [note]})
+            assert (await memories.correct(request)).memory.user_notes == [note]
         assert store.unanswered == 0
         assert (await get(one)).user_notes == ["second"]
 

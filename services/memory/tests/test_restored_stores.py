@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from nats.aio.client import Client
 from pymongo import AsyncMongoClient
 from pymongo.errors import OperationFailure
 
@@ -229,6 +230,16 @@ async def test_what_the_log_does_not_hold_any_more_is_told_and_stays_told(server
                 assert [len(found[name]) for name in ("c-alpha", "c-bravo", "c-gamma")] == [2, 0, 2]
 
 
+async def client_of_shortened_log(nats_server: NatsServer) -> Client:
+    """Restarts the server, whose file of the log has lost its second half; returns a gateway's client."""
+    nats_server.stop()
+    (file,) = (nats_server.directory / "store").glob("jetstream/*/streams/CHAT/msgs/*.blk")
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    file.with_name("index.db").unlink()  # after a crash there is none
+    nats_server.start()
+    return await connect(NatsSettings(url=nats_server.url), name="gateway")
+
+
 async def test_what_was_written_to_a_log_without_its_end_is_kept_before_it_is_let_go(
     nats_server: NatsServer, servers: Servers
 ) -> None:
@@ -238,12 +249,7 @@ async def test_what_was_written_to_a_log_without_its_end_is_kept_before_it_is_le
         for number in range(6):
             await writer.visitor(f"before {number} " + "x" * 500)
         await settled(one, servers)
-    nats_server.stop()
-    (file,) = (nats_server.directory / "store").glob("jetstream/*/streams/CHAT/msgs/*.blk")
-    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    file.with_name("index.db").unlink()  # after a crash there is none
-    nats_server.start()
-    client = await connect(NatsSettings(url=nats_server.url), name="gateway")
+    client = await client_of_shortened_log(nats_server)
     known, fresh = Writer(client, "acme", "c-alpha"), Writer(client, "acme", "c-bravo")
     assert await known.visitor("since then") <= 6
     assert await fresh.visitor("from another") <= 6
@@ -281,12 +287,7 @@ async def test_a_log_without_its_end_is_noticed_before_the_store_has_recorded_ho
             return len(await texts()) == many
 
         await eventually(lambda: all_there(6), 30)
-        nats_server.stop()
-        (file,) = (nats_server.directory / "store").glob("jetstream/*/streams/CHAT/msgs/*.blk")
-        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-        file.with_name("index.db").unlink()  # after a crash there is none
-        nats_server.start()
-        client = await connect(NatsSettings(url=nats_server.url), name="gateway")
+        client = await client_of_shortened_log(nats_server)
         again = Writer(client, "acme", "c-alpha")
         for number in range(6):
             await again.visitor(f"since then {number}")

@@ -10,17 +10,11 @@ NexusError (contracts)
     │   ├── ProjectionBehindError    the projection did not reach a sequence in time
     │   └── UnknownSequenceError     a caller named a sequence that the log has not reached
     ├── StoreRefusedError            MongoDB will never accept this document
-    ├── NoSuchConversationError      there is no conversation with this id
-    ├── AssignedMeanwhileError       the conversation has another assignee by now
-    ├── NoSuchPersonError            nobody with this id has written to the company
-    ├── NotMergedError               the desk cannot merge or separate these two people
-    ├── CompanyExistsError           the company has settings already
-    ├── NoSuchCompanyError           the company has no settings to change
-    ├── BadKnowledgeError            a document, answer or gap is invalid
-    ├── NoSuchKnowledgeError         there is no such document, answer, gap or run
-    ├── CorrectionReusedError        the id was used before, for another correction of a memory
-    ├── MemoryMovedError             the memory has another version by now
-    └── SettingsMovedError           the settings have another version by now
+    ├── NotFoundError                there is no such conversation, person, company, document, answer, gap or run
+    ├── ConflictError                what exists, or was decided meanwhile, excludes what is asked for
+    ├── MovedError                   the memory or the settings have another version by now
+    ├── BadFieldsError               settings, or a correction of a memory, break a bound or name something unknown
+    └── BadKnowledgeError            a document, answer or gap is invalid
 """
 
 from contracts.errors import FieldFault, NexusError
@@ -64,28 +58,24 @@ class UnknownSequenceError(RetryableError):
     """The log has not reached the sequence that the caller named."""
 
 
-class NoSuchConversationError(MemoryServiceError):
-    """The company has no such conversation."""
+class NotFoundError(MemoryServiceError):
+    """The company has no such conversation, person, document, answer, gap or run, or no settings at all."""
 
 
-class AssignedMeanwhileError(MemoryServiceError):
-    """The conversation is assigned to somebody other than the caller expects: read it again."""
+class ConflictError(MemoryServiceError):
+    """Something exists or was decided already: the company, another assignee, who two people are, a correction's id."""
 
 
-class NoSuchPersonError(MemoryServiceError):
-    """Nobody with this id has written to the company."""
+class MovedError(MemoryServiceError):
+    """Somebody has changed the memory or the settings since: read them again, then patch."""
 
 
-class NotMergedError(MemoryServiceError):
-    """The desk cannot merge or separate these two people."""
+class BadFieldsError(MemoryServiceError):
+    """Settings, or a correction of a memory, that break a bound or name something unknown; `fields` says where."""
 
-
-class CompanyExistsError(MemoryServiceError):
-    """The company has settings already: patch them."""
-
-
-class NoSuchCompanyError(MemoryServiceError):
-    """The company has no settings: create them first."""
+    def __init__(self, fields: list[FieldFault]) -> None:
+        super().__init__("; ".join(f"{bad.field}: {bad.message}" for bad in fields))
+        self.fields = fields
 
 
 class BadKnowledgeError(MemoryServiceError):
@@ -94,23 +84,3 @@ class BadKnowledgeError(MemoryServiceError):
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)
         self.fields = [FieldFault(field=field, message=message)]
-
-
-class NoSuchKnowledgeError(MemoryServiceError):
-    """The company has no such document, answer, gap or run."""
-
-
-class MemoryMovedError(MemoryServiceError):
-    """The user's memory has changed since: read it again, then patch."""
-
-
-class CorrectionReusedError(MemoryServiceError):
-    """An earlier correction of a memory had this id and another content."""
-
-
-class SettingsMovedError(MemoryServiceError):
-    """Somebody has changed the settings since: read them again, then patch."""
-
-    def __init__(self, message: str, version: int) -> None:
-        super().__init__(message)
-        self.version = version

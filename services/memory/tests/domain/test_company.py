@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from contracts.company import CompanyConfig, CompanySettings, Webhook
-from memory.domain.company import HIDDEN, BadSettingsError, checked, patched, shown
+from memory.domain.company import HIDDEN, checked, patched, shown
+from memory.errors import BadFieldsError
 
 CONFIG = checked({"companyId": "acme", "temperature": 1.5, "toolConfig": {"maxIterations": 7, "cacheTtlSeconds": 5}})
 
@@ -61,7 +62,7 @@ TAKES = {"inputSchema": {"type": "object"}}
     ],
 )
 def test_every_bound_is_kept_and_the_field_named(patch: dict[str, object], field: str) -> None:
-    with pytest.raises(BadSettingsError) as refused:
+    with pytest.raises(BadFieldsError) as refused:
         patched(CONFIG, patch)
     assert [bad.field for bad in refused.value.fields] == [field]
 
@@ -115,7 +116,7 @@ def test_a_tools_secret_is_sealed_once_and_kept_when_it_is_sent_back_as_it_was_s
 def test_a_secret_does_not_follow_a_tool_to_another_address_and_needs_a_key():
     first = checked(owning(), close=closed)
     moved = owning(url="https://evil.example/", headers=[{"name": "X-Key", "value": HIDDEN}])["ownTools"]
-    with pytest.raises(BadSettingsError, match="give the secret again"):
+    with pytest.raises(BadFieldsError, match="give the secret again"):
         patched(first, {"ownTools": moved}, closed)
-    with pytest.raises(BadSettingsError, match="NEXUS_SECRETS_KEY"):
+    with pytest.raises(BadFieldsError, match="NEXUS_SECRETS_KEY"):
         checked(owning())

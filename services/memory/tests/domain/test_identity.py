@@ -9,8 +9,9 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generat
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from contracts.company import CompanyConfig, CompanySettings
-from memory.domain.company import HIDDEN, BadSettingsError, checked, patched, shown
+from memory.domain.company import HIDDEN, checked, patched, shown
 from memory.domain.identity import IdentityRefusedError, known_user
+from memory.errors import BadFieldsError
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SECRET = "a secret of the company's, of forty characters"
@@ -109,7 +110,7 @@ def test_keys_may_be_rotated_with_both_good_for_a_while() -> None:
     ],
 )
 def test_a_key_that_cannot_be_one_is_refused_in_its_place(key: dict[str, Any], wrong: str) -> None:
-    with pytest.raises(BadSettingsError, match=wrong) as refused:
+    with pytest.raises(BadFieldsError, match=wrong) as refused:
         config({"id": "k1"} | key)
     assert refused.value.fields[0].field == "identity.keys.0.key"
 

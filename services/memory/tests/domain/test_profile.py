@@ -6,7 +6,8 @@ import pytest
 
 from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.profile import with_profile
-from memory.domain.remembered import BadMemoryError, Remembered, with_patch
+from memory.domain.remembered import Remembered, with_patch
+from memory.errors import BadFieldsError
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 
@@ -112,7 +113,7 @@ def test_the_user_sets_changes_and_forgets_it() -> None:
     gone = with_patch(later, {"riskProfile": None}, DAY + timedelta(days=2))
     assert (gone.memory.risk_profile, gone.memory.superseded) == (None, [])
     for wrong in ({"riskProfile": "wild"}, {"timezone": "Mars/Base"}, {"experience": 3}, {"name": ""}):
-        with pytest.raises(BadMemoryError):
+        with pytest.raises(BadFieldsError):
             with_patch(state, wrong, DAY)
 
 

@@ -11,8 +11,8 @@ from memory.domain.facts import BadFactError, LogFact, decode
 from memory.domain.keys import LogPosition
 from memory.errors import UnknownSequenceError
 from runtime.bus.direct import StoredFact
-from runtime.bus.publisher import Appended, Publisher
-from runtime.conversation import ConversationLog, ConversationWriter, Decide, LogBounds
+from runtime.bus.publisher import Publisher
+from runtime.conversation import ConversationLog, ConversationWriter, LogBounds
 from runtime.errors import ReadFailedError
 
 SOURCE = "/nexus/memory"
@@ -28,7 +28,8 @@ class StreamLog:
 
     def __init__(self, log: ConversationLog, publisher: Publisher, deadline: float = 3.0) -> None:
         self._log = log
-        self._writer = ConversationWriter(log, publisher, SOURCE)
+        self.append_if = ConversationWriter(log, publisher, SOURCE).append_if
+        """Appends what a decision about the newest snapshot returns, fenced; None if it appends nothing."""
         self._deadline = deadline
         self._bounds: LogBounds | None = None
         self._refreshed_at = float("-inf")
@@ -109,11 +110,6 @@ class StreamLog:
         bounds = await self.refresh()
         # It was purged, or this replica does not have it yet: only what lies before the log's start is certainly gone.
         return bounds.first_seq > seq or bounds.last_seq == 0 == seq
-
-    async def append_if(self, company: str, conversation: str, decide: Decide) -> Appended | None:
-        """Appends what `decide` returns for the newest snapshot, fenced (runtime.conversation); None if it appends
-        nothing."""
-        return await self._writer.append_if(company, conversation, decide)
 
     def fact(self, stored: StoredFact) -> LogFact | None:
         """Decodes a stored fact; None for a misfit (the projection writes a dead letter)."""

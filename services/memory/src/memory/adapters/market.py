@@ -57,7 +57,8 @@ class MarketClient:
         )
         reply = await _reply(call, "what symbols cost")
         # Quotes of other symbols, and those without a valid price, are ignored.
-        quotes = {quote.symbol: quote for quote in reply.quotes if quote.symbol in tickers and _is_price(quote.price)}
+        valid = (quote for quote in reply.quotes if 0 < quote.price < math.inf)
+        quotes = {quote.symbol: quote for quote in valid if quote.symbol in tickers}
         for name in quotes:
             self._cache(name, exists=True, seconds=KNOWN_SECONDS)
         for failure in reply.errors:
@@ -77,12 +78,8 @@ class MarketClient:
     async def events(self, symbols: Sequence[str]) -> list[market_rpc.MarketEvent]:
         """The upcoming events of these symbols and of the economy, soonest first."""
         request = market_rpc.MarketEventsRequest(symbols=list(symbols)[:MAX_SYMBOLS])
-        return (
-            await _reply(
-                self._rpc.call(market_rpc.MARKET_EVENTS, request, deadline=last_part_deadline(CALL_TIMEOUT_SECONDS)),
-                "what lies ahead",
-            )
-        ).events
+        call = self._rpc.call(market_rpc.MARKET_EVENTS, request, deadline=last_part_deadline(CALL_TIMEOUT_SECONDS))
+        return (await _reply(call, "what lies ahead")).events
 
     async def holdings(self, company: str, user: str) -> market_rpc.Holdings:
         call = self._rpc.call(
@@ -101,7 +98,3 @@ async def _reply(call: Awaitable[AnswerT], subject: str) -> AnswerT:
         return await call
     except RpcError as error:
         raise ServiceUnavailableError(f"the market-adapter cannot return {subject}: {error}") from error
-
-
-def _is_price(price: float) -> bool:
-    return math.isfinite(price) and price > 0

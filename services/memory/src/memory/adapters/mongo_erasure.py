@@ -46,23 +46,23 @@ class MongoErasure:
 
     async def people_of(self, company: str, conversations: Sequence[str]) -> list[str]:
         """The people who wrote in these conversations."""
-        people: set[str] = set()
-        async with store_errors("read the authors of conversations"):
-            for batch in slices(conversations):
-                query = {"_id": {"$in": [conversation_key(company, conversation) for conversation in batch]}}
-                rows = await self._database["conversations"].find(query, {"person": 1}).to_list()
-                people |= {row["person"]["userId"] for row in rows if row.get("person")}
-        return sorted(people)
+        rows = await self._rows_of(company, conversations, {"person": 1}, "read the authors of conversations")
+        return sorted({row["person"]["userId"] for row in rows if row.get("person")})
 
     async def existing(self, company: str, conversations: Sequence[str]) -> list[str]:
         """The conversations among these that exist."""
-        ids: list[str] = []
-        async with store_errors("look for conversations"):
+        rows = await self._rows_of(company, conversations, {"_id": 1}, "look for conversations")
+        return [str(row["_id"]).split("/", 1)[1] for row in rows]
+
+    async def _rows_of(
+        self, company: str, conversations: Sequence[str], fields: Document, action: str
+    ) -> list[Document]:
+        rows: list[Document] = []
+        async with store_errors(action):
             for batch in slices(conversations):
                 query = {"_id": {"$in": [conversation_key(company, conversation) for conversation in batch]}}
-                rows = await self._database["conversations"].find(query, {"_id": 1}).to_list()
-                ids += [str(row["_id"]).split("/", 1)[1] for row in rows]
-        return ids
+                rows += await self._database["conversations"].find(query, fields).to_list()
+        return rows
 
     async def begun(self, company: str, user: str) -> Erasure | None:
         """The unfinished deletion of this user, or the one named `.receipt`."""

@@ -15,11 +15,12 @@ from typing import Any
 from pydantic import TypeAdapter
 from pymongo import DESCENDING, ReplaceOne
 
+from contracts.events.fact import ConversationRated
+from contracts.report_rpc import RatingView
 from memory.adapters.mongo import keys_under, slices, store_errors, store_if_newer
 from memory.adapters.mongo_counters import Count, count_once
 from memory.adapters.mongo_facts import facts_of
 from memory.domain.keys import conversation_key, moment
-from memory.domain.rating import Satisfaction
 from memory.domain.report import Digest, ReportedConversation, ReportExtras, digest_of
 from memory.ports import Spent
 from runtime.stores.mongo import Collection, Database, Document
@@ -146,26 +147,23 @@ class MongoReports:
             async with store_errors("count usage"):
                 await count_once(self._spendings, counts)
 
-    async def rate(self, rating: Satisfaction) -> None:
+    async def rate(self, company: str, user: str, rating: ConversationRated, at: datetime) -> None:
         """Stores a visitor's rating, unless there is a later one."""
-        row_id = conversation_key(rating.company, rating.conversation)
         row = {
-            "_id": row_id,
+            "_id": conversation_key(company, rating.conversation_id),
             "score": rating.score,
             "comment": rating.comment,
-            "user": rating.user,
-            "at": rating.at.timestamp() * 1000,
+            "user": user,
+            "at": at.timestamp() * 1000,
         }
         async with store_errors("store a rating"):
             await store_if_newer(self._satisfactions, row)
 
-    async def rating(self, company: str, conversation: str) -> Satisfaction | None:
+    async def rating(self, company: str, conversation: str) -> RatingView | None:
         """The visitor's rating of a conversation."""
         async with store_errors("read a rating"):
             row = await self._satisfactions.find_one({"_id": conversation_key(company, conversation)})
-        if row is None:
-            return None
-        return Satisfaction(company, conversation, row["user"], row["score"], row["comment"], moment(row["at"]))
+        return RatingView(score=row["score"], comment=row["comment"], rated_at=moment(row["at"])) if row else None
 
 
 def _utc_day(day: date, offset: timedelta, zone: tzinfo) -> str:

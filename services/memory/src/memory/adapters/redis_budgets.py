@@ -89,9 +89,9 @@ class RedisBudgets:
             return accounts[answer - 1].payer
         return "both" if answer < 0 else None
 
-    async def settle(self, company: str, call: str, reserved: int, used: int, accounts: list[BudgetAccount]) -> bool:
+    async def settle(self, settlement: Settlement) -> bool:
         """Settles a call; returns False if it was settled before. Raises RedisUnavailableError."""
-        keys, arguments = _settle_arguments(Settlement(company, call, reserved, used, accounts))
+        keys, arguments = _settle_arguments(settlement)
         return await self._run(self._settle(keys=keys, args=arguments)) == 1
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:

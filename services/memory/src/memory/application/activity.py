@@ -7,7 +7,7 @@ stored is dropped: no caller waits for it.
 import asyncio
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import structlog
@@ -42,27 +42,19 @@ class _QueuedActivity:
     activity: UserActivity
 
 
+@dataclass(slots=True, kw_only=True)
 class Activity:
     """Users' activity, to be stored in their short-term memories."""
 
     name = "activity"
 
-    def __init__(
-        self,
-        *,
-        store: RedisShortTerm,
-        conversations: MongoConversations,
-        principals: PrincipalCheck,
-        market: MarketClient,
-        clock: Clock,
-    ) -> None:
-        self._store = store
-        self._conversations = conversations
-        self._principals = principals
-        self._market = market
-        self._clock = clock
-        self._queue: asyncio.Queue[_QueuedActivity] = asyncio.Queue(MAX_QUEUED)
-        self._workers: list[asyncio.Task[None]] = []
+    store: RedisShortTerm
+    conversations: MongoConversations
+    principals: PrincipalCheck
+    market: MarketClient
+    clock: Clock
+    _queue: asyncio.Queue[_QueuedActivity] = field(init=False, default_factory=lambda: asyncio.Queue(MAX_QUEUED))
+    _workers: list[asyncio.Task[None]] = field(init=False, default_factory=list)
 
     async def start(self) -> None:
         self._workers = [asyncio.create_task(self._run_worker(), name=self.name) for _ in range(WORKERS)]
@@ -80,7 +72,7 @@ class Activity:
 
     def note(self, facts: Sequence[LogFact]) -> None:
         """Queues facts of conversations that have just been stored; never waits."""
-        oldest = self._clock.now() - LIFETIME
+        oldest = self.clock.now() - LIFETIME
         for fact in facts:
             if fact.stored_at > oldest and (queued := self._activity_of(fact)) is not None:
                 with contextlib.suppress(asyncio.QueueFull):
@@ -94,15 +86,15 @@ class Activity:
 
     async def clear_action(self, company: str, user: str, action: str, time: datetime) -> None:
         """Removes an action that the user has decided about or that has expired; raises RedisUnavailableError."""
-        if time <= self._clock.now() - LIFETIME:
+        if time <= self.clock.now() - LIFETIME:
             return
-        await self._store.update(company, user, UserActivity(time, clear=(action,)))
+        await self.store.update(company, user, UserActivity(time, clear=(action,)))
 
     def _activity_of(self, fact: LogFact) -> _QueuedActivity | None:
         company, conversation = fact.company, fact.conversation
         match fact.data:
             case VisitorMessage(principal=str() as principal, text=text):
-                person = self._principals.person(principal, company, conversation)
+                person = self.principals.person(principal, company, conversation)
                 if person is None or person.role != CUSTOMER:
                     return None
                 # The symbol mentioned last is the newest.
@@ -125,14 +117,14 @@ class Activity:
     async def _store_activity(self, queued: _QueuedActivity) -> None:
         activity, user = queued.activity, queued.user
         if user is None:
-            state = await self._conversations.get(queued.company, queued.conversation)
+            state = await self.conversations.get(queued.company, queued.conversation)
             if state is None or state.person is None or state.person.role != CUSTOMER:
                 return
             user = state.person.user_id
         if activity.symbols:
             try:
-                known = await self._market.known_symbols(list(activity.symbols))
+                known = await self.market.known_symbols(list(activity.symbols))
             except ServiceUnavailableError:
                 known = frozenset[str]()
             activity = replace(activity, symbols=tuple(symbol for symbol in activity.symbols if symbol in known))
-        await self._store.update(queued.company, user, activity)
+        await self.store.update(queued.company, user, activity)

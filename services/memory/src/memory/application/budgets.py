@@ -23,7 +23,7 @@ class BudgetLedger(Protocol):
         """
         ...
 
-    async def settle(self, company: str, call: str, reserved: int, used: int, accounts: list[BudgetAccount]) -> bool:
+    async def settle(self, settlement: Settlement) -> bool:
         """Replaces the reservation by the usage; returns False if the call was settled before."""
         ...
 
@@ -57,10 +57,7 @@ class BudgetBook:
 
     async def settle(self, request: BudgetSettleRequest) -> bool:
         """Settles a call; returns False if it was settled before."""
-        settlement = _settlement(request)
-        return await self._ledger.settle(
-            settlement.company, settlement.call, settlement.reserved, settlement.used, settlement.accounts
-        )
+        return await self._ledger.settle(_settlement(request))
 
     async def settle_all(self, requests: Sequence[BudgetSettleRequest]) -> None:
         """Settles the calls that were not settled before."""

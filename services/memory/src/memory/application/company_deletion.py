@@ -32,7 +32,7 @@ class CompanyDeletion:
         remaining data.
 
         Raises:
-            SettingsMovedError, and every MemoryServiceError for an unavailable store or service, or a projection that
+            MovedError, and every MemoryServiceError for an unavailable store or service, or a projection that
                 lags behind.
         """
         company = request.company_id

@@ -45,49 +45,37 @@ class _Holdings:
     alerts: list[ActiveAlert]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBuilder:
     """Builds contexts. `seconds`: the deadline of each part, at most a share of the caller's. Symbols and events
     wait for other parts, and may then take as long again."""
 
-    def __init__(
-        self,
-        *,
-        memories: Memories,
-        conversations: PastConversations,
-        short_term: RedisShortTerm,
-        market: MarketClient,
-        tools: ToolCatalogue,
-        clock: Clock,
-        seconds: float,
-        knowledge: PassageSearch,
-        caught_up: Callable[[], Coroutine[Any, Any, None]],
-    ) -> None:
-        self._memories = memories
-        self._conversations = conversations
-        self._short_term = short_term
-        self._market = market
-        self._tools = tools
-        self._clock = clock
-        self._seconds = seconds
-        self._knowledge = knowledge
-        self._caught_up = caught_up
+    memories: Memories
+    conversations: PastConversations
+    short_term: RedisShortTerm
+    market: MarketClient
+    tools: ToolCatalogue
+    clock: Clock
+    seconds: float
+    knowledge: PassageSearch
+    caught_up: Callable[[], Coroutine[Any, Any, None]]
 
     async def build(self, request: context_rpc.ContextRequest) -> context_rpc.FullContext:
         """Builds the context within twice a part's deadline; it names the parts that are missing."""
         if request.market is False:
             return await self._build_without_trading(request)
         company, user = request.company_id, request.user_id
-        parts = Parts(part_deadline(self._seconds))
+        parts = Parts(part_deadline(self.seconds))
         memory = parts.start("memory", self._remembered(request), waits=is_about_writer(request.text))
         holdings_task = parts.start("portfolio", self._holdings(company, user))
         tools = parts.start(
             "system.availableTools",
-            self._tools.categories(company, request.role, request.plan, request.language or "es"),
+            self.tools.categories(company, request.role, request.plan, request.language or "es"),
         )
-        conversation = parts.start("conversation", self._conversations.read(request, tools, parts), waits=True)
-        short_term = parts.start("shortTerm", self._short_term.get(company, user))
-        status = parts.start("market.status", self._market.status())
-        passages = parts.start("knowledge", self._knowledge(company, request.knowledge)) if request.knowledge else None
+        conversation = parts.start("conversation", self.conversations.read(request, tools, parts), waits=True)
+        short_term = parts.start("shortTerm", self.short_term.get(company, user))
+        status = parts.start("market.status", self.market.status())
+        passages = parts.start("knowledge", self.knowledge(company, request.knowledge)) if request.knowledge else None
         symbol_names = asyncio.create_task(self._symbol_candidates(request.text, memory, holdings_task))
         symbols = parts.start("market.relevantSymbols", self._symbols(symbol_names), waits=True)
         events = parts.start("market.upcomingEvents", self._events(symbol_names), waits=True)
@@ -110,7 +98,7 @@ class ContextBuilder:
             conversation=_without_forgotten(conversation.result(), remembered),
             memory=_memory(remembered, prompt_memory, request.text),
             short_term=short_term.result(),
-            system=_system(request, person, self._clock.now(), tools.result()),
+            system=_system(request, person, self.clock.now(), tools.result()),
             knowledge=passages.result() if passages else None,
             missing=parts.missing,
         )
@@ -118,14 +106,14 @@ class ContextBuilder:
     async def _build_without_trading(self, request: context_rpc.ContextRequest) -> context_rpc.FullContext:
         """Builds the context of a company without trading."""
         company = request.company_id
-        parts = Parts(part_deadline(self._seconds))
+        parts = Parts(part_deadline(self.seconds))
         memory = parts.start("memory", self._remembered(request), waits=is_about_writer(request.text))
         tools = parts.start(
             "system.availableTools",
-            self._tools.categories(company, request.role, request.plan, request.language or "es"),
+            self.tools.categories(company, request.role, request.plan, request.language or "es"),
         )
-        conversation = parts.start("conversation", self._conversations.read(request, tools, parts), waits=True)
-        passages = parts.start("knowledge", self._knowledge(company, request.knowledge)) if request.knowledge else None
+        conversation = parts.start("conversation", self.conversations.read(request, tools, parts), waits=True)
+        passages = parts.start("knowledge", self.knowledge(company, request.knowledge)) if request.knowledge else None
         await parts.all()
         remembered = memory.result()
         prompt_memory = _prompt_memory(remembered.memory, request.text) if remembered else None
@@ -134,7 +122,7 @@ class ContextBuilder:
             user=person,
             conversation=_without_forgotten(conversation.result(), remembered),
             memory=_memory(remembered, prompt_memory, request.text),
-            system=_system(request, person, self._clock.now(), tools.result()),
+            system=_system(request, person, self.clock.now(), tools.result()),
             knowledge=passages.result() if passages else None,
             missing=parts.missing,
         )
@@ -144,12 +132,12 @@ class ContextBuilder:
         learned."""
         if is_about_writer(request.text):
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._seconds):
-                    await self._caught_up()
-        return await self._memories.held(request.company_id, request.user_id)
+                async with asyncio.timeout(self.seconds):
+                    await self.caught_up()
+        return await self.memories.held(request.company_id, request.user_id)
 
     async def _holdings(self, company: str, user: str) -> "_Holdings":
-        holdings = await self._market.holdings(company, user)
+        holdings = await self.market.holdings(company, user)
         try:
             portfolio = context_rpc.ContextPortfolio.model_validate(holdings.portfolio)
         except ValidationError:
@@ -173,10 +161,10 @@ class ContextBuilder:
 
     async def _symbols(self, symbol_names: "Task[list[str]]") -> list[context_rpc.RelevantSymbol]:
         names = await asyncio.shield(symbol_names)
-        return relevant_symbols(names, await self._market.quotes(names)) if names else []
+        return relevant_symbols(names, await self.market.quotes(names)) if names else []
 
     async def _events(self, symbol_names: "Task[list[str]]") -> list[MarketEvent]:
-        return (await self._market.events(await asyncio.shield(symbol_names)))[:MAX_EVENTS]
+        return (await self.market.events(await asyncio.shield(symbol_names)))[:MAX_EVENTS]
 
 
 def _prompt_memory(memory: LongTermMemory, question: str) -> LongTermMemory:

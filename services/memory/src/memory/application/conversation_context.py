@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.context_rpc import ContextConversation, ContextRequest, Summary, SummarySaveRequest
@@ -32,25 +33,16 @@ Mentions = tuple[datetime, Sequence[tuple[str, bool]]]
 """Names mentioned at a time, and whether each is a symbol."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PastConversations:
     """Reads conversations for contexts, and stores their summaries."""
 
-    def __init__(
-        self,
-        *,
-        histories: HistoryReader,
-        conversations: MongoConversations,
-        summaries: MongoSummaries,
-        uses: MongoExecutions,
-        market: MarketClient,
-        log: StreamLog,
-    ) -> None:
-        self._histories = histories
-        self._conversations = conversations
-        self._summaries = summaries
-        self._uses = uses
-        self._market = market
-        self._log = log
+    histories: HistoryReader
+    conversations: MongoConversations
+    summaries: MongoSummaries
+    uses: MongoExecutions
+    market: MarketClient
+    log: StreamLog
 
     async def read(
         self, request: ContextRequest, tools: "asyncio.Task[Mapping[str, str] | None]", parts: Parts
@@ -61,19 +53,19 @@ class PastConversations:
             ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: the messages are not available.
         """
         company, conversation = request.company_id, request.conversation_id
-        summary_part = parts.start("conversation.summary", self._summaries.load(company, conversation))
-        state_part = parts.start("conversation.messageCount", self._conversations.get(company, conversation))
-        calls_part = parts.start("conversation.recentTopics", self._uses.newest(company, conversation, RECENT_CALLS))
+        summary_part = parts.start("conversation.summary", self.summaries.load(company, conversation))
+        state_part = parts.start("conversation.messageCount", self.conversations.get(company, conversation))
+        calls_part = parts.start("conversation.recentTopics", self.uses.newest(company, conversation, RECENT_CALLS))
         window = (
-            await self._histories.newest(company, conversation, request.up_to_seq, WINDOW_SIZE, exact=True)
+            await self.histories.newest(company, conversation, request.up_to_seq, WINDOW_SIZE, exact=True)
         ).messages
         mentions = [(message.created_at, subjects(message.text)) for message in window if message.role in USER_ROLES]
         symbols_part = parts.start("conversation.mentionedSymbols", self._known_symbols(mentions))
         await asyncio.wait((summary_part,))
         summary = summary_part.result()
-        covered = summary.up_to.seq if summary and summary.up_to.era == self._log.era else 0
+        covered = summary.up_to.seq if summary and summary.up_to.era == self.log.era else 0
         after = max(request.after_seq, covered)
-        page = await self._histories.since(company, conversation, after, request.up_to_seq, request.limit)
+        page = await self.histories.since(company, conversation, after, request.up_to_seq, request.limit)
         messages = newest_that_fit(page.messages, request.max_bytes)
         await asyncio.wait((state_part, calls_part, symbols_part, tools))
         inbox_state, calls = state_part.result(), calls_part.result() or []
@@ -89,7 +81,7 @@ class PastConversations:
             id=conversation,
             started_at=inbox_state.started_at if inbox_state else window[0].created_at if window else None,
             message_count=count,
-            recent_messages=history_messages(messages),
+            recent_messages=history_messages(messages, with_files=False),
             omitted=_omitted_count(page, messages, count, summary),
             up_to_seq=request.up_to_seq,
             summary=None if summary is None else summary_view(summary, covered),
@@ -101,30 +93,30 @@ class PastConversations:
     async def save(self, request: SummarySaveRequest, now: datetime) -> tuple[bool, Summary | None]:
         """Stores a summary. Returns whether it was stored, and what is stored now; raises StoreUnavailableError."""
         company, conversation = request.company_id, request.conversation_id
-        up_to = LogPosition(self._log.era, request.up_to_seq)
+        up_to = LogPosition(self.log.era, request.up_to_seq)
         summary = StoredSummary(
             request.text, up_to, request.messages, derive_id(company, conversation, str(up_to), request.text), now
         )
-        stored = await self._summaries.load(company, conversation)
+        stored = await self.summaries.load(company, conversation)
         if stored is not None and stored.version == summary.version:
             return True, self._view(stored)
         # A summary of a conversation that has been deleted must not bring back what was said in it.
-        is_deleted = await self._conversations.get(company, conversation) is None
+        is_deleted = await self.conversations.get(company, conversation) is None
         if (
             is_deleted
             or (stored is not None and stored.up_to >= up_to)
             or request.over != (stored.version if stored else None)
         ):
             return False, self._view(stored)
-        if await self._summaries.save(company, conversation, summary, request.over):
+        if await self.summaries.save(company, conversation, summary, request.over):
             return True, self._view(summary)
-        stored = await self._summaries.load(company, conversation)
+        stored = await self.summaries.load(company, conversation)
         return stored is not None and stored.version == summary.version, self._view(stored)
 
     def _view(self, summary: StoredSummary | None) -> Summary | None:
         if summary is None:
             return None
-        return summary_view(summary, summary.up_to.seq if summary.up_to.era == self._log.era else 0)
+        return summary_view(summary, summary.up_to.seq if summary.up_to.era == self.log.era else 0)
 
     async def _known_symbols(self, mentions: Sequence[Mentions]) -> frozenset[str]:
         """The symbols that a provider knows, among the most recently mentioned ones."""
@@ -132,7 +124,7 @@ class PastConversations:
         for _, names in reversed(mentions):
             symbols.update((name, None) for name, is_symbol in names if is_symbol)
         newest_symbols = list(symbols)[:MAX_CHECKED_SYMBOLS]
-        return await self._market.known_symbols(newest_symbols) if newest_symbols else frozenset()
+        return await self.market.known_symbols(newest_symbols) if newest_symbols else frozenset()
 
 
 def summary_view(summary: StoredSummary, covered: int) -> Summary:

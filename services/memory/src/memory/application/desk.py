@@ -1,20 +1,12 @@
 """The desk: stores human agents' changes as facts in FACTS, and applies them to their conversations."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import structlog
 
+from contracts import desk_rpc
 from contracts.conversation_rpc import ConversationRef, ConversationView
-from contracts.desk_rpc import (
-    ConversationUpdate,
-    DeskChange,
-    NamedReply,
-    NamedRequest,
-    NoteRequest,
-    NotesReply,
-    NoteView,
-)
 from contracts.errors import NexusError
 from contracts.events.chat import OwnerKind
 from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
@@ -43,8 +35,8 @@ from memory.domain.desk import (
     note_view,
 )
 from memory.domain.handoff import ROLL_CALL
-from memory.domain.keys import LogPosition, milliseconds
-from memory.errors import AssignedMeanwhileError, NoSuchConversationError, RedisUnavailableError, StoreUnavailableError
+from memory.domain.keys import milliseconds
+from memory.errors import ConflictError, NotFoundError, RedisUnavailableError, StoreUnavailableError
 from memory.ports import LogClock
 
 ATTEMPTS = 10
@@ -58,94 +50,81 @@ AT_DESK_FOR = timedelta(minutes=3)
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(slots=True, kw_only=True)
 class Desk:
     """What human agents do at the desk, and what happens to conversations by time."""
 
-    def __init__(
-        self,
-        *,
-        store: MongoDesk,
-        facts: BusDeskFacts,
-        conversations: MongoConversations,
-        companies: MongoCompanies,
-        inbox: Inbox,
-        looks: RedisLooks,
-        log: StreamLog,
-        clock: LogClock,
-    ) -> None:
-        self._looks = looks
-        self._store = store
-        self._facts = facts
-        self._conversations = conversations
-        self._companies = companies
-        self._inbox = inbox
-        self._log = log
-        self._clock = clock
-        self._quiet_from = ""
+    store: MongoDesk
+    facts: BusDeskFacts
+    conversations: MongoConversations
+    companies: MongoCompanies
+    inbox: Inbox
+    looks: RedisLooks
+    log: StreamLog
+    clock: LogClock
+    _quiet_from: str = field(init=False, default="")
 
     # ---------------------------------------------------------------- by human agents
 
-    async def update(self, change: ConversationUpdate) -> ConversationView:
+    async def update(self, change: desk_rpc.ConversationUpdate) -> ConversationView:
         """Applies a change, and returns the conversation after it.
 
         Raises:
-            NoSuchConversationError: nobody has written in it.
-            AssignedMeanwhileError: it is assigned to somebody other than the caller expects.
+            NotFoundError: nobody has written in it.
+            ConflictError: it is assigned to somebody other than the caller expects.
         """
-        await self._inbox.fresh()
+        await self.inbox.fresh()
         company, conversation = change.company_id, change.conversation_id
         state = await self._load(company, conversation)
         if state.started_at is None and not change.begins:
-            raise NoSuchConversationError("there is no such conversation")
+            raise NotFoundError("there is no such conversation")
         if change.expected_assignee is not None and (state.assignee[0] or "") != change.expected_assignee:
-            raise AssignedMeanwhileError(
-                f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now"
-            )
+            raise ConflictError(f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now")
         basis = (
             self._newest_seq(state) if change.seen_seq is None else self._basis_of(state, change.by, change.seen_seq)
         )
         data = ConversationUpdated.model_validate({**dict(change), "basis": basis})
         return conversation_view(await self._publish(change.update_id, data))
 
-    async def note(self, request: NoteRequest) -> NoteView:
+    async def note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteView:
         """Adds an internal note; if one of the same id exists, that one is returned."""
         data = NoteAdded.model_validate({**dict(request), "mentions": mentions(request.text)})
-        position = await self._facts.publish_note(data)
+        position = await self.facts.publish_note(data)
         stored = None
         try:
-            await self._store.add_note(position, data)
-            stored = await self._store.note(data.company_id, data.conversation_id, data.note_id)
+            await self.store.add_note(position, data)
+            stored = await self.store.note(data.company_id, data.conversation_id, data.note_id)
         except StoreUnavailableError as error:
             # The note is on the bus, and the store gets it from there. After an error its author would write it again.
             _log.warning("a note is stored later", company=data.company_id, note=data.note_id, error=str(error)[:300])
         return stored or note_view(position, data)
 
-    async def named(self, request: NamedRequest) -> NamedReply:
+    async def named(self, request: desk_rpc.NamedRequest) -> desk_rpc.NamedReply:
         """Returns the notes that mention a human agent, and which of them are new."""
         company, operator = request.company_id, request.operator_id
-        notes = await self._store.named(company, mention_names(operator, request.operator_name), operator)
+        notes = await self.store.named(company, mention_names(operator, request.operator_name), operator)
         try:
             if request.seen_up_to is not None:
-                await self._looks.note_mentions_seen(company, operator, request.seen_up_to)
-            seen_until = await self._looks.mentions_seen_until(company, operator)
+                await self.looks.note_mentions_seen(company, operator, request.seen_up_to)
+            seen_until = await self.looks.mentions_seen_until(company, operator)
         except RedisUnavailableError:
-            return NamedReply(items=notes)
+            return desk_rpc.NamedReply(items=notes)
         items = [item.model_copy(update={"unseen": _ms(item.note.created_at) > seen_until}) for item in notes]
-        return NamedReply(items=items)
+        return desk_rpc.NamedReply(items=items)
 
     async def count_new_mentions(self, company: str, operator: str, name: str | None) -> int | None:
         """Counts the new notes that mention the human agent; None if that cannot be determined."""
         try:
-            seen_until = await self._looks.mentions_seen_until(company, operator)
+            seen_until = await self.looks.mentions_seen_until(company, operator)
         except RedisUnavailableError:
             return None
-        return len(await self._store.named(company, mention_names(operator, name), operator, seen_until))
+        return len(await self.store.named(company, mention_names(operator, name), operator, seen_until))
 
-    async def notes(self, request: ConversationRef) -> NotesReply:
+    async def notes(self, request: ConversationRef) -> desk_rpc.NotesReply:
         """Returns a conversation's notes and desk changes."""
-        notes = await self._store.notes(request.company_id, request.conversation_id)
-        updates = await self._store.updates(request.company_id, request.conversation_id)
-        return NotesReply(items=notes, changes=[_desk_change(update) for update in updates])
+        notes = await self.store.notes(request.company_id, request.conversation_id)
+        updates = await self.store.updates(request.company_id, request.conversation_id)
+        return desk_rpc.NotesReply(items=notes, changes=[_desk_change(update) for update in updates])
 
     # ---------------------------------------------------------------- from the bus
 
@@ -156,30 +135,26 @@ class Desk:
             StoreUnavailableError: try again later.
         """
         company, conversation = update.data.company_id, update.data.conversation_id
-        await self._store.add_update(update)
+        await self.store.add_update(update)
         for _ in range(ATTEMPTS):
             # The updates are read after the state, so a writer who stores over this same state has not read more of
             # them.
             state = await self._load(company, conversation)
-            desk = fold_updates(await self._store.updates(company, conversation), self._log.era)
+            desk = fold_updates(await self.store.updates(company, conversation), self.log.era)
             if state.version and state.desk == desk:
                 return state
             changed = replace(state, desk=desk)
-            if saved := await self._conversations.save([changed]):
+            if saved := await self.conversations.save([changed]):
                 return saved[0]
         raise StoreUnavailableError("the conversation kept changing while it was updated: it is tried again")
-
-    async def store_note(self, position: LogPosition, note: NoteAdded) -> None:
-        """Stores a note; storing it again changes nothing."""
-        await self._store.add_note(position, note)
 
     # ---------------------------------------------------------------- by time
 
     async def sweep(self) -> int:
         """Reopens snoozed conversations that are due, and resolves those whose visitor said farewell; returns how
         many."""
-        now = await self._clock()
-        due = await self._conversations.due(milliseconds(now), SWEEP_BATCH)
+        now = await self.clock()
+        due = await self.conversations.due(milliseconds(now), SWEEP_BATCH)
         for state in due:
             if state.wakes_at is not None:
                 await self._settle(state, OPEN, WOKE)
@@ -190,16 +165,16 @@ class Desk:
     async def report_at_desk(self, company: str, operator: str, name: str | None) -> None:
         """Records that a human agent is at the desk, if Redis is available. If nobody was there before, waiting
         conversations of a company that assigns in turn are checked again."""
-        now = await self._clock()
+        now = await self.clock()
         try:
-            is_first = await self._looks.at_desk(company, operator, name, now, now - AT_DESK_FOR)
+            is_first = await self.looks.at_desk(company, operator, name, now, now - AT_DESK_FOR)
         except RedisUnavailableError:
             return
         if is_first and await self._assigns_in_turn(company):
-            await self._conversations.look_now(company, NEEDS_HUMAN)
+            await self.conversations.look_now(company, NEEDS_HUMAN)
 
     async def _assigns_in_turn(self, company: str) -> bool:
-        settings = await self._companies.get(company)
+        settings = await self.companies.get(company)
         return settings is not None and settings.config.assignment == IN_TURN
 
     async def assign_in_turn(self, state: InboxConversation, now: datetime) -> datetime | None:
@@ -215,7 +190,7 @@ class Desk:
         if waiting_since > now - ROLL_CALL:
             return waiting_since + ROLL_CALL
         wait_id = str(state.ownership.position)
-        next_operator = await self._looks.next_in_turn(state.company, state.conversation, wait_id, now - AT_DESK_FOR)
+        next_operator = await self.looks.next_in_turn(state.company, state.conversation, wait_id, now - AT_DESK_FOR)
         if next_operator is not None:
             operator, name = next_operator
             data = ConversationUpdated(
@@ -233,8 +208,8 @@ class Desk:
     async def sweep_quiet(self) -> int:
         """Resolves conversations in which nobody has written for long enough after an answer, company by company;
         returns how many."""
-        now = await self._clock()
-        companies = await self._companies.after(self._quiet_from, COMPANIES_PER_SWEEP)
+        now = await self.clock()
+        companies = await self.companies.after(self._quiet_from, COMPANIES_PER_SWEEP)
         self._quiet_from = companies[-1].config.company_id if len(companies) == COMPANIES_PER_SWEEP else ""
         settled = 0
         for settings in companies:
@@ -244,7 +219,7 @@ class Desk:
         return settled
 
     async def _resolve_quiet(self, company: str, quiet_since: datetime) -> int:
-        quiet = await self._conversations.quiet(company, milliseconds(quiet_since), SWEEP_BATCH)
+        quiet = await self.conversations.quiet(company, milliseconds(quiet_since), SWEEP_BATCH)
         for state in quiet:
             if state.quiet_since is not None:
                 await self._settle(state, RESOLVED, SILENCE)
@@ -269,7 +244,7 @@ class Desk:
 
     def _newest_seq(self, state: InboxConversation) -> int:
         """The sequence of its newest fact in the current log; 0 if that fact is from an earlier log."""
-        return state.latest.seq if state.latest.era == self._log.era else 0
+        return state.latest.seq if state.latest.era == self.log.era else 0
 
     def _basis_of(self, state: InboxConversation, by: str, seen_seq: int) -> int:
         """The sequence on which a human agent's change is based: the newest fact that they have seen, or the
@@ -277,14 +252,14 @@ class Desk:
         is_owner = state.ownership.owner.operator_id == by
         newest_news = state.visitor_traits_position if is_owner else max(state.visitor_traits_position, state.claimed)
         newest = self._newest_seq(state)
-        return min(newest, seen_seq) if newest_news.era == self._log.era and newest_news.seq > seen_seq else newest
+        return min(newest, seen_seq) if newest_news.era == self.log.era and newest_news.seq > seen_seq else newest
 
     async def _publish(self, update_id: str, data: ConversationUpdated) -> InboxConversation:
-        position = await self._facts.publish_update(update_id, data)
+        position = await self.facts.publish_update(update_id, data)
         return await self.apply_update(Update(update_id, position, data))
 
     async def _load(self, company: str, conversation: str) -> InboxConversation:
-        state = await self._conversations.get(company, conversation)
+        state = await self.conversations.get(company, conversation)
         return state or InboxConversation(company, conversation)
 
 
@@ -301,5 +276,5 @@ def _ms(time: datetime) -> int:
     return round(time.timestamp() * 1000)
 
 
-def _desk_change(update: Update) -> DeskChange:
-    return DeskChange.model_validate({**dict(update.data), "id": update.id, "created_at": update.at})
+def _desk_change(update: Update) -> desk_rpc.DeskChange:
+    return desk_rpc.DeskChange.model_validate({**dict(update.data), "id": update.id, "created_at": update.at})

@@ -12,7 +12,7 @@ user. Facts that arrive even later are recognised by tombstones (late_facts).
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from contracts.erasure_rpc import ErasedBy, ErasureKind, Receipt
@@ -52,36 +52,22 @@ MAX_AWAITING_CALLS = 1_000
 """Deletions that wait for running calls to end; beyond this number the oldest is dropped."""
 
 
+@dataclass(slots=True, kw_only=True)
 class DataErasure:
     """Deletes users, visitors and conversations."""
 
-    def __init__(
-        self,
-        *,
-        store: MongoErasure,
-        receipts: MongoReceipts,
-        tombstones: MongoTombstones,
-        bus: StreamErasure,
-        cache: CacheErasure,
-        files: KeptFiles,
-        others: OtherServices,
-        deleted_words: DeletedWords,
-        log: StreamLog,
-        floor: ProjectionFloor,
-        clock: Clock,
-    ) -> None:
-        self._store = store
-        self._receipts = receipts
-        self._tombstones = tombstones
-        self._bus = bus
-        self._cache = cache
-        self._files = files
-        self._others = others
-        self._deleted_words = deleted_words
-        self._log = log
-        self._floor = floor
-        self._clock = clock
-        self._awaiting_calls: deque[Erasure] = deque(maxlen=MAX_AWAITING_CALLS)
+    store: MongoErasure
+    receipts: MongoReceipts
+    tombstones: MongoTombstones
+    bus: StreamErasure
+    cache: CacheErasure
+    files: KeptFiles
+    others: OtherServices
+    deleted_words: DeletedWords
+    log: StreamLog
+    floor: ProjectionFloor
+    clock: Clock
+    _awaiting_calls: deque[Erasure] = field(init=False, default_factory=lambda: deque(maxlen=MAX_AWAITING_CALLS))
 
     async def forget(self, company: str, user: str) -> int:
         """Deletes a user; returns how many conversations they had. Repeat the call if it fails.
@@ -95,13 +81,13 @@ class DataErasure:
     async def person(self, kind: ErasureKind, company: str, user: str, *, by: ErasedBy, receipt: str) -> Receipt:
         """Deletes a user or a visitor; raises as `forget`."""
         await self.stored()
-        earlier = await self._store.begun(company, user)
+        earlier = await self.store.begun(company, user)
         conversations = set(earlier.conversations if earlier else ()) | set(
-            await self._store.conversations_of(company, user)
+            await self.store.conversations_of(company, user)
         )
         receipt_id = earlier.receipt if earlier and earlier.receipt else receipt
         return await self._begin(
-            Erasure(company, user, tuple(sorted(conversations)), self._clock.now(), LogPosition(0, 0), receipt_id),
+            Erasure(company, user, tuple(sorted(conversations)), self.clock.now(), LogPosition(0, 0), receipt_id),
             kind,
             by,
         )
@@ -111,17 +97,17 @@ class DataErasure:
     ) -> Receipt:
         """Deletes some conversations, with what was learned about their users there; raises as `forget`."""
         await self.stored()
-        earlier = await self._store.begun(company, f".{receipt}")
-        people = tuple(earlier.people if earlier else await self._store.people_of(company, names))
-        now, no_position = self._clock.now(), LogPosition(0, 0)
+        earlier = await self.store.begun(company, f".{receipt}")
+        people = tuple(earlier.people if earlier else await self.store.people_of(company, names))
+        now, no_position = self.clock.now(), LogPosition(0, 0)
         return await self._begin(
             Erasure(company, "", tuple(sorted(names)), now, no_position, receipt, people), kind, by
         )
 
     async def sweep(self) -> int:
         """Repeats deletions that began a while ago, and removes them from the list; returns how many."""
-        due: Sequence[Erasure] = await self._store.due(self._clock.now() - AGAIN_AFTER, SWEEP_BATCH)
-        calls_ended = self._clock.now() - CALLS_ENDED_AFTER
+        due: Sequence[Erasure] = await self.store.due(self.clock.now() - AGAIN_AFTER, SWEEP_BATCH)
+        calls_ended = self.clock.now() - CALLS_ENDED_AFTER
         if due or (self._awaiting_calls and self._awaiting_calls[0].at <= calls_ended):
             # The store must know who has written again: what they have written since then stays.
             await self.stored()
@@ -130,8 +116,8 @@ class DataErasure:
                 await self._erase_everywhere(job)
             else:
                 await self._erase_again(job)
-            await self._receipts.note(job.company, job.receipt, REPEAT_RUN, {}, self._clock.now())
-            await self._store.done(job)
+            await self.receipts.note(job.company, job.receipt, REPEAT_RUN, {}, self.clock.now())
+            await self.store.done(job)
             self._awaiting_calls.append(job)
         while self._awaiting_calls and self._awaiting_calls[0].at <= calls_ended:
             await self._erase_call_outcomes(self._awaiting_calls[0])
@@ -140,41 +126,41 @@ class DataErasure:
 
     async def _begin(self, job: Erasure, kind: ErasureKind, by: ErasedBy) -> Receipt:
         record = ErasureRecord(job.company, job.receipt, kind, by, job.at, len(job.conversations))
-        record = await self._receipts.begin(record)
+        record = await self.receipts.begin(record)
         if record.finished_at is not None:
             # Requested again after it had finished: what was written since then stays.
             return receipt_view(record)
-        await self._store.begin(job)
+        await self.store.begin(job)
         await self._erase_everywhere(job)
         # From here on the names may be used anew: the second run deletes only what lies before this position.
-        swept_job = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
-        await self._tombstones.keep(swept_job, self._clock.now())
-        await self._store.begin(swept_job)
-        return receipt_view(await self._receipts.get(job.company, job.receipt) or record)
+        swept_job = replace(job, up_to=LogPosition(self.log.era, await self.log.end()))
+        await self.tombstones.keep(swept_job, self.clock.now())
+        await self.store.begin(swept_job)
+        return receipt_view(await self.receipts.get(job.company, job.receipt) or record)
 
     async def stored(self) -> None:
         """Returns once everything in the log is in the store; raises ProjectionBehindError."""
-        end = await self._log.end()
-        if not await self._floor.reach(end, PROJECTION_TIMEOUT_SECONDS):
-            raise ProjectionBehindError(f"the projection is at {self._floor.seq} and the log ends at {end}: try again")
+        end = await self.log.end()
+        if not await self.floor.reach(end, PROJECTION_TIMEOUT_SECONDS):
+            raise ProjectionBehindError(f"the projection is at {self.floor.seq} and the log ends at {end}: try again")
 
     async def _reappeared(self, job: Erasure) -> frozenset[str]:
         """The deleted conversations that exist again; for a user also new ones."""
         if job.user:
-            return frozenset(await self._store.conversations_of(job.company, job.user))
-        return frozenset(await self._store.existing(job.company, job.conversations))
+            return frozenset(await self.store.conversations_of(job.company, job.user))
+        return frozenset(await self.store.existing(job.company, job.conversations))
 
     async def _erase_again(self, job: Erasure) -> None:
         if not await self._reappeared(job):
             # Nobody has written again, so what was published meanwhile belongs to what was deleted.
-            plan = await self._bus.plan(job)
-            await self._receipts.note(
-                job.company, job.receipt, REPEAT_RUN, plan.counts | {"files": await self._files.count(job)}
+            plan = await self.bus.plan(job)
+            await self.receipts.note(
+                job.company, job.receipt, REPEAT_RUN, plan.counts | {"files": await self.files.count(job)}
             )
-            await self._bus.carry_out(plan)
-            await self._files.erase(job)
-        await self._cache.erase(job)
-        await self._store.erase_late(job)
+            await self.bus.carry_out(plan)
+            await self.files.erase(job)
+        await self.cache.erase(job)
+        await self.store.erase_late(job)
 
     async def _erase_call_outcomes(self, job: Erasure) -> None:
         reappeared = await self._reappeared(job)
@@ -182,10 +168,10 @@ class DataErasure:
             job,
             conversations=tuple(conversation for conversation in job.conversations if conversation not in reappeared),
         )
-        plan = await (self._bus.plan_conversation_facts(absent_job) if reappeared else self._bus.plan(absent_job))
-        await self._receipts.note(job.company, job.receipt, LATE_RUN, plan.counts)
-        await self._bus.carry_out(plan)
-        await self._store.erase_calls(absent_job, all_of_user=bool(job.user) and not reappeared)
+        plan = await (self.bus.plan_conversation_facts(absent_job) if reappeared else self.bus.plan(absent_job))
+        await self.receipts.note(job.company, job.receipt, LATE_RUN, plan.counts)
+        await self.bus.carry_out(plan)
+        await self.store.erase_calls(absent_job, all_of_user=bool(job.user) and not reappeared)
 
     async def _erase_elsewhere(self, job: Erasure) -> dict[str, int]:
         """Deletes in other services and from remembered facts; returns how much, by place.
@@ -195,30 +181,30 @@ class DataErasure:
         """
 
         async def note(counts: dict[str, int]) -> None:
-            await self._receipts.note(job.company, job.receipt, FIRST_RUN, counts)
+            await self.receipts.note(job.company, job.receipt, FIRST_RUN, counts)
 
-        record = await self._receipts.get(job.company, job.receipt)
+        record = await self.receipts.get(job.company, job.receipt)
         noted = record.runs[FIRST_RUN] if record else dict[str, int]()
         await note({NOTE_STARTED: 1, NOTE_INTERRUPTED: int(NOTE_STARTED in noted and NOTE_REPORTED not in noted)})
-        removed, failed = await self._others.erase(job.company, job.user) if job.user else ({}, None)
+        removed, failed = await self.others.erase(job.company, job.user) if job.user else ({}, None)
         await note(removed)
         if failed is not None:
             raise failed
-        removed |= {"mongodb memories": await self._deleted_words.forget(job)} if job.people else {}
+        removed |= {"mongodb memories": await self.deleted_words.forget(job)} if job.people else {}
         await note(removed | {NOTE_REPORTED: 1})
         return removed
 
     async def _erase_everywhere(self, job: Erasure) -> None:
         # From now on facts about earlier messages are recognised as late.
-        job_before = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
-        await self._tombstones.keep(job_before, self._clock.now())
+        job_before = replace(job, up_to=LogPosition(self.log.era, await self.log.end()))
+        await self.tombstones.keep(job_before, self.clock.now())
         # First the services that publish facts about the user, then the streams: what is no longer in them cannot be
         # projected or read again.
         elsewhere = await self._erase_elsewhere(job)
-        plan = await self._bus.plan(job)
-        removed = plan.counts | {"redis": len(await self._cache.keys(job))} | elsewhere
-        in_store = await self._store.counts(job) | {"files": await self._files.count(job)}
-        await self._receipts.note(job.company, job.receipt, FIRST_RUN, in_store | removed)
-        await self._bus.carry_out(plan)
-        await self._files.erase(job)
-        await asyncio.gather(self._store.erase(job), self._cache.erase(job))
+        plan = await self.bus.plan(job)
+        removed = plan.counts | {"redis": len(await self.cache.keys(job))} | elsewhere
+        in_store = await self.store.counts(job) | {"files": await self.files.count(job)}
+        await self.receipts.note(job.company, job.receipt, FIRST_RUN, in_store | removed)
+        await self.bus.carry_out(plan)
+        await self.files.erase(job)
+        await asyncio.gather(self.store.erase(job), self.cache.erase(job))

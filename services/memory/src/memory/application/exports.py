@@ -49,7 +49,7 @@ class Exports:
         company, user, cursor = request.company_id, request.user_id, request.cursor
         position = _parse_cursor(cursor) if cursor else ExportCursor()
         await self._inbox.fresh()
-        memory = None if cursor else await self._memories.get(company, user)
+        memory = None if cursor else (await self._memories.read(company, user))[0]
         parts: list[ExportedConversation] = []
         remaining_bytes = PAGE_BYTES
         while (position := await self._next(company, user, position)) is not None:

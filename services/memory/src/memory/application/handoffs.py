@@ -4,6 +4,7 @@ does it."""
 import asyncio
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -19,23 +20,9 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations, waiting_key
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import AT_DESK_FOR
+from memory.domain import handoff
 from memory.domain.conversation import InboxConversation
 from memory.domain.desk import IN_TURN
-from memory.domain.handoff import (
-    BY,
-    ROLL_CALL,
-    Absence,
-    Decision,
-    GiveBack,
-    HandoffPolicy,
-    LogPlace,
-    Notify,
-    NotYet,
-    QueuePlace,
-    decide,
-    is_superseded_notice,
-    unreplied_range,
-)
 from memory.domain.keys import LogPosition, milliseconds
 from memory.errors import RedisUnavailableError, StoreUnavailableError
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
@@ -71,6 +58,7 @@ class Settled(NamedTuple):
     again: datetime | None
 
 
+@dataclass(slots=True, kw_only=True)
 class Handoffs:
     """The sweep over waiting conversations. The store lists what is due and when; the log and its fence decide.
 
@@ -79,31 +67,20 @@ class Handoffs:
     if it is unknown; `assign_in_turn`: see Desk.assign_in_turn.
     """
 
-    def __init__(
-        self,
-        *,
-        conversations: MongoConversations,
-        companies: MongoCompanies,
-        log: StreamLog,
-        looks: RedisLooks,
-        clock: LogClock,
-        measure_usual_wait: Callable[[str], Awaitable[timedelta | None]],
-        assign_in_turn: Callable[[InboxConversation, datetime], Awaitable[datetime | None]],
-    ) -> None:
-        self._conversations = conversations
-        self._companies = companies
-        self._log = log
-        self._looks = looks
-        self._clock = clock
-        self._measure_usual_wait = measure_usual_wait
-        self._assign_in_turn = assign_in_turn
-        self._usual_waits: dict[str, tuple[datetime, timedelta | None]] = {}
-        """For each company, when its usual wait was measured, and the wait."""
-        self._has_work = False
-        self._assignment_lock = asyncio.Lock()
-        """Assignments are made one after another, since each determines whose turn is next."""
-        self._queues: dict[str, asyncio.Task[list[str]]] = {}
-        """Each company's waiting conversations, read once for all that are checked together."""
+    conversations: MongoConversations
+    companies: MongoCompanies
+    log: StreamLog
+    looks: RedisLooks
+    clock: LogClock
+    measure_usual_wait: Callable[[str], Awaitable[timedelta | None]]
+    assign_in_turn: Callable[[InboxConversation, datetime], Awaitable[datetime | None]]
+    _usual_waits: dict[str, tuple[datetime, timedelta | None]] = field(init=False, default_factory=dict)
+    """For each company, when its usual wait was measured, and the wait."""
+    _has_work: bool = field(init=False, default=False)
+    _assignment_lock: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+    """Assignments are made one after another, since each determines whose turn is next."""
+    _queues: dict[str, asyncio.Task[list[str]]] = field(init=False, default_factory=dict)
+    """Each company's waiting conversations, read once for all that are checked together."""
 
     async def look(self) -> bool:
         """Sweeps; returns whether something was or will soon be due."""
@@ -112,15 +89,15 @@ class Handoffs:
 
     async def measure(self) -> None:
         """Sets the queue's metrics; raises StoreUnavailableError."""
-        count, oldest_ms = await self._conversations.queue()
+        count, oldest_ms = await self.conversations.queue()
         HANDOVERS.set(count)
-        HANDOVER_OLDEST.set((await self._clock()).timestamp() - oldest_ms / 1000 if oldest_ms else 0)
+        HANDOVER_OLDEST.set((await self.clock()).timestamp() - oldest_ms / 1000 if oldest_ms else 0)
 
     async def sweep(self) -> int:
         """Settles the conversations that are due; returns how many facts this replica appended."""
         appended = 0
         for _ in range(QUERIES_PER_SWEEP):
-            batch = await self._conversations_due(RETRY_DELAY)
+            batch = await self.conversations.due_for_look(milliseconds(await self.clock() + RETRY_DELAY), BATCH)
             self._has_work = bool(batch)
             appended += await self._settle_all(batch)
             if len(batch) < BATCH:
@@ -128,10 +105,10 @@ class Handoffs:
         return appended
 
     async def _settle_all(self, batch: list[tuple[InboxConversation, int]]) -> int:
-        now_ms, configs = milliseconds(await self._clock()), dict[str, CompanyConfig]()
+        now_ms, configs = milliseconds(await self.clock()), dict[str, CompanyConfig]()
         if len(batch) == BATCH:
             # So many are checked that those who have just begun to wait go first.
-            newest = await self._conversations.due_for_look(now_ms, NEWEST_FIRST, latest_first=True)
+            newest = await self.conversations.due_for_look(now_ms, NEWEST_FIRST, latest_first=True)
             newest_keys = {(state.company, state.conversation) for state, _ in newest}
             batch = [
                 *newest,
@@ -146,20 +123,13 @@ class Handoffs:
         for group in (due[start : start + CONCURRENCY] for start in range(0, len(due), CONCURRENCY)):
             settled = await asyncio.gather(*(self._settle_safely(state, configs[state.company]) for state, _ in group))
             appended += sum(outcome.appended for outcome in settled)
-            await self._conversations.store_next_looks(
+            await self.conversations.store_next_looks(
                 [
                     (state, due_ms, milliseconds(outcome.again) if outcome.again else None)
                     for (state, due_ms), outcome in zip(group, settled, strict=True)
                 ]
             )
         return appended
-
-    async def due(self) -> list[tuple[str, str]]:
-        """The companies and conversations that the store lists as due."""
-        return [(state.company, state.conversation) for state, _ in await self._conversations_due(timedelta())]
-
-    async def _conversations_due(self, ahead: timedelta) -> list[tuple[InboxConversation, int]]:
-        return await self._conversations.due_for_look(milliseconds(await self._clock() + ahead), BATCH)
 
     async def _settle_safely(self, state: InboxConversation, config: CompanyConfig) -> Settled:
         try:
@@ -169,17 +139,17 @@ class Handoffs:
             _log.warning(
                 "not given back", company=state.company, conversation=state.conversation, error=str(error)[:300]
             )
-            return Settled(0, await self._clock() + RETRY_DELAY)
+            return Settled(0, await self.clock() + RETRY_DELAY)
 
     async def _settle_or_wait(self, state: InboxConversation, config: CompanyConfig) -> Settled:
         if state.due_since is None:
             return Settled(0, None)
-        now, policy = await self._clock(), _handoff_policy(config)
+        now, policy = await self.clock(), _handoff_policy(config)
         assign_again = None
         try:
             if config.assignment == IN_TURN:
                 async with self._assignment_lock:
-                    assign_again = await self._assign_in_turn(state, now)
+                    assign_again = await self.assign_in_turn(state, now)
         except NexusError as error:
             _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
             assign_again = now + RETRY_DELAY
@@ -190,25 +160,25 @@ class Handoffs:
             settled = await self.settle(state.company, state.conversation, policy)
         return Settled(settled.appended, min(filter(None, (assign_again, settled.again)), default=None))
 
-    async def settle(self, company: str, conversation: str, policy: HandoffPolicy) -> Settled:
+    async def settle(self, company: str, conversation: str, policy: handoff.HandoffPolicy) -> Settled:
         """Appends what is due in one conversation: a change of owner, a notice, both or nothing."""
         check_at: datetime | None = None
 
         async def due(snapshot: Snapshot) -> NewFact | None:
             nonlocal check_at
-            now = await self._clock()
+            now = await self.clock()
             absence = await self._absence(company, conversation, snapshot)
             queue_place = await self._queue_place(company, conversation, snapshot, now)
-            decision = decide(
-                snapshot, LogPlace(company, conversation, self._log.era), policy, now, absence, queue_place
+            decision = handoff.decide(
+                snapshot, handoff.LogPlace(company, conversation, self.log.era), policy, now, absence, queue_place
             )
-            check_at = decision.at if isinstance(decision, NotYet) else None
+            check_at = decision.at if isinstance(decision, handoff.NotYet) else None
             return fact_of(decision)
 
         appended = 0
         for _ in range(MAX_APPENDS):
             try:
-                stored = await self._log.append_if(company, conversation, due)
+                stored = await self.log.append_if(company, conversation, due)
             except ConversationBusyError:
                 _log.warning(
                     "a conversation kept moving while it was given back", company=company, conversation=conversation
@@ -217,20 +187,20 @@ class Handoffs:
             if stored is None:
                 return Settled(appended, check_at)
             appended += not stored.duplicate
-        return Settled(appended, await self._clock() + RETRY_DELAY)
+        return Settled(appended, await self.clock() + RETRY_DELAY)
 
     async def _queue_place(
         self, company: str, conversation: str, snapshot: Snapshot, now: datetime
-    ) -> QueuePlace | None:
+    ) -> handoff.QueuePlace | None:
         """The conversation's place in the queue; None unless it waits for a person and that notice is still to be
         sent."""
         owner = snapshot.last.get(ChatKind.OWNER)
-        if owner is None or snapshot.owner is not OwnerKind.WAITING or is_superseded_notice(snapshot, owner):
+        if owner is None or snapshot.owner is not OwnerKind.WAITING or handoff.is_superseded_notice(snapshot, owner):
             return None
         if company not in self._queues:
-            self._queues[company] = asyncio.create_task(self._conversations.waiting(company))
-        key = waiting_key(company, conversation, LogPosition(self._log.era, owner.seq))
-        return QueuePlace(
+            self._queues[company] = asyncio.create_task(self.conversations.waiting(company))
+        key = waiting_key(company, conversation, LogPosition(self.log.era, owner.seq))
+        return handoff.QueuePlace(
             1 + bisect_left(await self._queues[company], key),
             await self._usual_wait(company, now),
             await self._has_staff(company, now, owner.stored_at),
@@ -241,7 +211,7 @@ class Handoffs:
         if cached is not None and now - cached[0] < (USUAL_WAIT_TTL if cached[1] else UNKNOWN_WAIT_TTL):
             return cached[1]
         try:
-            usual_wait = await self._measure_usual_wait(company)
+            usual_wait = await self.measure_usual_wait(company)
         except StoreUnavailableError:
             # The notice gives their place all the same, without a usual wait.
             return None
@@ -250,33 +220,33 @@ class Handoffs:
 
     async def _has_staff(self, company: str, now: datetime, waiting_since: datetime) -> bool | None:
         try:
-            has_staff = await self._looks.is_anybody_here(company, now - AT_DESK_FOR)
+            has_staff = await self.looks.is_anybody_here(company, now - AT_DESK_FOR)
         except RedisUnavailableError:
             return True  # without evidence, people are not reported as away
         # Open consoles report their human agents only once somebody waits.
-        return has_staff if has_staff or now >= waiting_since + ROLL_CALL else None
+        return has_staff if has_staff or now >= waiting_since + handoff.ROLL_CALL else None
 
-    async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> Absence | None:
-        seq_range = unreplied_range(snapshot)
+    async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> handoff.Absence | None:
+        seq_range = handoff.unreplied_range(snapshot)
         if seq_range is None:
             return None
-        facts = await self._log.read(company, conversation, *seq_range)
+        facts = await self.log.read(company, conversation, *seq_range)
         first = next((fact for fact in facts if fact.kind is ChatKind.VISITOR), snapshot.last[ChatKind.VISITOR])
         operator = snapshot.owner_data.get("operatorId")
         try:
-            last_look = await self._looks.last(company, conversation, operator) if operator else None
+            last_look = await self.looks.last(company, conversation, operator) if operator else None
         except RedisUnavailableError:
             # If it is unknown whether the owner reads, the visitor must not be left waiting.
             last_look = None
-        return Absence(first.stored_at, last_look)
+        return handoff.Absence(first.stored_at, last_look)
 
     async def _config(self, company: str) -> CompanyConfig:
-        settings = await self._companies.get(company)
+        settings = await self.companies.get(company)
         return settings.config if settings else DEFAULT_CONFIG
 
 
-def _handoff_policy(config: CompanyConfig) -> HandoffPolicy:
-    return HandoffPolicy(
+def _handoff_policy(config: CompanyConfig) -> handoff.HandoffPolicy:
+    return handoff.HandoffPolicy(
         handoff=timedelta(seconds=config.handoff_timeout_seconds),
         idle=timedelta(minutes=config.owner_idle_minutes),
         idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
@@ -285,7 +255,7 @@ def _handoff_policy(config: CompanyConfig) -> HandoffPolicy:
     )
 
 
-def _earliest_decision(state: InboxConversation, policy: HandoffPolicy, now: datetime) -> datetime:
+def _earliest_decision(state: InboxConversation, policy: handoff.HandoffPolicy, now: datetime) -> datetime:
     start = state.due_since or now
     match state.ownership.owner.kind:
         case OwnerKind.WAITING:
@@ -296,13 +266,15 @@ def _earliest_decision(state: InboxConversation, policy: HandoffPolicy, now: dat
             return now
 
 
-def fact_of(decision: Decision) -> NewFact | None:
+def fact_of(decision: handoff.Decision) -> NewFact | None:
     """The fact that a decision appends; None if it appends nothing."""
     match decision:
-        case GiveBack(event_id=event_id, to=owner, reason=reason, opens_at=opens_at, language=language):
-            change = OwnerChanged(owner=Owner(kind=owner), by=BY, reason=reason, opens_at=opens_at, language=language)
+        case handoff.GiveBack(event_id=event_id, to=owner, reason=reason, opens_at=opens_at, language=language):
+            change = OwnerChanged(
+                owner=Owner(kind=owner), by=handoff.BY, reason=reason, opens_at=opens_at, language=language
+            )
             return NewFact(ChatKind.OWNER, change, event_id, event_id)
-        case Notify(event_id=event_id, basis=basis, code=code, text=text):
+        case handoff.Notify(event_id=event_id, basis=basis, code=code, text=text):
             notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)
             return NewFact(ChatKind.SYSTEM, notice, event_id, event_id)
         case _:

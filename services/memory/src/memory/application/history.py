@@ -52,30 +52,20 @@ class FactsPage:
     gone: bool = False
 
 
+@dataclass(slots=True, kw_only=True)
 class HistoryReader:
     """Reads conversations up to a named sequence.
 
     `patience`: seconds to wait for the database if the log can answer instead.
     """
 
-    def __init__(
-        self,
-        *,
-        facts: MongoFacts,
-        conversations: MongoConversations,
-        windows: RecentWindows,
-        log: StreamLog,
-        floor: ProjectionFloor,
-        deadline: float,
-        patience: float = STORE_TIMEOUT_SECONDS,
-    ) -> None:
-        self._facts = facts
-        self._conversations = conversations
-        self._windows = windows
-        self._log = log
-        self._floor = floor
-        self._deadline = deadline
-        self._patience = patience
+    facts: MongoFacts
+    conversations: MongoConversations
+    windows: RecentWindows
+    log: StreamLog
+    floor: ProjectionFloor
+    deadline: float
+    patience: float = STORE_TIMEOUT_SECONDS
 
     async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
         """The newest `limit` messages: with seq ≤ up_to if `exact`, otherwise also newer ones that are cached.
@@ -84,7 +74,7 @@ class HistoryReader:
             ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: a retry may succeed.
         """
         if not exact and up_to == 0:
-            up_to = await self._floor.recent()  # no sequence was named: what is stored
+            up_to = await self.floor.recent()  # no sequence was named: what is stored
         try:
             return await self._newest(company, conversation, up_to, limit, exact=exact)
         except StoreUnavailableError:
@@ -127,15 +117,15 @@ class HistoryReader:
             ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: a retry may succeed.
         """
         target = max(at_least, after)
-        async with self._floor.same_server():
+        async with self.floor.same_server():
             floor = await self._wait_for_floor(target)
-            if after > floor and after > await self._log.end():
+            if after > floor and after > await self.log.end():
                 return FactsPage([], complete=False, gone=True)
-            facts = await self._facts.after(
+            facts = await self.facts.after(
                 company, conversation, self._position(after), self._position(floor), limit + 1
             )
         if len(facts) <= limit and target > floor:
-            facts += await self._log.read(company, conversation, max(floor, after), target)
+            facts += await self.log.read(company, conversation, max(floor, after), target)
         return FactsPage(facts[:limit], complete=len(facts) <= limit)
 
     async def _newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
@@ -149,58 +139,58 @@ class HistoryReader:
         return HistoryRead(window.messages[-limit:], up_to, window.visitor_traits)
 
     async def _window(self, company: str, conversation: str, up_to: int) -> RecentMessages:
-        era = self._log.era
-        cached = await self._windows.get(era, company, conversation)
+        era = self.log.era
+        cached = await self.windows.get(era, company, conversation)
         if cached is not None and cached.up_to >= up_to:
             return cached
-        if cached is not None and up_to - cached.up_to <= MAX_GAP and self._log.whole_from <= cached.up_to + 1:
-            window = cached.extended(await self._log.read(company, conversation, cached.up_to, up_to), up_to)
+        if cached is not None and up_to - cached.up_to <= MAX_GAP and self.log.whole_from <= cached.up_to + 1:
+            window = cached.extended(await self.log.read(company, conversation, cached.up_to, up_to), up_to)
         else:
             window = await self._from_store(company, conversation, up_to, WINDOW_SIZE)
-        self._windows.keep(era, company, conversation, window)
+        self.windows.keep(era, company, conversation, window)
         return window
 
     async def _from_store(
         self, company: str, conversation: str, up_to: int, limit: int, after: int = 0
     ) -> RecentMessages:
         floor = await self._wait_for_floor(up_to)
-        seconds = self._patience if self._is_log_enough(up_to) else STORE_TIMEOUT_SECONDS
+        seconds = self.patience if self._is_log_enough(up_to) else STORE_TIMEOUT_SECONDS
         try:
-            async with asyncio.timeout(seconds), self._floor.same_server():
+            async with asyncio.timeout(seconds), self.floor.same_server():
                 rows, state = await asyncio.gather(
-                    self._facts.newest_messages(
+                    self.facts.newest_messages(
                         company,
                         conversation,
                         self._position(min(floor, up_to)),
                         limit + 1,
                         since=self._position(after) if after else None,
                     ),
-                    self._conversations.get(company, conversation),
+                    self.conversations.get(company, conversation),
                 )
         except TimeoutError as error:
             raise StoreUnavailableError(f"MongoDB did not answer within {seconds:g} s") from error
         stored = stored_window(rows, min(floor, up_to), limit, state.visitor_traits if state else None)
         if up_to <= floor:
             return stored
-        return stored.extended(await self._log.read(company, conversation, floor, up_to), up_to, limit)
+        return stored.extended(await self.log.read(company, conversation, floor, up_to), up_to, limit)
 
     async def _from_log(self, company: str, conversation: str, up_to: int, limit: int) -> RecentMessages:
-        first = max(self._log.first_seq, 1)
+        first = max(self.log.first_seq, 1)
         empty = RecentMessages(first - 1, (), is_complete=True)
-        return empty.extended(await self._log.read(company, conversation, first - 1, up_to), up_to, limit)
+        return empty.extended(await self.log.read(company, conversation, first - 1, up_to), up_to, limit)
 
     def _is_log_enough(self, up_to: int) -> bool:
         """Whether the log alone can answer: it is short enough to read, and not trimmed."""
-        first = max(self._log.first_seq, 1)  # an empty stream reports 0
-        return self._log.whole_from <= first and up_to - first < MAX_GAP
+        first = max(self.log.first_seq, 1)  # an empty stream reports 0
+        return self.log.whole_from <= first and up_to - first < MAX_GAP
 
     async def _wait_for_floor(self, seq: int) -> int:
         """Returns the floor, once it is at most MAX_GAP below `seq`; raises ProjectionBehindError."""
-        if seq - self._floor.seq > MAX_GAP and not await self._floor.reach(seq - MAX_GAP, self._deadline):
+        if seq - self.floor.seq > MAX_GAP and not await self.floor.reach(seq - MAX_GAP, self.deadline):
             raise ProjectionBehindError(
-                f"the projection is at {self._floor.seq} and {seq} was named: it is catching up, try again"
+                f"the projection is at {self.floor.seq} and {seq} was named: it is catching up, try again"
             )
-        return self._floor.seq
+        return self.floor.seq
 
     def _position(self, seq: int) -> LogPosition:
-        return LogPosition(self._log.era, seq)
+        return LogPosition(self.log.era, seq)

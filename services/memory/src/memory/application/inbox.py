@@ -1,5 +1,6 @@
 """Reads conversations, one or many, for human agents."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from contracts.conversation_rpc import ConversationView, MessageView
@@ -28,44 +29,35 @@ MAX_EVENTS = 200
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inbox:
     """Reads the projected conversations."""
 
-    def __init__(
-        self,
-        *,
-        facts: MongoFacts,
-        conversations: MongoConversations,
-        searching: InboxSearch,
-        looks: RedisLooks,
-        log: StreamLog,
-        floor: ProjectionFloor,
-    ) -> None:
-        self._search = searching
-        self._looks = looks
-        self._facts = facts
-        self._conversations = conversations
-        self._log = log
-        self._floor = floor
+    facts: MongoFacts
+    conversations: MongoConversations
+    searching: InboxSearch
+    looks: RedisLooks
+    log: StreamLog
+    floor: ProjectionFloor
 
     async def get(self, company: str, conversation: str) -> ConversationView | None:
         """Returns one conversation as of the request."""
         await self.fresh()
-        state = await self._conversations.get(company, conversation)
+        state = await self.conversations.get(company, conversation)
         return conversation_view(state) if state and state.started_at else None
 
     async def counts(self, company: str, operator: str) -> dict[str, int]:
         """The number of conversations in each list, as of the request."""
         await self.fresh()
-        return await self._conversations.counts(company, operator)
+        return await self.conversations.counts(company, operator)
 
     async def unread(self, company: str, operator: str) -> dict[str, int] | None:
         """For each conversation, the sequence of its newest visitor message that is unanswered and that this human
         agent has not read; None if it is unknown what they have read."""
         await self.fresh()
-        unanswered = await self._conversations.unanswered(company, MAX_UNREAD)
+        unanswered = await self.conversations.unanswered(company, MAX_UNREAD)
         try:
-            read_positions = await self._looks.read(company, operator, unanswered)
+            read_positions = await self.looks.read(company, operator, unanswered)
         except RedisUnavailableError:
             return None
         return {name: seq for (name, seq), up_to in zip(unanswered.items(), read_positions, strict=True) if seq > up_to}
@@ -73,14 +65,14 @@ class Inbox:
     async def latest(self, company: str, user_id: str) -> str | None:
         """The person's most recently active conversation, as of the request."""
         await self.fresh()
-        return await self._conversations.latest_of(company, user_id)
+        return await self.conversations.latest_of(company, user_id)
 
     async def page(
         self, company: str, filters: InboxFilter, limit: int, cursor: str | None
     ) -> PageOf[ConversationView]:
         """A page of conversations, latest activity first, as of the request."""
         await self.fresh()
-        page = await self._conversations.page(company, filters, limit, cursor)
+        page = await self.conversations.page(company, filters, limit, cursor)
         return PageOf([conversation_view(state) for state in page.items], page.next)
 
     async def search(
@@ -89,13 +81,13 @@ class Inbox:
         """A page of matches, latest activity first unless `oldest_first`, and whether every conversation was
         examined."""
         await self.fresh()
-        hits = await self._search.find(company, query)
+        hits = await self.searching.find(company, query)
         rows = hits.rows[::-1] if oldest_first else hits.rows
         if cursor:
             activity = from_cursor(cursor, company).removeprefix(f"{company}/")
             rows = [row for row in rows if (row.latest > activity if oldest_first else row.latest < activity)]
         page_rows = rows[:limit]
-        states = await self._conversations.load([(company, row.name) for row in page_rows])
+        states = await self.conversations.load([(company, row.name) for row in page_rows])
         page_states = [state for row in page_rows if (state := states.get((company, row.name))) is not None]
         next_cursor = to_cursor(f"{company}/{page_rows[-1].latest}", company) if len(rows) > limit else None
         return PageOf([conversation_view(state) for state in page_states], next_cursor), hits.complete
@@ -105,7 +97,7 @@ class Inbox:
     ) -> PageOf[MessageView]:
         """A page of messages, oldest first. `latest`: the last page, or with its cursor the one before."""
         await self.fresh()
-        page = await self._facts.messages(company, conversation, limit, cursor, latest=latest)
+        page = await self.facts.messages(company, conversation, limit, cursor, latest=latest)
         return PageOf([message for fact in page.items if (message := view(fact)) is not None], page.next)
 
     async def events(
@@ -116,29 +108,29 @@ class Inbox:
         start_cursor, end_cursor = (after, cursor) if latest else (cursor, after)
         since = position_at(start_cursor, prefix) if start_cursor else LogPosition(0, 0)
         up_to = position_at(end_cursor, prefix) if end_cursor else None
-        facts = await self._facts.owner_changes(company, conversation, since, up_to, MAX_EVENTS)
+        facts = await self.facts.owner_changes(company, conversation, since, up_to, MAX_EVENTS)
         return [event for fact in facts if (event := owner_event(fact)) is not None]
 
     async def message(self, company: str, conversation: str, message_id: str) -> MessageView | None:
         """Finds one message by its id, in the store or in the log."""
-        fact = await self._facts.message(company, conversation, message_id)
+        fact = await self.facts.message(company, conversation, message_id)
         if fact is not None:
             return view(fact)
-        floor, end = self._floor.seq, await self._log.end()
+        floor, end = self.floor.seq, await self.log.end()
         if end - floor > MAX_GAP:
-            await self._floor.reach(end - MAX_GAP, PROJECTION_TIMEOUT_SECONDS)
-            floor = self._floor.seq
-        for logged in await self._log.read(company, conversation, floor, end):
+            await self.floor.reach(end - MAX_GAP, PROJECTION_TIMEOUT_SECONDS)
+            floor = self.floor.seq
+        for logged in await self.log.read(company, conversation, floor, end):
             message = view(logged)
             if message is not None and message.id == message_id:
                 return message
         # The projection may have stored it and moved its floor between the two reads.
-        fact = await self._facts.message(company, conversation, message_id)
+        fact = await self.facts.message(company, conversation, message_id)
         return view(fact) if fact else None
 
     async def fresh(self) -> None:
         """Waits for the projection to reach the log's current end; if that takes too long, answers are older."""
-        await self._floor.reach(await self._log.end(), PROJECTION_TIMEOUT_SECONDS)
+        await self.floor.reach(await self.log.end(), PROJECTION_TIMEOUT_SECONDS)
 
 
 def conversation_view(state: InboxConversation) -> ConversationView:

@@ -5,9 +5,8 @@ from datetime import UTC, date
 
 from contracts.insight_rpc import Complaint, InsightsDay, InsightsReply, InsightsRequest
 from memory.adapters.mongo_conversations import MongoConversations
-from memory.adapters.mongo_ratings import MongoRatings
+from memory.adapters.mongo_ratings import MongoRatings, Rating
 from memory.domain.conversation import ConversationOutcome
-from memory.domain.rating import Rating
 
 MAX_CONVERSATIONS = 20_000
 MAX_RATINGS = 20_000

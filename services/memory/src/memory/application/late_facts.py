@@ -49,41 +49,31 @@ class FactSubject:
         return (*user_names, f"{self.company}/{self.conversation}") if self.conversation else user_names
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LateFacts:
     """Keeps facts about deleted subjects out of the store. `drop` removes a conversation from this process's memory."""
 
-    def __init__(
-        self,
-        *,
-        tombstones: MongoTombstones,
-        store: MongoErasure,
-        bus: StreamErasure,
-        log: StreamLog,
-        floor: ProjectionFloor,
-        drop: ConversationDropper,
-        clock: Clock,
-    ) -> None:
-        self._tombstones = tombstones
-        self._store = store
-        self._bus = bus
-        self._log = log
-        self._floor = floor
-        self._drop = drop
-        self._clock = clock
+    tombstones: MongoTombstones
+    store: MongoErasure
+    bus: StreamErasure
+    log: StreamLog
+    floor: ProjectionFloor
+    drop: ConversationDropper
+    clock: Clock
 
     async def project(
         self, facts: Sequence[LogFact], project: Callable[[Sequence[LogFact]], Awaitable[None]]
     ) -> Sequence[LogFact]:
         """Projects the facts whose conversations were not deleted, and returns them; raises StoreUnavailableError."""
-        started = self._clock.monotonic()
+        started = self.clock.monotonic()
         deleted = await self._deleted(facts)
         facts = [fact for fact in facts if fact.position not in deleted] if deleted else facts
         await project(facts)
-        if self._clock.monotonic() - started > SLOW_SECONDS:
+        if self.clock.monotonic() - started > SLOW_SECONDS:
             deleted = await self._deleted(facts)
             for fact in (fact for fact in facts if fact.position in deleted):
-                self._drop(fact.company, [fact.conversation])
-                await self._store.erase_late(_single_erasure(fact.company, fact.conversation, fact.at, fact.position))
+                self.drop(fact.company, [fact.conversation])
+                await self.store.erase_late(_single_erasure(fact.company, fact.conversation, fact.at, fact.position))
         return facts
 
     async def take(self, subject: FactSubject, take: Callable[[], Awaitable[Outcome]]) -> Outcome:
@@ -105,7 +95,7 @@ class LateFacts:
         Raises:
             StoreUnavailableError, BusUnavailableError, and what `take` raises.
         """
-        started = self._clock.monotonic()
+        started = self.clock.monotonic()
         outcomes: list[Outcome] = [Ack() for _ in facts]
         late, undecided = await self._late({index: subject for index, (subject, _) in enumerate(facts)})
         for index in undecided:
@@ -115,19 +105,19 @@ class LateFacts:
             taken_outcomes = await take([facts[index][1] for index in kept])
             for index, outcome in zip(kept, taken_outcomes, strict=True):
                 outcomes[index] = outcome
-        if kept and self._clock.monotonic() - started > SLOW_SECONDS:
+        if kept and self.clock.monotonic() - started > SLOW_SECONDS:
             for index, subject in (await self._late({index: facts[index][0] for index in kept}))[0].items():
-                if subject.conversation and not await self._store.existing(subject.company, [subject.conversation]):
-                    await self._store.erase(
+                if subject.conversation and not await self.store.existing(subject.company, [subject.conversation]):
+                    await self.store.erase(
                         _single_erasure(subject.company, subject.conversation, subject.at, LogPosition(0, 0))
                     )
                 late[index], outcomes[index] = subject, Ack()
         for subject in late.values():
-            await self._bus.remove(FACTS.name, subject.seq)
+            await self.bus.remove(FACTS.name, subject.seq)
         return outcomes
 
     async def _deleted(self, facts: Sequence[LogFact]) -> frozenset[LogPosition]:
-        tombstones = await self._tombstones.conversations({(fact.company, fact.conversation) for fact in facts})
+        tombstones = await self.tombstones.conversations({(fact.company, fact.conversation) for fact in facts})
         return frozenset(
             fact.position
             for fact in facts
@@ -137,7 +127,7 @@ class LateFacts:
     async def _late(self, facts: Mapping[int, FactSubject]) -> tuple[dict[int, FactSubject], set[int]]:
         """The late facts, and the indexes of those for which this is undecided."""
         names = {name for subject in facts.values() for name in subject.names}
-        tombstones = {tombstone.name: tombstone for tombstone in await self._tombstones.of(names)}
+        tombstones = {tombstone.name: tombstone for tombstone in await self.tombstones.of(names)}
         late: dict[int, FactSubject] = {}
         of_deleted: dict[int, tuple[str, str]] = {}
         for index, subject in facts.items():
@@ -150,7 +140,7 @@ class LateFacts:
         of_deleted = await self._not_existing(of_deleted)
         if not of_deleted:
             return late, set()
-        is_stored = await self._floor.reach(await self._log.end(), PROJECTION_TIMEOUT_SECONDS)
+        is_stored = await self.floor.reach(await self.log.end(), PROJECTION_TIMEOUT_SECONDS)
         of_deleted = await self._not_existing(of_deleted)
         if not is_stored:
             return late, set(of_deleted)
@@ -160,7 +150,7 @@ class LateFacts:
         missing = {
             conversation
             for conversation in set(facts.values())
-            if not await self._store.existing(conversation[0], [conversation[1]])
+            if not await self.store.existing(conversation[0], [conversation[1]])
         }
         return {index: conversation for index, conversation in facts.items() if conversation in missing}
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.conversation_rpc import MessageView
@@ -27,25 +28,16 @@ CATCH_UP_SECONDS = 1.0
 """How long a reader of remembered facts waits for lessons that are being learned."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Learner:
     """Learns facts about customers from their turns and watchlists."""
 
-    def __init__(
-        self,
-        *,
-        memories: Memories,
-        conversations: MongoConversations,
-        inbox: Inbox,
-        histories: HistoryReader,
-        market: MarketClient,
-        log: StreamLog,
-    ) -> None:
-        self._memories = memories
-        self._conversations = conversations
-        self._inbox = inbox
-        self._histories = histories
-        self._market = market
-        self._log = log
+    memories: Memories
+    conversations: MongoConversations
+    inbox: Inbox
+    histories: HistoryReader
+    market: MarketClient
+    log: StreamLog
 
     async def turn(
         self, company: str, conversation: str, turn: str, basis: int, time: datetime, *, patient: bool
@@ -66,12 +58,12 @@ class Learner:
             :MAX_SYMBOLS
         ]
         try:
-            known_symbols = await self._market.known_symbols(symbols) if symbols else frozenset[str]()
+            known_symbols = await self.market.known_symbols(symbols) if symbols else frozenset[str]()
         except ServiceUnavailableError:
             if patient:
                 raise
             known_symbols = frozenset[str]()
-        era = self._log.era
+        era = self.log.era
 
         def learn(memory: Remembered) -> Remembered:
             texts = tuple(
@@ -79,7 +71,7 @@ class Learner:
             )
             return with_lesson(memory, FinishedTurn(turn, time, texts, known_symbols)) if texts else memory
 
-        await self._memories.change(company, user, learn, turn=turn)
+        await self.memories.change(company, user, learn, turn=turn)
 
     async def unanswered_messages(
         self, company: str, conversation: str, basis: int
@@ -89,14 +81,14 @@ class Learner:
         Raises:
             StoreUnavailableError, ProjectionBehindError, UnknownSequenceError: a retry may succeed.
         """
-        state = await self._conversations.get(company, conversation)
+        state = await self.conversations.get(company, conversation)
         if state is None or state.person_position is None:
             # Another replica may be about to store the message that was answered.
-            await self._inbox.fresh()
-            state = await self._conversations.get(company, conversation)
+            await self.inbox.fresh()
+            state = await self.conversations.get(company, conversation)
         if state is None or state.person is None or state.person.role != CUSTOMER:
             return None
-        history = await self._histories.newest(company, conversation, basis, MAX_MESSAGES, exact=True)
+        history = await self.histories.newest(company, conversation, basis, MAX_MESSAGES, exact=True)
         messages = unanswered_messages(history.messages)
         return (state.person.user_id, messages) if messages else None
 
@@ -105,7 +97,7 @@ class Learner:
         # After that time, or if the log does not answer, readers get what has been learned.
         with suppress(NexusError, TimeoutError):
             async with asyncio.timeout(CATCH_UP_SECONDS):
-                await self._inbox.fresh()
+                await self.inbox.fresh()
 
     async def forget(self, company: str, user: str) -> bool:
         """Forgets everything, including what was said but not learned yet; returns whether anything was remembered.
@@ -113,14 +105,14 @@ class Learner:
         Raises:
             StoreUnavailableError, and what the log raises.
         """
-        newest = LogPosition(self._log.era, await self._log.end())
-        await self._inbox.fresh()
-        has_no_conversation = await self._conversations.latest_of(company, user) is None
-        return await self._memories.forget(company, user, None if has_no_conversation else newest)
+        newest = LogPosition(self.log.era, await self.log.end())
+        await self.inbox.fresh()
+        has_no_conversation = await self.conversations.latest_of(company, user) is None
+        return await self.memories.forget(company, user, None if has_no_conversation else newest)
 
     async def add_favourite(self, company: str, user: str, symbol: str, call: str, time: datetime) -> None:
         """Makes a symbol that was added to the user's watchlist a favourite; raises StoreUnavailableError."""
-        await self._memories.change(company, user, lambda memory: with_favourite(memory, symbol, call, time))
+        await self.memories.change(company, user, lambda memory: with_favourite(memory, symbol, call, time))
 
 
 def unanswered_messages(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:

@@ -2,19 +2,19 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import structlog
 
 from contracts.errors import NexusError
-from contracts.memory_rpc import LongTermMemory, fact_id
+from contracts.memory_rpc import LongTermMemory, MemoryPatchRequest, MemoryReply, fact_id
 from memory.adapters.announcements import BusAnnouncements
 from memory.domain.fact_changes import all_forgotten, update, with_forgotten_words, without_history
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, with_patch
-from memory.errors import CorrectionReusedError, MemoryMovedError, StoreUnavailableError
+from memory.errors import ConflictError, MovedError, StoreUnavailableError
 from memory.ports import MemoryStore
 from runtime.calls.deadlines import caller_has_gone
 from runtime.clock import Clock
@@ -47,10 +47,6 @@ class Memories:
         # Changes of one user are made one after another here; only those of other replicas can interfere.
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
-    async def get(self, company: str, user: str) -> LongTermMemory:
-        """The user's memory; raises StoreUnavailableError."""
-        return (await self._store.load(company, user)).state.dated_view()
-
     async def held(self, company: str, user: str) -> Remembered:
         """The user's memory together with what was forgotten; raises StoreUnavailableError."""
         return (await self._store.load(company, user)).state
@@ -60,48 +56,30 @@ class Memories:
         stored = await self._store.load(company, user)
         return stored.state.dated_view(), stored.version or NO_VERSION
 
-    async def correct(
-        self,
-        company: str,
-        user: str,
-        patch: dict[str, object],
-        *,
-        base_version: str | None = None,
-        request: str | None = None,
-        body_digest: str | None = None,
-        subject: str | None = None,
-        forgotten_facts: Sequence[str] = (),
-        replacements: Mapping[str, str] | None = None,
-    ) -> LongTermMemory:
+    async def correct(self, request: MemoryPatchRequest) -> MemoryReply:
         """Applies the user's own merge patch, and returns the memory after it.
 
-        Args:
-            base_version: the version that the patch was made from, if known.
-            request: the patch's id; one that was applied before changes nothing.
-            body_digest: digest of the request that came under this id.
-            subject: what the patch forgets, in the user's words.
-            forgotten_facts: facts of the history that it forgets.
-            replacements: facts, each with the one that takes its place.
-
         Raises:
-            BadMemoryError, CorrectionReusedError, MemoryMovedError, StoreUnavailableError.
+            BadFieldsError, ConflictError, MovedError, StoreUnavailableError.
         """
-        mark = f"{request} {body_digest}" if request and body_digest else request
+        request_id, digest = request.request_id, request.body
+        mark = f"{request_id} {digest}" if request_id and digest else request_id
 
         def correction(state: Remembered) -> Remembered:
-            if body_digest and any(entry.startswith(f"{request} ") for entry in state.applied_requests):
-                raise CorrectionReusedError("Idempotency-Key: it was used for another correction; choose a new one")
+            if digest and any(entry.startswith(f"{request_id} ") for entry in state.applied_requests):
+                raise ConflictError("Idempotency-Key: it was used for another correction; choose a new one")
             now = self._clock.now()
-            changed_state = without_history(with_patch(state, patch, now), forgotten_facts, now)
-            for old, new in (replacements or {}).items():
-                updated = update(changed_state, fact_id(old), new, now)
-                changed_state = updated.state if updated else changed_state
-            if subject:
-                changed_state = with_forgotten_words(changed_state, (subject,), now)
+            changed_state = without_history(with_patch(state, request.patch, now), request.past or (), now)
+            for old, new in (request.corrects or {}).items():
+                changed_state = update(changed_state, fact_id(old), new, now).state
+            if request.about:
+                changed_state = with_forgotten_words(changed_state, (request.about,), now)
             return changed_state.with_request(mark) if mark else changed_state
 
-        _, after = await self.change(company, user, correction, base_version=base_version, request=mark)
-        return after.dated_view()
+        _, after = await self.change(
+            request.company_id, request.user_id, correction, base_version=request.over, request=mark
+        )
+        return MemoryReply(memory=after.dated_view())
 
     async def forget(self, company: str, user: str, said_up_to: LogPosition | None = None) -> bool:
         """Forgets everything; returns whether there was anything. `said_up_to`: the log's end if the user has written
@@ -138,7 +116,7 @@ class Memories:
 
         Raises:
             StoreUnavailableError: nothing was stored, or that could not be determined.
-            MemoryMovedError: the stored version is not `base_version`.
+            MovedError: the stored version is not `base_version`.
             What `change` raises.
         """
         lock = self._locks.setdefault((company, user), asyncio.Lock())
@@ -160,7 +138,7 @@ class Memories:
                 if request is not None and request in stored.state.applied_requests:
                     return stored.state, stored.state
                 if base_version is not None and base_version != (stored.version or NO_VERSION):
-                    raise MemoryMovedError("what is remembered has changed meanwhile: read it again, then patch")
+                    raise MovedError("what is remembered has changed meanwhile: read it again, then patch")
                 if caller_has_gone():
                     raise StoreUnavailableError("the caller has stopped waiting for the change")
                 changed = change(stored.state)

@@ -98,26 +98,17 @@ class _PersonIndex:
         return [RankedMessage(self.index.passage(passage_id), score) for passage_id, score in fused]
 
 
+@dataclass(slots=True, kw_only=True)
 class MessageSearch:
     """Searches people's conversations."""
 
-    def __init__(
-        self,
-        *,
-        past: MongoPastConversations,
-        memories: Memories,
-        inbox: Inbox,
-        floor: ProjectionFloor,
-        clock: Clock,
-        embeddings: Embeddings,
-    ) -> None:
-        self._embeddings = embeddings
-        self._past = past
-        self._memories = memories
-        self._inbox = inbox
-        self._floor = floor
-        self._clock = clock
-        self._indexes: OrderedDict[tuple[str, str], _PersonIndex] = OrderedDict()
+    past: MongoPastConversations
+    memories: Memories
+    inbox: Inbox
+    floor: ProjectionFloor
+    clock: Clock
+    embeddings: Embeddings
+    _indexes: OrderedDict[tuple[str, str], _PersonIndex] = field(init=False, default_factory=OrderedDict)
 
     async def search(
         self,
@@ -136,18 +127,18 @@ class MessageSearch:
         """
         while True:
             entry = self._index_of(company, user)
-            embedding = asyncio.create_task(self._embeddings.question(query))
+            embedding = asyncio.create_task(self.embeddings.question(query))
             complete = await self._update(company, user, entry)
-            memory = await self._memories.held(company, user)
+            memory = await self.memories.held(company, user)
             vector = await embedding
             async with entry.lock:
-                now = self._clock.now()
+                now = self.clock.now()
                 excluded = self._in_prompt(entry.index, conversation, prompt)
                 extra = EXTRA_HITS + (EXTRA_HITS_FORGOTTEN if memory.forgotten_facts else 0)
                 max_hits = limit + extra if vector is None else max(limit + extra, MAX_NEAREST)
                 hits = await asyncio.to_thread(entry.index.search, query, max_hits, now, excluded)
                 if vector is not None:
-                    by_meaning = entry.near.nearness_to(vector, self._embeddings.usual)
+                    by_meaning = entry.near.nearness_to(vector, self.embeddings.usual)
                     hits = entry.ranked(hits, by_meaning, excluded)[: limit + extra]
                 recalled = [
                     self._recalled(entry, hit, memory)
@@ -185,7 +176,7 @@ class MessageSearch:
             return frozenset()
         if prompt is None:
             return index.newest(conversation, DEFAULT_PROMPT_MESSAGES)
-        era = self._floor.position.era
+        era = self.floor.position.era
         return index.between(conversation, LogPosition(era, prompt[0]), LogPosition(era, prompt[1]))
 
     def _index_of(self, company: str, user: str) -> _PersonIndex:
@@ -206,7 +197,7 @@ class MessageSearch:
         """Updates the index; returns whether everything is in it. Concurrent searches wait for the same update, which
         goes on if they stop waiting."""
         if entry.update is None or entry.update.done():
-            await self._inbox.fresh()
+            await self.inbox.fresh()
             if entry.update is None or entry.update.done():
                 entry.update = asyncio.create_task(
                     self._read_new(company, user, entry), name="reading for search_memory", context=detached_context()
@@ -221,8 +212,8 @@ class MessageSearch:
             raise StoreUnavailableError("memory is stopping: try again") from None
 
     async def _read_new(self, company: str, user: str, entry: _PersonIndex) -> bool:
-        floor = self._floor.position
-        conversations = await self._past.newest(company, user, MAX_CONVERSATIONS)
+        floor = self.floor.position
+        conversations = await self.past.newest(company, user, MAX_CONVERSATIONS)
         if len(conversations) < MAX_CONVERSATIONS and not entry.read.keys() <= {
             conversation.conversation for conversation in conversations
         }:
@@ -247,13 +238,13 @@ class MessageSearch:
         while True:
             if entry.gone or len(entry.index) >= MAX_MESSAGES:
                 return False
-            page = await self._past.messages_since(company, past.conversation, position, PAGE_SIZE)
+            page = await self.past.messages_since(company, past.conversation, position, PAGE_SIZE)
             async with entry.lock:
                 new = await asyncio.to_thread(_add_new, entry, page.passages)
-                if self._embeddings.enabled:
+                if self.embeddings.enabled:
                     for passage in new:
                         entry.near.put(passage.id, passage.text)
-                    self._embeddings.fill(entry.near)
+                    self.embeddings.fill(entry.near)
             if page.up_to is None:
                 break
             position = page.up_to

@@ -6,6 +6,7 @@ that a merge can be undone.
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 
 import structlog
 
@@ -20,7 +21,7 @@ from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.desk import BY, mention_name_by_id
-from memory.errors import NoSuchPersonError, NotMergedError, RedisUnavailableError
+from memory.errors import ConflictError, NotFoundError, RedisUnavailableError
 
 CONCURRENCY = 8
 """Conversations moved concurrently."""
@@ -29,38 +30,29 @@ MAX_COLLEAGUES = 600
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class People:
     """Merges people, and lists colleagues."""
 
-    def __init__(
-        self,
-        *,
-        desk: Desk,
-        store: MongoDesk,
-        conversations: MongoConversations,
-        companies: MongoCompanies,
-        inbox: Inbox,
-        looks: RedisLooks,
-    ) -> None:
-        self._desk = desk
-        self._store = store
-        self._conversations = conversations
-        self._companies = companies
-        self._inbox = inbox
-        self._looks = looks
+    desk: Desk
+    store: MongoDesk
+    conversations: MongoConversations
+    companies: MongoCompanies
+    inbox: Inbox
+    looks: RedisLooks
 
     async def merge(self, request: PersonMerge) -> PersonMerged:
         """Moves all of a visitor's conversations to another person, or back to the visitor.
 
         Raises:
-            NoSuchPersonError: one of them has not written to the company.
-            NotMergedError: they are already one person, the visitor is merged with somebody else, or is a customer,
+            NotFoundError: one of them has not written to the company.
+            ConflictError: they are already one person, the visitor is merged with somebody else, or is a customer,
                 whose identity is known.
         """
-        await self._inbox.fresh()
+        await self.inbox.fresh()
         company, person = request.company_id, request.person_id
         into = await self._target(request) if request.into else None
-        conversations = await self._conversations.of_person(company, person, request.most + 1, handed_over=into is None)
+        conversations = await self.conversations.of_person(company, person, request.most + 1, handed_over=into is None)
         if into is not None and into != request.by:
             await self._check(company, person, into, conversations)
         moved, has_more = conversations[: request.most], len(conversations) > request.most
@@ -86,15 +78,15 @@ class People:
             return request.into
         into = await self._identity(request.company_id, request.into)
         if into == request.person_id:
-            raise NotMergedError("they are already the same person")
+            raise ConflictError("they are already the same person")
         return into
 
     async def _identity(self, company: str, person: str) -> str:
-        """The id under which the desk shows a person, which differs after a merge; raises NoSuchPersonError."""
+        """The id under which the desk shows a person, which differs after a merge; raises NotFoundError."""
         for handed_over in (False, True):
-            for conversation in await self._conversations.of_person(company, person, 1, handed_over=handed_over):
+            for conversation in await self.conversations.of_person(company, person, 1, handed_over=handed_over):
                 return conversation.person_id or person
-        raise NoSuchPersonError(f"nobody with the id {person} has written to this company")
+        raise NotFoundError(f"nobody with the id {person} has written to this company")
 
     async def _check(self, company: str, person: str, into: str, conversations: list[InboxConversation]) -> None:
         authors = [
@@ -103,9 +95,9 @@ class People:
             if conversation.person is not None and conversation.person.user_id == person
         ]
         if any(author.role == CUSTOMER for author in authors):
-            raise NotMergedError("a customer is who they sign in as: merge the visitor with them instead")
+            raise ConflictError("a customer is who they sign in as: merge the visitor with them instead")
         if not conversations and (merged_into := await self._identity(company, person)) != into:
-            raise NotMergedError(f"this visitor has been merged with {merged_into}: separate them first")
+            raise ConflictError(f"this visitor has been merged with {merged_into}: separate them first")
 
     async def _move(self, request: PersonMerge, state: InboxConversation, into: str) -> None:
         company, conversation = state.company, state.conversation
@@ -120,7 +112,7 @@ class People:
         company, conversation = update.company_id, update.conversation_id
         merges = [
             stored.data
-            for stored in await self._store.updates(company, update.previous)
+            for stored in await self.store.updates(company, update.previous)
             if stored.data.person is not None
         ]
         if merges and merges[-1].person and merges[-1].by != merges[-1].person:
@@ -131,7 +123,7 @@ class People:
         self, company: str, conversation: str, update_id: str, person: str, by: str, name: str | None,
         *, begins: bool = False,
     ) -> None:  # fmt: skip
-        await self._desk.update(
+        await self.desk.update(
             ConversationUpdate(
                 company_id=company,
                 conversation_id=conversation,
@@ -147,11 +139,11 @@ class People:
         """The company's team, and everybody who was at the desk within a day, without those who have left the team;
         only the team if Redis is unavailable."""
         company = request.company_id
-        settings = await self._companies.get(company)
+        settings = await self.companies.get(company)
         team = settings.config.team if settings is not None else Team()
         names: dict[str, str | None] = {}
         with suppress(RedisUnavailableError):
-            names = await self._looks.colleagues(company)
+            names = await self.looks.colleagues(company)
         names = {user_id: name for user_id, name in names.items() if user_id not in team.signed_out}
         names |= {user_id: member.name or names.get(user_id) for user_id, member in team.members.items()}
         people = dict(sorted(names.items(), key=lambda entry: (entry[1] or entry[0]).casefold())[:MAX_COLLEAGUES])

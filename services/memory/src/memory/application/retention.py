@@ -3,6 +3,7 @@ UTC, with receipts; a preview counts them before. A conversation stays while a p
 has snoozed it."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import NAMESPACE_OID, uuid5
 
@@ -28,38 +29,28 @@ _NO_RETENTION = Retention()
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionSweep:
     """The daily run over all companies. Replicas may run it at the same time. `after_run` is called at its end."""
 
-    def __init__(
-        self,
-        *,
-        companies: MongoCompanies,
-        store: MongoRetention,
-        files: KeptFiles,
-        traces: RecordedTraces,
-        erasure: DataErasure,
-        after_run: Callable[[datetime], Awaitable[None]],
-        clock: Clock,
-    ) -> None:
-        self._companies = companies
-        self._store = store
-        self._files = files
-        self._traces = traces
-        self._erasure = erasure
-        self._after_run = after_run
-        self._clock = clock
+    companies: MongoCompanies
+    store: MongoRetention
+    files: KeptFiles
+    traces: RecordedTraces
+    erasure: DataErasure
+    after_run: Callable[[datetime], Awaitable[None]]
+    clock: Clock
 
     async def preview(self, request: KeepingRequest) -> Keeping:
         """Counts what the next run would delete; raises StoreUnavailableError, BusUnavailableError."""
-        company, now = request.company_id, self._clock.now()
-        settings = await self._companies.get(company)
+        company, now = request.company_id, self.clock.now()
+        settings = await self.companies.get(company)
         retention = settings.config.retention if settings else _NO_RETENTION
         old = await self._old_conversations(company, retention.conversation_days, MAX_COUNTED + 1)
         files_before = _cutoff(now, retention.file_days)
-        files = await self._files.count_old(company, files_before, MAX_COUNTED + 1) if files_before else 0
+        files = await self.files.count_old(company, files_before, MAX_COUNTED + 1) if files_before else 0
         traces_before = _cutoff(now, retention.trace_days)
-        traces = await self._traces.count(company, traces_before, MAX_COUNTED + 1) if traces_before else 0
+        traces = await self.traces.count(company, traces_before, MAX_COUNTED + 1) if traces_before else 0
         return Keeping(
             next_run=_next_run(now),
             conversations=_outdated(retention.conversation_days, now, len(old)),
@@ -69,41 +60,41 @@ class RetentionSweep:
 
     async def sweep(self) -> int:
         """Runs once a day; returns how many conversations were deleted."""
-        now = self._clock.now()
+        now = self.clock.now()
         day = now.astimezone(UTC).date().isoformat()
-        if now.astimezone(UTC).hour < RUN_HOUR_UTC or await self._store.done(day):
+        if now.astimezone(UTC).hour < RUN_HOUR_UTC or await self.store.done(day):
             return 0
         deleted, after = 0, ""
-        while companies := await self._companies.existing_after(after, COMPANIES_PER_QUERY):
+        while companies := await self.companies.existing_after(after, COMPANIES_PER_QUERY):
             for settings in companies:
                 deleted += await self._apply(settings.config.company_id, settings.config.retention, day)
             after = companies[-1].config.company_id
-        await self._after_run(now)
-        await self._store.finish(day)
+        await self.after_run(now)
+        await self.store.finish(day)
         return deleted
 
     async def _apply(self, company: str, retention: Retention, day: str) -> int:
         deleted = 0
-        if (before := _cutoff(self._clock.now(), retention.trace_days)) is not None:
-            await self._traces.purge(company, before)
-        if (before := _cutoff(self._clock.now(), retention.file_days)) is not None:
-            files = await self._files.delete_old(company, before)
+        if (before := _cutoff(self.clock.now(), retention.trace_days)) is not None:
+            await self.traces.purge(company, before)
+        if (before := _cutoff(self.clock.now(), retention.file_days)) is not None:
+            files = await self.files.delete_old(company, before)
             _log.info("old files were deleted", company=company, files=files)
-        await self._files.recount(company)
+        await self.files.recount(company)
         while conversations := await self._old_conversations(
             company, retention.conversation_days, CONVERSATIONS_PER_ERASURE
         ):
             # The id is the same for the same conversations, so that a run after an interruption continues the receipt.
             receipt = str(uuid5(NAMESPACE_OID, "/".join((company, day, *conversations))))
-            await self._erasure.conversations("retention", company, conversations, by="retention", receipt=receipt)
+            await self.erasure.conversations("retention", company, conversations, by="retention", receipt=receipt)
             deleted += len(conversations)
         if deleted:
             _log.info("old conversations were deleted", company=company, conversations=deleted)
         return deleted
 
     async def _old_conversations(self, company: str, days: int | None, limit: int) -> list[str]:
-        before = _cutoff(self._clock.now(), days)
-        return [] if before is None else await self._store.older(company, before, limit)
+        before = _cutoff(self.clock.now(), days)
+        return [] if before is None else await self.store.older(company, before, limit)
 
 
 def _cutoff(now: datetime, days: int | None) -> datetime | None:

@@ -2,7 +2,7 @@
 
 from memory.application.companies import CompanyRegistry
 from memory.domain import demo
-from memory.errors import CompanyExistsError, SettingsMovedError
+from memory.errors import ConflictError, MovedError
 
 
 async def seed(companies: CompanyRegistry, origin: str | None) -> None:
@@ -13,5 +13,5 @@ async def seed(companies: CompanyRegistry, origin: str | None) -> None:
             await companies.create(demo.settings(origin))
         elif (patch := demo.moved_site(settings.config, origin)) is not None:
             await companies.patch(demo.COMPANY, settings.version, patch)
-    except (CompanyExistsError, SettingsMovedError):
+    except (ConflictError, MovedError):
         return  # another replica was faster

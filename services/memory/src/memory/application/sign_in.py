@@ -10,7 +10,7 @@ from contracts.sign_in_rpc import Invitation, SignedIn, SignInBegin, SignInFinis
 from memory.adapters.openid_provider import OpenIdProviders
 from memory.application.companies import CompanyRegistry
 from memory.domain.openid import SignInRefusedError, account_of, authorization_address, invited_member, member_for
-from memory.errors import SettingsMovedError
+from memory.errors import MovedError
 from runtime.auth.tokens import one_line
 
 ResultT = TypeVar("ResultT")
@@ -70,7 +70,7 @@ class SignIns:
             if stored is not None:
                 return _signed_in(stored, user)
             settings = await self._reload(request.company_id)
-        raise SettingsMovedError("the settings keep changing: try again", settings.version)
+        raise MovedError("the settings keep changing: try again")
 
     async def _by_invitation(self, settings: CompanySettings, invitation: Invitation | None) -> SignedIn:
         for _ in range(PATCH_ATTEMPTS):
@@ -81,7 +81,7 @@ class SignIns:
             if stored is not None:
                 return _signed_in(stored, invitation.member)
             settings = await self._reload(settings.config.company_id)
-        raise SettingsMovedError("the settings keep changing: try again", settings.version)
+        raise MovedError("the settings keep changing: try again")
 
     async def _store(self, settings: CompanySettings, user: str, changes: dict[str, object]) -> CompanyConfig | None:
         """Stores changes to a member, and returns the settings; None if somebody else has changed them meanwhile."""
@@ -90,7 +90,7 @@ class SignIns:
         patch = {"team": {"members": {user: changes}}}
         try:
             return (await self._companies.patch(settings.config.company_id, settings.version, patch)).config
-        except SettingsMovedError:
+        except MovedError:
             return None
 
     async def _reload(self, company: str) -> CompanySettings:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import structlog
@@ -22,32 +23,24 @@ _log = structlog.get_logger(__name__)
 HTTP_GONE = 410
 
 
+@dataclass(slots=True)
 class Deliveries:
     """Delivers events to webhooks; one instance per process. `gone` is called with the company and URL of an endpoint
     that answers 410 Gone."""
 
-    def __init__(
-        self,
-        table: WebhookTable,
-        posting: WebhookPosting,
-        channels: ChannelDelivery,
-        *,
-        give_up: float,
-        gone: Callable[[str, str], Awaitable[None]],
-    ) -> None:
-        self._table = table
-        self._posting = posting
-        self._channels = channels
-        self._give_up = give_up
-        self._stop_webhook = gone
-        self._lanes = Lanes()
+    table: WebhookTable
+    posting: WebhookPosting
+    channels: ChannelDelivery
+    give_up: float
+    gone: Callable[[str, str], Awaitable[None]]
+    _lanes: Lanes = field(init=False, default_factory=Lanes)
 
     async def deliver(self, delivery: Delivery) -> Outcome:
         """Delivers one fact to one endpoint; returns the outcome, for example when to try again."""
         address = parse_webhook_delivery(delivery.subject)
         if address is None:
             return DeadLetter("the subject names no company and endpoint")
-        endpoint = self._table.find(*address)
+        endpoint = self.table.find(*address)
         if endpoint is None:
             # The endpoint was removed from the settings meanwhile.
             self._lanes.forget(address[1])
@@ -66,10 +59,10 @@ class Deliveries:
             started = time.time()
             if endpoint.channel is not None:
                 again = delivery.num_delivered > 1
-                answer = await self._channels.deliver(endpoint.channel, event, delivery.stored_at, again=again)
+                answer = await self.channels.deliver(endpoint.channel, event, delivery.stored_at, again=again)
             else:
                 headers = signed_headers(endpoint.hook.secret, event_id, int(started), delivery.data)
-                answer = await self._posting.post(endpoint.hook.url, headers, delivery.data)
+                answer = await self.posting.post(endpoint.hook.url, headers, delivery.data)
             lane.took(time.time() - started)
             if 200 <= answer.status < 300:
                 lane.succeeded()
@@ -80,7 +73,7 @@ class Deliveries:
         """The outcome for a fact that must not be sent now; None if it may be sent."""
         lane, now = self._lanes.of(endpoint.id), time.time()
         seconds = lane.wait(now, subject, delivery.seq)
-        if seconds > 0 and lane.failures and now - delivery.stored_at > self._give_up:
+        if seconds > 0 and lane.failures and now - delivery.stored_at > self.give_up:
             return self._count("given_up", DeadLetter(f"{_host(endpoint)} has not worked for too long"))
         return Retry(seconds) if seconds > 0 else None
 
@@ -89,14 +82,14 @@ class Deliveries:
     ) -> Outcome:
         problem = answer.problem or f"answered {answer.status}"
         if answer.status == HTTP_GONE and endpoint.channel is None:
-            await self._stop_webhook(endpoint.company, endpoint.hook.url)
+            await self.gone(endpoint.company, endpoint.hook.url)
             return self._count("gone", DeadLetter(f"{_host(endpoint)} {problem}: it is switched off (goneAt)"))
         if answer.forbidden:
             return self._count("forbidden", DeadLetter(f"{_host(endpoint)} {problem}"))
         lane, now = self._lanes.of(endpoint.id), time.time()
         age = now - delivery.stored_at
         pause = max(pause_after(age), answer.retry_after or 0.0)
-        if age > self._give_up:
+        if age > self.give_up:
             return self._count("given_up", DeadLetter(f"{_host(endpoint)} {problem}, for too long"))
         if answer.status in {0, 401, 408, 429} or answer.status >= 500:
             # The endpoint failed, not this fact: its other facts would fail too, and later ones must not overtake this.

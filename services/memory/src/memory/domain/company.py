@@ -1,7 +1,6 @@
 """A company's settings: checked, changed by merge patch (RFC 7396), and shown without secrets."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from contracts import merge_patch, sealed
 from contracts.company import (
@@ -15,30 +14,16 @@ from contracts.company import (
     faults,
     read_config,
 )
+from contracts.errors import FieldFault
 from contracts.ids import channel_of
 from contracts.json_values import object_of, objects_of
 from contracts.sealed import HIDDEN as HIDDEN
 from contracts.strict import Strict
 from memory.domain.identity import key_error
+from memory.errors import BadFieldsError
 
 Close = Callable[[str, str], str]
 """Encrypts a secret for a company; raises ValueError if it cannot."""
-
-
-@dataclass(frozen=True, slots=True)
-class BadField:
-    """An error in one setting; `field` is its wire name, with dots."""
-
-    field: str
-    message: str
-
-
-class BadSettingsError(ValueError):
-    """Settings that break a bound, or name something that does not exist."""
-
-    def __init__(self, fields: list[BadField]) -> None:
-        super().__init__("; ".join(f"{bad.field}: {bad.message}" for bad in fields))
-        self.fields = fields
 
 
 def checked(
@@ -48,34 +33,36 @@ def checked(
     stay. `close` seals the secrets that other services use; without it there can be none.
 
     Raises:
-        BadSettingsError: with each field that is wrong.
+        BadFieldsError: with each field that is wrong.
     """
     if faults_found := faults(config, _raw(before) if before is not None else None):
-        raise BadSettingsError([BadField(fault.field, fault.message) for fault in faults_found])
+        raise BadFieldsError(faults_found)
     _seal(config, _raw(before) if before is not None else {}, close)
     new_config = _with_channel_ids(read_config(config))
     keys = new_config.identity.keys
     bad_keys = [
-        BadField(f"channels.{index}.id", f"must be its own: {new_config.company_id}_ and up to 16 of a-z 0-9 -")
+        FieldFault(
+            field=f"channels.{index}.id", message=f"must be its own: {new_config.company_id}_ and up to 16 of a-z 0-9 -"
+        )
         for index, channel in enumerate(new_config.channels)
         if channel_of(str(channel.id)) != new_config.company_id
         or channel.id in {earlier.id for earlier in new_config.channels[:index]}
     ]
     bad_keys += [
-        BadField(f"identity.keys.{index}.key", wrong)
+        FieldFault(field=f"identity.keys.{index}.key", message=wrong)
         for index, key in enumerate(keys)
         if (wrong := key_error(key)) is not None
     ]
     if len({key.id for key in keys}) < len(keys):
-        bad_keys.append(BadField("identity.keys", "two keys have the same id"))
+        bad_keys.append(FieldFault(field="identity.keys", message="two keys have the same id"))
     if bad_keys:
-        raise BadSettingsError(bad_keys)
+        raise BadFieldsError(bad_keys)
     return new_config
 
 
 def _seal(config: dict[str, object], before: dict[str, object], close: Close | None) -> None:
     known_secrets = {holder.get(field) for _, holder, field in sealed.secrets_in(before)}
-    company, faulty = str(config["companyId"]), list[BadField]()
+    company, faulty = str(config["companyId"]), list[FieldFault]()
 
     def change(place: sealed.Place, value: object) -> object:
         single_fields = {"model": "ownModel.key", "provider": "team.provider.clientSecret"}
@@ -83,16 +70,16 @@ def _seal(config: dict[str, object], before: dict[str, object], close: Close | N
         if value in known_secrets:
             return value
         if value == HIDDEN:
-            faulty.append(BadField(field, "give the secret again: it was not kept for this address"))
+            faulty.append(FieldFault(field=field, message="give the secret again: it was not kept for this address"))
         elif close is None:
-            faulty.append(BadField(field, "secrets cannot be kept here: set NEXUS_SECRETS_KEY"))
+            faulty.append(FieldFault(field=field, message="secrets cannot be kept here: set NEXUS_SECRETS_KEY"))
         else:
             return close(str(value), company)
         return value
 
     sealed.replace_secrets(config, change)
     if faulty:
-        raise BadSettingsError(faulty)
+        raise BadFieldsError(faulty)
 
 
 def resealed(config: CompanyConfig, renewed: Close) -> CompanyConfig | None:
@@ -126,10 +113,10 @@ def patched(config: CompanyConfig, patch: Mapping[str, object], close: Close | N
     no limit), and lists are replaced as a whole.
 
     Raises:
-        BadSettingsError: the result breaks a bound, or belongs to another company.
+        BadFieldsError: the result breaks a bound, or belongs to another company.
     """
     if patch.get("companyId", config.company_id) != config.company_id:
-        raise BadSettingsError([BadField("companyId", "cannot be changed")])
+        raise BadFieldsError([FieldFault(field="companyId", message="cannot be changed")])
     merged = merge_patch.merged_settings(_raw(config), patch)
     _restore_hidden(_raw(config), merged)
     sealed.restore_hidden(merged, _raw(config))

@@ -1,5 +1,6 @@
 """A conversation's facts in memory: validated against the contract, with the view that clients get."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -83,55 +84,30 @@ def message_id(fact: LogFact) -> str | None:
             return data.message_id
 
 
+_VIEWED: Mapping[type, tuple[Role, tuple[str, ...]]] = {
+    VisitorMessage: (Role.VISITOR, ("client_message_id", "files")),
+    AssistantMessage: (Role.ASSISTANT, ("citations", "actions", "charts", "turn_id")),
+    OperatorMessage: (Role.OPERATOR, ("operator_id", "name", "client_message_id", "files")),
+    SystemMessage: (Role.SYSTEM, ("code", "turn_id")),
+}
+"""The role of each kind of message, and what clients see of it beside its text."""
+
+
 def view(fact: LogFact) -> MessageView | None:
     """Returns the message as clients see it; None if the fact is not a message."""
     match fact.data:
-        case VisitorMessage() as data:
-            return MessageView(
-                id=data.message_id,
-                seq=fact.seq,
-                role=Role.USER if data.role == "user" else Role.VISITOR,
-                text=data.text,
-                client_message_id=data.client_message_id,
-                files=data.files,
-                created_at=fact.at,
-            )
-        case AssistantMessage() as data:
-            return MessageView(
-                id=data.message_id,
-                seq=fact.seq,
-                role=Role.ASSISTANT,
-                text=data.text,
-                citations=data.citations,
-                actions=data.actions,
-                charts=data.charts,
-                turn_id=data.turn_id,
-                created_at=fact.at,
-            )
-        case OperatorMessage() as data:
-            return MessageView(
-                id=data.message_id,
-                seq=fact.seq,
-                role=Role.OPERATOR,
-                text=data.text,
-                operator_id=data.operator_id,
-                name=data.name,
-                client_message_id=data.client_message_id,
-                files=data.files,
-                created_at=fact.at,
-            )
-        case SystemMessage() as data:
-            return MessageView(
-                id=data.message_id,
-                seq=fact.seq,
-                role=Role.SYSTEM,
-                text=data.text,
-                code=data.code,
-                turn_id=data.turn_id,
-                created_at=fact.at,
-            )
         case OwnerChanged() | RunCancelled():
             return None
+        case data:
+            role, names = _VIEWED[type(data)]
+            return MessageView(
+                id=data.message_id,
+                seq=fact.seq,
+                role=Role.USER if isinstance(data, VisitorMessage) and data.role == "user" else role,
+                text=data.text,
+                created_at=fact.at,
+                **{name: getattr(data, name) for name in names},
+            )
 
 
 def owner_event(fact: LogFact) -> OwnerEvent | None:

@@ -9,7 +9,7 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memory.domain.recall.words import STOP, words
@@ -97,7 +97,7 @@ class InboxIndex:
                     self._sorted = None
                 self._holding[word].append(number)
             # Its words are in the lists already; keeping them twice would take the most memory.
-            self._rows.append(_without_words(row))
+            self._rows.append(replace(row, words=""))
 
     def drop(self, name: str) -> None:
         number = self._numbers.pop(name, None)
@@ -139,18 +139,3 @@ class InboxIndex:
         first = bisect_left(self._sorted, word)
         last = bisect_left(self._sorted, word + chr(0x10FFFF))
         return self._sorted[first : min(last, first + MAX_COMPLETIONS)]
-
-
-def _without_words(row: Findable) -> Findable:
-    return Findable(
-        row.name,
-        row.latest,
-        row.state,
-        row.assignee,
-        row.person,
-        row.labels,
-        row.topic,
-        row.last_message_at,
-        "",
-        row.written,
-    )

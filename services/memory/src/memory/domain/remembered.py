@@ -1,6 +1,6 @@
 """What is remembered of a user, and how the user may change it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from contracts.enumerations import INPUT_CONTEXT
+from contracts.errors import FieldFault
 from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from contracts.wrong_fields import message_of
 from contracts.zones import is_zone
-from memory.domain.company import BadField
 from memory.domain.forgotten import (
     MAX_FORGOTTEN,
     Forgotten,
@@ -23,6 +23,7 @@ from memory.domain.forgotten import (
 )
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.long_term.concepts import concepts_of
+from memory.errors import BadFieldsError
 
 MAX_FAVOURITES = 20
 MAX_QUESTIONS = 20
@@ -49,14 +50,6 @@ _TEXTS = ("frequent_questions", "user_notes", "preferences", "older_notes")
 _READ_ONLY = ("superseded", "since", "updatedAt")
 _SINGLE = ("tradingStyle", "name", "riskProfile", "experience", "language", "timezone")
 _NAMES = frozenset((*MAX_ENTRIES, *_SINGLE))
-
-
-class BadMemoryError(ValueError):
-    """A correction that fits no memory."""
-
-    def __init__(self, fields: list[BadField]) -> None:
-        super().__init__("; ".join(f"{bad.field}: {bad.message}" for bad in fields))
-        self.fields = fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,88 +139,90 @@ def with_patch(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Re
     counts; a style that is replaced by another becomes history.
 
     Raises:
-        BadMemoryError: with each field that is wrong.
+        BadFieldsError: with each field that is wrong.
     """
     if errors := _unsettable_fields(patch):
-        raise BadMemoryError(errors)
-    old = state.memory
-    old_wire = old.to_wire()
+        raise BadFieldsError(errors)
+    old, old_wire = state.memory, state.memory.to_wire()
     wire = {name: value for name, value in {**old_wire, **patch}.items() if value is not None}
     new = _validated(wire, patch)
     state = with_trading_style(state, new.trading_style, now)
-    removed = [fact for fact in current_facts(old) if fact not in current_facts(new)]
     for name in _SINGLE[1:]:
         state = _with_replaced_value(state, name, old_wire.get(name), wire.get(name), now)
+    removed = [fact for fact in current_facts(old) if fact not in current_facts(new)]
+    added = [fact for fact in current_facts(new) if fact not in current_facts(old)]
+    # A new fact that says a part of a removed one is the remainder of it, of which only the other part is forgotten.
+    remainders = {
+        fact: [remainder for remainder in added if concepts_of(remainder) < concepts_of(fact)] for fact in removed
+    }
     cleared_fields = {name for name, value in patch.items() if value is None or value == []}
     # What is removed, or remembered again, is not history.
-    excluded = {*removed, *(fact for fact in current_facts(new) if fact not in current_facts(old))}
     history = [
-        past for past in state.memory.superseded if past.field not in cleared_fields and past.value not in excluded
+        past.model_copy(update={"by": ", ".join(remainders[past.by]) or None}) if past.by in remainders else past
+        for past in state.memory.superseded
+        if past.field not in cleared_fields and past.value not in {*removed, *added}
     ]
-    removed_symbols = set(old.favorite_symbols) - set(new.favorite_symbols)
-    symbol_counts = (
-        {}
-        if "favoriteSymbols" in cleared_fields
-        else {name: n for name, n in state.symbol_counts.items() if name not in removed_symbols}
-    )
     memory = new.model_copy(update={"superseded": history, "updated_at": now})
-    since = state.style_since if new.trading_style else None
+    removed_symbols = {*state.symbol_counts} if "favoriteSymbols" in cleared_fields else {*old.favorite_symbols}
     set_since = {name: date for name, date in state.set_since.items() if name not in cleared_fields}
     set_since |= {
         name: now for name in patch if name in _SINGLE and wire.get(name) != old_wire.get(name) and wire.get(name)
     }
-    corrections = _known_corrections(state.corrections, memory)
     state = replace(
         state,
         memory=memory,
-        symbol_counts=symbol_counts,
-        style_since=since,
+        symbol_counts={
+            name: count
+            for name, count in state.symbol_counts.items()
+            if name not in removed_symbols or name in new.favorite_symbols
+        },
+        style_since=state.style_since if new.trading_style else None,
         set_since=set_since,
-        corrections=corrections,
+        corrections=_known_corrections(state.corrections, memory),
     )
-    # A new fact that says a part of a removed one is the remainder of it, of which only the other part is forgotten.
-    added = [fact for fact in current_facts(new) if fact not in current_facts(old)]
-    remainders = {
-        fact: [remainder for remainder in added if concepts_of(remainder) < concepts_of(fact)] for fact in removed
-    }
+    return _with_changed_facts(state, current_facts(old), remainders, now)
+
+
+def _with_changed_facts(
+    state: Remembered, before: Sequence[str], remainders: Mapping[str, Sequence[str]], now: datetime
+) -> Remembered:
+    """Returns the state in which removed facts are forgotten but for their remainders, which keep their dates, and in
+    which what is remembered again is forgotten no more."""
     forgotten_facts = [
-        forgotten(fact, now, frozenset[str]().union(*map(concepts_of, remainder)))
-        for fact, remainder in remainders.items()
+        forgotten(fact, now, frozenset[str]().union(*map(concepts_of, kept))) for fact, kept in remainders.items()
     ]
     state = with_forgotten(state, [fact for fact in forgotten_facts if fact is not None], now)
-    history = [
-        past.model_copy(update={"by": ", ".join(remainders[past.by]) or None}) if past.by in remainders else past
-        for past in state.memory.superseded
-    ]
-    state = state.with_fields(now, superseded=history)
-    dates = {
-        remainder: state.since[fact]
-        for fact, remainders_of in remainders.items()
-        if fact in state.since
-        for remainder in remainders_of
+    kept_dates = {
+        remainder: state.since[fact] for fact, kept in remainders.items() if fact in state.since for remainder in kept
     }
-    state = replace(state, since={**state.since, **dates})
+    known_dates = {text: state.since.get(text) for text in before} | kept_dates
+    dates = {text: known_dates.get(text, now) for text in current_facts(state.memory)}
     still_forgotten = state.forgotten_facts
-    for text in current_facts(new):
+    for text in current_facts(state.memory):
         still_forgotten = remembered_again(still_forgotten, text)
-    return replace(state, since=_fact_dates(state, {*current_facts(old), *dates}, now), forgotten_facts=still_forgotten)
+    since = {text: date for text, date in dates.items() if date is not None}
+    return replace(state, since=since, forgotten_facts=still_forgotten)
 
 
 def _validated(wire: Mapping[str, Any], patch: Mapping[str, Any]) -> LongTermMemory:
-    """Returns the memory after the patch; raises BadMemoryError with each field that is wrong."""
+    """Returns the memory after the patch; raises BadFieldsError with each field that is wrong."""
     try:
         LongTermMemory.model_validate({name: wire[name] for name in patch.keys() & wire.keys()}, context=INPUT_CONTEXT)
         new = LongTermMemory.model_validate(wire)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
-        raise BadMemoryError([BadField(".".join(map(str, bad["loc"])), message_of(bad)) for bad in errors]) from None
+        raise BadFieldsError(
+            [FieldFault(field=".".join(map(str, bad["loc"])), message=message_of(bad)) for bad in errors]
+        ) from None
     if length_errors := _length_errors(new):
-        raise BadMemoryError(length_errors)
+        raise BadFieldsError(length_errors)
     if "favoriteSymbols" in patch:
         new = new.model_copy(update={"favorite_symbols": _normal_symbols(new.favorite_symbols)})
     new = new.model_copy(update={name: _without_duplicates(getattr(new, name)) for name in _TEXTS})
     if new.timezone is not None and not is_zone(new.timezone):
-        raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
+        raise BadFieldsError(
+            [FieldFault(field="timezone", message="no IANA time zone: write it as America/Mexico_City")]
+        )
     return new
 
 
@@ -240,14 +235,16 @@ def _without_duplicates(texts: Sequence[str]) -> list[str]:
 def _normal_symbols(symbols: Sequence[str]) -> list[str]:
     """Returns the symbols in their normal spelling, without repeats."""
     names: dict[str, None] = {}
-    errors: list[BadField] = []
+    errors: list[FieldFault] = []
     for index, symbol in enumerate(symbols):
         try:
             names[parse_symbol(symbol).name] = None
         except InvalidSymbolError:
-            errors.append(BadField(f"favoriteSymbols.{index}", "no symbol: write it as AAPL or BTC/USD"))
+            errors.append(
+                FieldFault(field=f"favoriteSymbols.{index}", message="no symbol: write it as AAPL or BTC/USD")
+            )
     if errors:
-        raise BadMemoryError(errors)
+        raise BadFieldsError(errors)
     return list(names)
 
 
@@ -264,13 +261,6 @@ def current_facts(memory: LongTermMemory) -> list[str]:
     return [*memory.user_notes, *memory.preferences, *memory.older_notes]
 
 
-def _fact_dates(state: Remembered, before: Collection[str], now: datetime) -> dict[str, datetime]:
-    """Returns the date of each note and preference: `now` for those that were not in `before`."""
-    facts = current_facts(state.memory)
-    dates = {text: state.since.get(text) if text in before else now for text in facts}
-    return {text: date for text, date in dates.items() if date is not None}
-
-
 def _with_replaced_value(state: Remembered, name: str, old: Any, new: Any, now: datetime) -> Remembered:
     """Returns the state with a replaced value in the history; a value that is only removed is forgotten."""
     if old is None or new is None or old == new:
@@ -279,32 +269,26 @@ def _with_replaced_value(state: Remembered, name: str, old: Any, new: Any, now: 
     return state.with_fields(now, superseded=prepended_history(list(state.memory.superseded), past))
 
 
-def _unsettable_fields(patch: Mapping[str, Any]) -> list[BadField]:
-    read_only = [
-        BadField(name, "is kept by the service itself and cannot be set") for name in patch if name in _READ_ONLY
+def _unsettable_fields(patch: Mapping[str, Any]) -> list[FieldFault]:
+    message: dict[str, str] = dict.fromkeys(_READ_ONLY, "is kept by the service itself and cannot be set")
+    names = [*(name for name in patch if name in message), *(name for name in patch if name not in message)]
+    return [
+        FieldFault(field=name, message=message.get(name, "is no field of the memory"))
+        for name in names
+        if name not in _NAMES
     ]
-    unknown = [
-        BadField(name, "is no field of the memory") for name in patch if name not in _NAMES and name not in _READ_ONLY
-    ]
-    return read_only + unknown
 
 
-def _length_errors(memory: LongTermMemory) -> list[BadField]:
-    lists: dict[str, list[Any]] = {
-        "favoriteSymbols": memory.favorite_symbols,
-        "frequentQuestions": memory.frequent_questions,
-        "recentStrategies": memory.recent_strategies,
-        "userNotes": memory.user_notes,
-        "preferences": memory.preferences,
-        "olderNotes": memory.older_notes,
-    }
+def _length_errors(memory: LongTermMemory) -> list[FieldFault]:
+    wire = memory.to_wire()
+    lists: dict[str, list[Any]] = {name: wire.get(name, []) for name in MAX_ENTRIES}
     errors = [
-        BadField(name, f"at most {MAX_ENTRIES[name]}")
+        FieldFault(field=name, message=f"at most {MAX_ENTRIES[name]}")
         for name, values in lists.items()
         if len(values) > MAX_ENTRIES[name]
     ]
     for name, values in lists.items():
         for index, value in enumerate(values):
             if isinstance(value, str) and not 0 < len(value.strip()) <= MAX_TEXT_LENGTH:
-                errors.append(BadField(f"{name}.{index}", f"1 to {MAX_TEXT_LENGTH} characters"))
+                errors.append(FieldFault(field=f"{name}.{index}", message=f"1 to {MAX_TEXT_LENGTH} characters"))
     return errors

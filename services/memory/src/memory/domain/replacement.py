@@ -61,7 +61,10 @@ def may_replace(new: Claims, old: Claims) -> bool:
     ended = new.relative == old.relative and any(
         ending.needs_sole_match and can_end(ending, old.concepts) and not old.ended for ending in new.ended
     )
-    return ended or any(rule(new, old) for rule in (_changes_value, _changes_object, _corrects_figure))
+    is_revisable = not (old.is_denial or old.tells_act or old.is_past or new.is_addition)
+    return ended or (
+        is_revisable and any(rule(new, old) for rule in (_changes_value, _changes_object, _corrects_figure))
+    )
 
 
 def _are_two_events(new: Claims, old: Claims) -> bool:
@@ -112,15 +115,7 @@ def are_about_same_person(new: Claims, old: Claims) -> bool:
 def _changes_value(new: Claims, old: Claims) -> bool:
     """Whether both say the same except for a value of one kind (a figure, how often, who or where), and the newer says
     that it is different now. If each also mentions something else, they are about two things."""
-    if (
-        not are_about_same_person(new, old)
-        or new.is_denial
-        or old.is_denial
-        or old.tells_act
-        or old.is_past
-        or new.is_addition
-        or not (new.says_change or new.sets_value)
-    ):
+    if not are_about_same_person(new, old) or new.is_denial or not (new.says_change or new.sets_value):
         return False
     shared = (new.concepts & old.concepts) - GENERIC
     if not shared and not new.concepts - GENERIC - new.value_concepts:  # "now 350 a month"
@@ -155,14 +150,7 @@ def _changes_value(new: Claims, old: Claims) -> bool:
 def _corrects_figure(new: Claims, old: Claims) -> bool:
     """Whether the newer claims name the older figure, deny it or are about the same thing, and name the figure that it
     is now: "55 isn't realistic, I'm aiming for 62 now"."""
-    if (
-        new.relative != old.relative
-        or old.is_denial
-        or old.tells_act
-        or old.is_past
-        or new.is_addition
-        or not new.says_change
-    ):
+    if new.relative != old.relative or not new.says_change:
         return False
     if not (new.sentence_denies or (new.concepts & old.concepts) - GENERIC - new.value_concepts):
         return False
@@ -177,16 +165,7 @@ def _changes_object(new: Claims, old: Claims) -> bool:
     """Whether something that is done in one way at a time is now done in another: the same verb with another object,
     under the same conditions. "I save for a trip", "now I save for a car"; "I trade US stocks", "now I only trade
     European ones"."""
-    if (
-        new.relative
-        or old.relative
-        or new.is_denial
-        or old.is_denial
-        or old.tells_act
-        or old.is_past
-        or new.is_addition
-        or not new.says_change
-    ):
+    if new.relative or old.relative or new.is_denial or not new.says_change:
         return False
     verb, preposition = new.verb
     if verb != old.verb[0] or new.occasions != old.occasions:

@@ -29,10 +29,16 @@ def newest_that_fit(messages: Sequence[MessageView], max_bytes: int) -> list[Mes
     return fitting[::-1]
 
 
-def history_messages(messages: Sequence[MessageView]) -> list[HistoryMessage]:
+def history_messages(messages: Sequence[MessageView], *, with_files: bool) -> list[HistoryMessage]:
+    """Returns the parts of messages that a prompt needs."""
     return [
         HistoryMessage(
-            id=message.id, seq=message.seq, role=message.role, text=message.text, created_at=message.created_at
+            id=message.id,
+            seq=message.seq,
+            role=message.role,
+            text=message.text,
+            files=message.files if with_files else None,
+            created_at=message.created_at,
         )
         for message in messages
     ]

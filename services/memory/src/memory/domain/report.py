@@ -4,7 +4,7 @@ A digest depends only on a conversation's facts in order, so a report equals a r
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from statistics import fmean, median
@@ -90,17 +90,9 @@ class ReportedConversation:
 
     def key(self, by: str) -> str:
         """The key of the row that counts it."""
-        match by:
-            case "channel":
-                return self.digest.channel
-            case "language":
-                return self.digest.language
-            case "user":
-                return self.user or "-"
-            case "door":
-                return self.digest.door
-            case _:
-                return self.digest.day.isoformat()
+        digest = self.digest
+        keys = {"channel": digest.channel, "language": digest.language, "user": self.user or "-", "door": digest.door}
+        return keys.get(by) or digest.day.isoformat()
 
 
 def digest_of(facts: Sequence[LogFact]) -> Digest | None:
@@ -201,30 +193,24 @@ def report(
     )
 
 
+_COUNTED: Mapping[str, Callable[[ReportedConversation, datetime], bool]] = {
+    "answeredByAi": lambda conversation, _: conversation.digest.answered_by_ai,
+    "resolvedByAi": lambda conversation, now: conversation.digest.resolved_by_ai(now),
+    "handedOver": lambda conversation, _: conversation.digest.handed_over,
+    "rated": lambda conversation, _: conversation.extras.score is not None,
+    "firstAnswerSeconds": lambda conversation, _: conversation.digest.first_answer is not None,
+    "toPersonSeconds": lambda conversation, _: conversation.digest.to_person is not None,
+    "cost": lambda conversation, _: conversation.extras.cost > 0,
+    "tools": lambda conversation, _: conversation.extras.tools > 0,
+    "gaps": lambda conversation, _: conversation.digest.gaps > 0,
+}
+"""Which conversations a figure counts; the figures that are not listed count all."""
+
+
 def counts_in(conversation: ReportedConversation, figure: Figure | str, now: datetime) -> bool:
     """Whether a figure counts this conversation."""
-    digest, extras = conversation.digest, conversation.extras
-    match figure:
-        case "answeredByAi":
-            return digest.answered_by_ai
-        case "resolvedByAi":
-            return digest.resolved_by_ai(now)
-        case "handedOver":
-            return digest.handed_over
-        case "rated":
-            return extras.score is not None
-        case "firstAnswerSeconds":
-            return digest.first_answer is not None
-        case "toPersonSeconds":
-            return digest.to_person is not None
-        case "cost":
-            return extras.cost > 0
-        case "tools":
-            return extras.tools > 0
-        case "gaps":
-            return digest.gaps > 0
-        case _:
-            return True
+    counts = _COUNTED.get(figure)
+    return counts is None or counts(conversation, now)
 
 
 def _seconds_since(start: datetime | None, fact: LogFact) -> float | None:

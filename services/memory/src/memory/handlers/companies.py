@@ -2,17 +2,8 @@
 the console. Deleting a company is in erasure.py.
 """
 
-from contracts import company_rpc
+from contracts import company_rpc, sign_in_rpc
 from contracts.identity_rpc import IDENTIFY, IdentifyReply, IdentifyRequest
-from contracts.sign_in_rpc import (
-    SIGN_IN_BEGIN,
-    SIGN_IN_FINISH,
-    Problem,
-    SignInBegin,
-    SignInBegun,
-    SignInFinish,
-    SignInFinished,
-)
 from memory.adapters.mongo_sightings import MongoSightings
 from memory.adapters.openid_provider import REQUEST_TIMEOUT_SECONDS, OpenIdProviders
 from memory.adapters.webhook_client import WebhookPosting
@@ -76,17 +67,21 @@ def serve_sign_in(deps: Deps, companies: CompanyRegistry) -> None:
     service.on_stop(posting.close)
     sign_ins = SignIns(companies, OpenIdProviders(posting, Seal(SealSettings()), deps.clock))
 
-    async def begin(request: SignInBegin) -> SignInBegun:
+    async def begin(request: sign_in_rpc.SignInBegin) -> sign_in_rpc.SignInBegun:
         try:
-            return SignInBegun(address=await sign_ins.begin(request))
+            return sign_in_rpc.SignInBegun(address=await sign_ins.begin(request))
         except SignInRefusedError as refused:
-            return SignInBegun(problem=Problem(reason=refused.reason, detail=refused.detail[:500]))
+            return sign_in_rpc.SignInBegun(problem=_problem(refused))
 
-    async def finish(request: SignInFinish) -> SignInFinished:
+    async def finish(request: sign_in_rpc.SignInFinish) -> sign_in_rpc.SignInFinished:
         try:
-            return SignInFinished(signed_in=await sign_ins.finish(request))
+            return sign_in_rpc.SignInFinished(signed_in=await sign_ins.finish(request))
         except SignInRefusedError as refused:
-            return SignInFinished(problem=Problem(reason=refused.reason, detail=refused.detail[:500]))
+            return sign_in_rpc.SignInFinished(problem=_problem(refused))
 
-    service.serve(SIGN_IN_BEGIN, begin)
-    service.serve(SIGN_IN_FINISH, finish)
+    service.serve(sign_in_rpc.SIGN_IN_BEGIN, begin)
+    service.serve(sign_in_rpc.SIGN_IN_FINISH, finish)
+
+
+def _problem(refused: SignInRefusedError) -> sign_in_rpc.Problem:
+    return sign_in_rpc.Problem(reason=refused.reason, detail=refused.detail[:500])

@@ -17,6 +17,7 @@ from memory.deps import Deps
 from memory.domain.conversation import STATES
 from memory.domain.facts import without_principal
 from memory.domain.inbox_index import InboxQuery
+from memory.domain.reply_size import history_messages
 from memory.errors import StoreUnavailableError
 from memory.ports import InboxFilter
 from runtime.errors import RpcError
@@ -59,17 +60,7 @@ class ConversationMethods:
             )
         else:
             history = await history_call
-        messages = [
-            conversation_rpc.HistoryMessage(
-                id=message.id,
-                seq=message.seq,
-                role=message.role,
-                text=message.text,
-                files=message.files,
-                created_at=message.created_at,
-            )
-            for message in history.messages
-        ]
+        messages = history_messages(history.messages, with_files=True)
         # The parts have been validated: validating them again would only cost time.
         return conversation_rpc.HistoryReply.model_construct(
             messages=messages, up_to_seq=history.up_to, visitor=history.seen.profile, knowledge=passages

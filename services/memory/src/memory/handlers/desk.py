@@ -19,6 +19,7 @@ from memory.deps import Deps
 from memory.domain.desk import RESOLVED, Update
 from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
 from runtime.bus.direct import DirectReader
+from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack
 
 UPDATE_FACTS = FactType(UPDATED_EVENT, "memory-updates", CloudEvent[ConversationUpdated])
@@ -41,7 +42,6 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     )
     people = People(desk=desk, store=stored, conversations=conversations, companies=companies, inbox=inbox, looks=looks)
     question = RatingQuestion(conversations=conversations, companies=companies, log=log)
-    store = MongoDesk(deps.database)
 
     async def update(request: desk_rpc.ConversationUpdate) -> ConversationReply:
         updated = await desk.update(request)
@@ -62,16 +62,6 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
         )
         return desk_rpc.CountsReply.model_validate({**list_counts, "unread": unread, "named": new_mentions})
 
-    async def replies(request: desk_rpc.CannedRepliesRequest) -> desk_rpc.CannedReplies:
-        return desk_rpc.CannedReplies(items=await store.replies(request.company_id))
-
-    async def put_reply(request: desk_rpc.CannedReplyRequest) -> desk_rpc.CannedReplySaved:
-        await store.put_reply(request.company_id, request.reply)
-        return desk_rpc.CannedReplySaved(reply=request.reply)
-
-    async def delete_reply(request: desk_rpc.CannedReplyRef) -> desk_rpc.CannedReplyGone:
-        return desk_rpc.CannedReplyGone(deleted=await store.delete_reply(request.company_id, request.shortcut))
-
     service.serve(desk_rpc.CONVERSATION_UPDATE, update)
     service.serve(desk_rpc.PERSON_MERGE, people.merge)
     service.serve(desk_rpc.COLLEAGUES, people.colleagues)
@@ -79,9 +69,7 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     service.serve(desk_rpc.NOTES, desk.notes)
     service.serve(desk_rpc.COUNTS, counts)
     service.serve(desk_rpc.NAMED, desk.named)
-    service.serve(desk_rpc.REPLIES, replies)
-    service.serve(desk_rpc.REPLY_PUT, put_reply)
-    service.serve(desk_rpc.REPLY_DELETE, delete_reply)
+    _serve_replies(service, MongoDesk(deps.database))
 
     async def updated(fact: ReceivedFact[ConversationUpdated]) -> Ack:
         await apply_update(desk, fact)
@@ -95,6 +83,22 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     return desk
 
 
+def _serve_replies(service: Service, store: MongoDesk) -> None:
+    async def replies(request: desk_rpc.CannedRepliesRequest) -> desk_rpc.CannedReplies:
+        return desk_rpc.CannedReplies(items=await store.replies(request.company_id))
+
+    async def put_reply(request: desk_rpc.CannedReplyRequest) -> desk_rpc.CannedReplySaved:
+        await store.put_reply(request.company_id, request.reply)
+        return desk_rpc.CannedReplySaved(reply=request.reply)
+
+    async def delete_reply(request: desk_rpc.CannedReplyRef) -> desk_rpc.CannedReplyGone:
+        return desk_rpc.CannedReplyGone(deleted=await store.delete_reply(request.company_id, request.shortcut))
+
+    service.serve(desk_rpc.REPLIES, replies)
+    service.serve(desk_rpc.REPLY_PUT, put_reply)
+    service.serve(desk_rpc.REPLY_DELETE, delete_reply)
+
+
 async def apply_update(desk: Desk, fact: ReceivedFact[ConversationUpdated]) -> None:
     """Applies a desk change to its conversation."""
     data = fact.data.model_copy(update={"company_id": fact.company})
@@ -103,5 +107,5 @@ async def apply_update(desk: Desk, fact: ReceivedFact[ConversationUpdated]) -> N
 
 async def store_note(desk: Desk, fact: ReceivedFact[NoteAdded]) -> Ack:
     """Adds a note to its conversation."""
-    await desk.store_note(fact.position, fact.data.model_copy(update={"company_id": fact.company}))
+    await desk.store.add_note(fact.position, fact.data.model_copy(update={"company_id": fact.company}))
     return Ack()

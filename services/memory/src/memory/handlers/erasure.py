@@ -32,6 +32,7 @@ from memory.application.sweeps import PeriodicSweep
 from memory.deps import Deps
 from memory.domain.receipt import receipt_view
 from memory.knowledge.part import KnowledgePart
+from memory.settings import MemorySettings
 from runtime.lifecycle.service import Service
 from runtime.settings import FileSettings
 from runtime.stores.file_stores import file_store
@@ -59,7 +60,7 @@ def serve(
     drop: ConversationDropper,
 ) -> ErasureParts:
     """Serves the methods of deletion. `drop` removes conversations from this process's caches."""
-    service, database, settings, clock = deps.service, deps.database, deps.settings, deps.clock
+    service, database, clock = deps.service, deps.database, deps.clock
     file_settings = FileSettings()
     storage = file_store(file_settings, clock)
     store, bus = MongoErasure(database, knowledge.forget_conversations), StreamErasure(service.nats)
@@ -105,27 +106,20 @@ def serve(
     _serve_deletions(service, erasure, deletion, receipts, retention)
     _serve_withdrawals(service, MongoWithdrawals(database))
     _serve_quotas(service, shares)
-    return ErasureParts(
-        erasure,
-        LateFacts(
-            tombstones=tombstones,
-            store=store,
-            bus=bus,
-            log=deps.log,
-            floor=deps.floor,
-            drop=drop,
-            clock=clock,
-        ),
-        (
-            PeriodicSweep(
-                "deletions to repeat",
-                settings.forgetting_sweep,
-                erasure.sweep,
-                idle_seconds=2.5 * settings.forgetting_sweep,
-            ),
-            PeriodicSweep("what is old", settings.keeping_sweep, retention.sweep),
-            PeriodicSweep("files that no message names", settings.keeping_sweep, files.sweep),
-        ),
+    late = LateFacts(
+        tombstones=tombstones, store=store, bus=bus, log=deps.log, floor=deps.floor, drop=drop, clock=clock
+    )
+    return ErasureParts(erasure, late, _sweeps(deps.settings, erasure, retention, files))
+
+
+def _sweeps(
+    settings: MemorySettings, erasure: DataErasure, retention: RetentionSweep, files: KeptFiles
+) -> tuple[PeriodicSweep, ...]:
+    interval = settings.forgetting_sweep
+    return (
+        PeriodicSweep("deletions to repeat", interval, erasure.sweep, idle_seconds=2.5 * interval),
+        PeriodicSweep("what is old", settings.keeping_sweep, retention.sweep),
+        PeriodicSweep("files that no message names", settings.keeping_sweep, files.sweep),
     )
 
 

@@ -1,8 +1,6 @@
 """Builds long-term memory and serves its methods: it is learned from conversations, searched, and changed by tools and
 by a model's proposals."""
 
-from typing import NamedTuple
-
 from contracts.proposal_rpc import PROPOSAL_GROUND, PROPOSE
 from memory import fact_tools
 from memory.adapters.announcements import BusAnnouncements
@@ -22,19 +20,10 @@ from memory.embeddings.embeddings import Embeddings
 from memory.handlers import search_memory
 
 
-class LongTerm(NamedTuple):
-    """The parts of long-term memory that other features need."""
-
-    memories: Memories
-    learner: Learner
-    lessons: Lessons
-    message_search: MessageSearch
-
-
 def serve(
     deps: Deps, *, announcements: BusAnnouncements, inbox: Inbox, histories: HistoryReader, embeddings: Embeddings
-) -> LongTerm:
-    """Serves the methods of long-term memory."""
+) -> tuple[Memories, Learner, Lessons, MessageSearch]:
+    """Serves the methods of long-term memory; returns its parts that other features need."""
     service, database, log, clock = deps.service, deps.database, deps.log, deps.clock
     memories = Memories(store=MongoMemories(database["memories"]), announcements=announcements, clock=clock)
     learner = Learner(
@@ -59,6 +48,4 @@ def serve(
     search_memory.serve(service, message_search)
     fact_tools.serve(service, memories, histories, log, clock)
     service.on_stop(message_search.stop)
-    return LongTerm(
-        memories, learner, Lessons(learner, MongoLessons(deps.fact_database["lessons"]), log), message_search
-    )
+    return memories, learner, Lessons(learner, MongoLessons(deps.fact_database["lessons"]), log), message_search

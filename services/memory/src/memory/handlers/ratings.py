@@ -7,16 +7,11 @@ from functools import partial
 from contracts.envelope import CloudEvent
 from contracts.events.fact import ConversationRated, FeedbackGiven
 from contracts.insight_rpc import INSIGHTS
-from contracts.report_rpc import (
-    RATING,
-    REPORT,
-    REPORT_OPEN,
-)
+from contracts.report_rpc import RATING, REPORT, REPORT_OPEN
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
 from memory.application.insights import Insights
 from memory.application.reports import Reports
-from memory.domain.rating import Rating, Satisfaction
 from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
 from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack, Outcome, Retry
@@ -44,23 +39,11 @@ def consume(intake: FactIntake, ratings: MongoRatings, reports: MongoReports, no
 
 
 async def rate_answer(ratings: MongoRatings, fact: ReceivedFact[FeedbackGiven]) -> None:
-    data = fact.data
-    rating = Rating(
-        company=fact.company,
-        conversation=data.conversation_id,
-        message=data.message_id,
-        user=fact.user or data.user_id,
-        given=data.rating,
-        reason=data.reason,
-        at=fact.event.time,
-    )
-    await ratings.put(rating)
+    await ratings.put(fact.company, fact.user or fact.data.user_id, fact.data, fact.event.time)
 
 
 async def rate_conversation(reports: MongoReports, fact: ReceivedFact[ConversationRated]) -> Ack:
-    data, user = fact.data, fact.user or fact.data.user_id
-    time = fact.event.time
-    await reports.rate(Satisfaction(fact.company, data.conversation_id, user, data.score, data.comment, time))
+    await reports.rate(fact.company, fact.user or fact.data.user_id, fact.data, fact.event.time)
     return Ack()
 
 

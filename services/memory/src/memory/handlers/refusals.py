@@ -1,30 +1,22 @@
 """Translates errors of use cases to the contract's codes."""
 
 from contracts.errors import ErrorCode, FieldFault
-from memory.domain.company import BadSettingsError
 from memory.domain.keys import BadCursorError
-from memory.domain.remembered import BadMemoryError
 from memory.errors import (
-    AssignedMeanwhileError,
+    BadFieldsError,
     BadKnowledgeError,
-    CompanyExistsError,
-    CorrectionReusedError,
-    MemoryMovedError,
+    ConflictError,
     MemoryServiceError,
-    NoSuchCompanyError,
-    NoSuchConversationError,
-    NoSuchKnowledgeError,
-    NoSuchPersonError,
-    NotMergedError,
-    SettingsMovedError,
+    MovedError,
+    NotFoundError,
 )
 from runtime.errors import ReadFailedError, RpcError
 
 CODES: tuple[tuple[tuple[type[Exception], ...], ErrorCode], ...] = (
-    ((BadCursorError, BadMemoryError, BadSettingsError, BadKnowledgeError), ErrorCode.BAD_FIELD),
-    ((CompanyExistsError, AssignedMeanwhileError, CorrectionReusedError, NotMergedError), ErrorCode.CONFLICT),
-    ((NoSuchConversationError, NoSuchPersonError, NoSuchCompanyError, NoSuchKnowledgeError), ErrorCode.NOT_FOUND),
-    ((MemoryMovedError, SettingsMovedError), ErrorCode.PRECONDITION_FAILED),
+    ((BadCursorError, BadFieldsError, BadKnowledgeError), ErrorCode.BAD_FIELD),
+    ((ConflictError,), ErrorCode.CONFLICT),
+    ((NotFoundError,), ErrorCode.NOT_FOUND),
+    ((MovedError,), ErrorCode.PRECONDITION_FAILED),
     ((MemoryServiceError, ReadFailedError), ErrorCode.UNAVAILABLE),
 )
 """The first entry that matches counts: MemoryServiceError is the base of most of these errors."""
@@ -35,5 +27,5 @@ def reply_for(error: Exception) -> RpcError | None:
     code = next((code for kinds, code in CODES if isinstance(error, kinds)), None)
     if code is None:
         return None
-    faults = [FieldFault(field=fault.field, message=fault.message) for fault in getattr(error, "fields", ())]
+    faults: list[FieldFault] = getattr(error, "fields", [])
     return RpcError(code, str(error), retryable=bool(getattr(error, "retryable", False)), fields=faults)

@@ -4,17 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC
 
+from contracts import memory_rpc
 from contracts.envelope import CloudEvent
 from contracts.events.fact import UsageRecorded
-from contracts.memory_rpc import (
-    BUDGET_RESERVE,
-    BUDGET_SETTLE,
-    USAGE,
-    BudgetReserveReply,
-    BudgetReserveRequest,
-    BudgetSettled,
-    BudgetSettleRequest,
-)
 from memory.application.budgets import BudgetBook
 from memory.application.contexts import PassageSearch
 from memory.application.usage import Usages
@@ -32,7 +24,7 @@ calls' reservations still count."""
 def serve_budgets(service: Service, budgets: BudgetBook, knowledge: PassageSearch) -> None:
     """Serves budgets: reserved before a model call, and settled after it."""
 
-    async def reserve(request: BudgetReserveRequest) -> BudgetReserveReply:
+    async def reserve(request: memory_rpc.BudgetReserveRequest) -> memory_rpc.BudgetReserveReply:
         """Reserves tokens, and searches the company's knowledge for the question in the same call."""
         query = request.knowledge
         search = None if query is None else asyncio.ensure_future(knowledge(request.company_id, query))
@@ -43,21 +35,23 @@ def serve_budgets(service: Service, budgets: BudgetBook, knowledge: PassageSearc
             if search is not None:
                 search.cancel()
         if reached_limit == "both":
-            return BudgetReserveReply(granted=True, reserved_at=reserved_at, knowledge=passages, further=True)
-        return BudgetReserveReply(
+            return memory_rpc.BudgetReserveReply(
+                granted=True, reserved_at=reserved_at, knowledge=passages, further=True
+            )
+        return memory_rpc.BudgetReserveReply(
             granted=reached_limit is None, spent=reached_limit, reserved_at=reserved_at, knowledge=passages
         )
 
-    async def settle(request: BudgetSettleRequest) -> BudgetSettled:
-        return BudgetSettled(settled=await budgets.settle(request))
+    async def settle(request: memory_rpc.BudgetSettleRequest) -> memory_rpc.BudgetSettled:
+        return memory_rpc.BudgetSettled(settled=await budgets.settle(request))
 
-    service.serve(BUDGET_RESERVE, reserve)
-    service.serve(BUDGET_SETTLE, settle)
+    service.serve(memory_rpc.BUDGET_RESERVE, reserve)
+    service.serve(memory_rpc.BUDGET_SETTLE, settle)
 
 
 def serve(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
     """Serves companies' usage, and consumes the facts that are counted and that settle reservations."""
-    intake.service.serve(USAGE, usages.report)
+    intake.service.serve(memory_rpc.USAGE, usages.report)
 
     async def take(facts: Sequence[ReceivedFact[UsageRecorded]]) -> Sequence[Outcome]:
         await usages.count([usage_of(fact) for fact in facts])
@@ -83,13 +77,13 @@ def usage_of(fact: ReceivedFact[UsageRecorded]) -> Spent:
     )
 
 
-def settlements(fact: ReceivedFact[UsageRecorded]) -> list[BudgetSettleRequest]:
+def settlements(fact: ReceivedFact[UsageRecorded]) -> list[memory_rpc.BudgetSettleRequest]:
     """The settlements of the reservations that a fact of one or several calls names; the first one has all the usage.
     An agent may have settled them before by a call, which may be lost; each counts once."""
     data = fact.data
     reservations = [*([data.reservation] if data.reservation is not None else []), *(data.further or ())]
     return [
-        BudgetSettleRequest(
+        memory_rpc.BudgetSettleRequest(
             company_id=fact.company,
             reservation_id=reservation.id,
             reserved=reservation.tokens,

@@ -12,7 +12,6 @@ from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.domain.references import referred_part
 from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
-from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack
 
 CALLS = FactType("tools.call.completed.v1", "memory-executions", CloudEvent[ToolCallCompleted])
@@ -20,17 +19,6 @@ LEARNING, WATCHLISTS = "memory-learning", "memory-watchlists"
 """Consumers of earlier releases, whose facts now come through the projection's and the executions' consumers."""
 ADD_TO_WATCHLIST = "add_to_watchlist"
 TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
-
-
-def consume(intake: FactIntake, learner: Learner, executions: MongoExecutions) -> None:
-    """Consumes tool calls: stores them and learns from them. Answers are learned from in adapters/chat_consumer."""
-
-    async def called(fact: ReceivedFact[ToolCallCompleted]) -> Ack:
-        await record(executions, fact)
-        await learn_from_watchlist(learner, fact)
-        return Ack()
-
-    consume_facts(intake, CALLS, called)
 
 
 async def record(executions: MongoExecutions, fact: ReceivedFact[ToolCallCompleted]) -> None:
@@ -51,8 +39,22 @@ async def learn_from_watchlist(learner: Learner, fact: ReceivedFact[ToolCallComp
     await learner.add_favourite(fact.company, fact.user, symbol, call.call_id, fact.event.time)
 
 
-def serve(service: Service, memories: Memories, learner: Learner, exports: Exports, erasure: DataErasure) -> None:
-    """Serves what is remembered about users."""
+def serve(
+    intake: FactIntake,
+    memories: Memories,
+    learner: Learner,
+    exports: Exports,
+    erasure: DataErasure,
+    executions: MongoExecutions,
+) -> None:
+    """Serves what is remembered about users. Stores their tool calls and learns from them; answers are learned from in
+    adapters/chat_consumer."""
+    service = intake.service
+
+    async def called(fact: ReceivedFact[ToolCallCompleted]) -> Ack:
+        await record(executions, fact)
+        await learn_from_watchlist(learner, fact)
+        return Ack()
 
     async def get(request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
         await learner.caught_up()
@@ -64,21 +66,6 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
         memory, version = await memories.read(request.company_id, request.user_id)
         return referred_part(memory, request.about, request.symbols).model_copy(update={"version": version})
 
-    async def patch(request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
-        return memory_rpc.MemoryReply(
-            memory=await memories.correct(
-                request.company_id,
-                request.user_id,
-                request.patch,
-                base_version=request.over,
-                request=request.request_id,
-                body_digest=request.body,
-                subject=request.about,
-                forgotten_facts=request.past or (),
-                replacements=request.corrects or {},
-            )
-        )
-
     async def delete(request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
         return memory_rpc.MemoryDeleteReply(deleted=await learner.forget(request.company_id, request.user_id))
 
@@ -87,7 +74,8 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
 
     service.serve(memory_rpc.MEMORY_GET, get)
     service.serve(memory_rpc.MEMORY_MEANT, find_meant)
-    service.serve(memory_rpc.MEMORY_PATCH, patch)
+    service.serve(memory_rpc.MEMORY_PATCH, memories.correct)
     service.serve(memory_rpc.MEMORY_DELETE, delete)
     service.serve(memory_rpc.MEMORY_EXPORT, exports.page)
     service.serve(memory_rpc.USER_FORGET, forget)
+    consume_facts(intake, CALLS, called)

@@ -1,5 +1,7 @@
 """What memory publishes about companies' knowledge, and what each replica receives."""
 
+from typing import TypeVar
+
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -22,6 +24,7 @@ CHANGED = "knowledge.changed.v1"
 EVENT_TYPES = tuple(subject.removesuffix(".>") for subject in FACTS.subjects if subject.startswith("knowledge."))
 REFRESH_REQUESTED = "knowledge.refresh.requested.v1"
 FILE_RECEIVED = "knowledge.file.received.v1"
+DataT = TypeVar("DataT", KnowledgeChanged, RefreshRequested, FileReceived)
 _log = structlog.get_logger(__name__)
 
 
@@ -32,16 +35,9 @@ class KnowledgeBus:
 
     async def changed(self, company: str, document: str | None) -> None:
         """Announces to every replica that a document has changed; None: more than one."""
-        event = CloudEvent(
-            id=uuid7(),
-            source=SOURCE,
-            type=CHANGED,
-            subject=company,
-            data=KnowledgeChanged(company_id=company, document_id=document),
-        )
-        await self._publisher.append(
-            fact(CHANGED, company, None), event, stream=FACTS.name, msg_id=f"{company}.knowledge.{event.id}"
-        )
+        event = _event(CHANGED, KnowledgeChanged(company_id=company, document_id=document))
+        subject, msg_id = fact(CHANGED, company, None), f"{company}.knowledge.{event.id}"
+        await self._publisher.append(subject, event, stream=FACTS.name, msg_id=msg_id)
 
     async def forget(self, company: str) -> None:
         """Removes a company's documents and runs from the streams; raises BusUnavailableError."""
@@ -51,23 +47,19 @@ class KnowledgeBus:
 
     async def refresh(self, request: RefreshRequested, repeat: int = 0) -> None:
         """Asks the executors to read a site or a page. The same run id means the same run."""
-        event = CloudEvent(id=uuid7(), source=SOURCE, type=REFRESH_REQUESTED, subject=request.company_id, data=request)
-        await self._publisher.append(
-            knowledge_work(REFRESH_REQUESTED, request.company_id),
-            event,
-            stream=KNOWLEDGE.name,
-            msg_id=f"{request.company_id}.run.{request.run_id}.{repeat}",
-        )
+        subject = knowledge_work(REFRESH_REQUESTED, request.company_id)
+        msg_id = f"{request.company_id}.run.{request.run_id}.{repeat}"
+        event = _event(REFRESH_REQUESTED, request)
+        await self._publisher.append(subject, event, stream=KNOWLEDGE.name, msg_id=msg_id)
 
     async def file(self, file: FileReceived) -> None:
         """Passes a file to the executors."""
-        event = CloudEvent(id=uuid7(), source=SOURCE, type=FILE_RECEIVED, subject=file.company_id, data=file)
-        await self._publisher.append(
-            knowledge_work(FILE_RECEIVED, file.company_id),
-            event,
-            stream=KNOWLEDGE.name,
-            msg_id=f"{file.company_id}.file.{file.upload_id}",
-        )
+        subject, msg_id = knowledge_work(FILE_RECEIVED, file.company_id), f"{file.company_id}.file.{file.upload_id}"
+        await self._publisher.append(subject, _event(FILE_RECEIVED, file), stream=KNOWLEDGE.name, msg_id=msg_id)
+
+
+def _event(kind: str, data: DataT) -> CloudEvent[DataT]:
+    return CloudEvent(id=uuid7(), source=SOURCE, type=kind, subject=data.company_id, data=data)
 
 
 class LibraryFollower:

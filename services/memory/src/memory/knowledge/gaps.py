@@ -2,14 +2,14 @@
 Questions that ask the same are one gap; a click turns it into a question-and-answer pair."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from contracts.ids import derive_id
 from memory.domain.recall.words import language_of
-from memory.errors import NoSuchKnowledgeError, StoreUnavailableError
+from memory.errors import NotFoundError, StoreUnavailableError
 from memory.knowledge.library import Library
-from memory.knowledge.mongo_gaps import Gap, GapOccasion, GapStore
+from memory.knowledge.mongo_gaps import Gap, GapStore, Unanswered
 from memory.knowledge.question import TextProfile, text_profile
 from memory.knowledge.records import Pair, Record
 from runtime.clock import Clock
@@ -33,19 +33,6 @@ MAX_ANSWER_CHARACTERS = 4_000
 _GapsByState = dict[str, dict[str, tuple[Gap, TextProfile]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """A question that the assistant could not answer; `message` is the one that showed it."""
-
-    company: str
-    conversation: str
-    message: str
-    question: str
-    reason: str
-    at: datetime
-    language: str | None = None
-
-
 class GapList:
     def __init__(self, gaps: GapStore, library: Library, clock: Clock) -> None:
         self._gaps = gaps
@@ -56,7 +43,7 @@ class GapList:
     async def note(self, questions: Iterable[Unanswered]) -> None:
         """Records questions, each once; several that ask the same are counted together."""
         gaps: dict[tuple[str, str], Gap] = {}
-        occasions: list[tuple[str, GapOccasion]] = []
+        occasions: list[tuple[str, Unanswered]] = []
         for unanswered in questions:
             question = " ".join(unanswered.question.split())[:MAX_QUESTION_CHARACTERS]
             profile = text_profile(question)
@@ -67,22 +54,19 @@ class GapList:
                     gap = _new_gap(name, question, unanswered.language, unanswered.at)
                     self._hold(unanswered.company, gap)
                 gaps[unanswered.company, gap.id] = gap
-                occasion = GapOccasion(
-                    unanswered.conversation, unanswered.message, gap.id, question, unanswered.at, unanswered.reason
-                )
-                occasions.append((unanswered.company, occasion))
-        counted: dict[tuple[str, str], list[GapOccasion]] = {}
-        for company, occasion in await self._gaps.note(occasions):
-            counted.setdefault((company, occasion.gap), []).append(occasion)
+                occasions.append((gap.id, replace(unanswered, question=question)))
+        counted: dict[tuple[str, str], list[Unanswered]] = {}
+        for name, occasion in await self._gaps.note(occasions):
+            counted.setdefault((occasion.company, name), []).append(occasion)
         for (company, name), new_occasions in counted.items():
             await self._count(company, gaps[company, name], new_occasions)
 
-    async def _count(self, company: str, gap: Gap, occasions: Sequence[GapOccasion]) -> None:
+    async def _count(self, company: str, gap: Gap, occasions: Sequence[Unanswered]) -> None:
         """Adds these occasions to a gap, which may have changed meanwhile."""
         for attempt in range(MAX_ATTEMPTS):
             if attempt:
                 self._held.drop(company)
-                text, at = occasions[0].text, occasions[0].at
+                text, at = occasions[0].question, occasions[0].at
                 gap = await self._gaps.get(company, gap.id) or _new_gap(gap.id, text, gap.language, at)
             asked_at = [occasion.at for occasion in occasions]
             counted = replace(
@@ -135,7 +119,7 @@ class GapList:
     async def _required(self, company: str, name: str) -> Gap:
         gap = await self._gaps.get(company, name)
         if gap is None:
-            raise NoSuchKnowledgeError("there is no such gap")
+            raise NotFoundError("there is no such gap")
         return gap
 
     async def _same(self, company: str, profile: TextProfile) -> Gap | None:

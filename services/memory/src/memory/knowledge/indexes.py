@@ -61,19 +61,14 @@ class PassageHits:
     complete: bool
 
 
+@dataclass(slots=True)
 class KnowledgeIndexes:
     """All indexes of this process. `settings` reads a company's settings, for its synonyms."""
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        settings: Callable[[str], Awaitable[CompanySettings | None]],
-        embeddings: Embeddings,
-    ) -> None:
-        self._embeddings = embeddings
-        self._documents = documents
-        self._settings = settings
-        self._indexes: OrderedDict[str, KnowledgeIndex] = OrderedDict()
+    documents: DocumentStore
+    settings: Callable[[str], Awaitable[CompanySettings | None]]
+    embeddings: Embeddings
+    _indexes: OrderedDict[str, KnowledgeIndex] = field(init=False, default_factory=OrderedDict)
 
     async def search(
         self,
@@ -91,12 +86,12 @@ class KnowledgeIndexes:
         # Without the vectors of all sections, searches do not wait for the question's.
         has_vectors = self._index(company).near.complete
         vector_task = (
-            asyncio.create_task(self._embeddings.question(with_earlier(text, earlier))) if has_vectors else None
+            asyncio.create_task(self.embeddings.question(with_earlier(text, earlier))) if has_vectors else None
         )
         index = await self.loaded(company, seconds)
         vector = await vector_task if vector_task else None
         nearness = (
-            index.near.nearness_to(vector, self._embeddings.usual)
+            index.near.nearness_to(vector, self.embeddings.usual)
             if vector is not None and index.near.complete
             else None
         )
@@ -183,7 +178,7 @@ class KnowledgeIndexes:
                         await self._read_all(company, index)
                     else:
                         for document in changes:
-                            record = await self._documents.get(company, str(document))
+                            record = await self.documents.get(company, str(document))
                             await self._take(company, index, str(document), record)
                 except BaseException:
                     index.changed |= changes
@@ -196,10 +191,10 @@ class KnowledgeIndexes:
 
     async def _read_all(self, company: str, index: KnowledgeIndex) -> None:
         started = time.monotonic()
-        settings = await self._settings(company)
+        settings = await self.settings(company)
         if settings is not None:
             index.synonyms = Synonyms(settings.config.knowledge.synonyms)
-        records = {record.id: record async for record in self._documents.all(company) if record.found}
+        records = {record.id: record async for record in self.documents.all(company) if record.found}
         if index.passages.needs_rebuild:
             index.near.closed = True
             index.passages, index.editions, index.near = CompanyIndex(), {}, Neighbours[SectionKey]()
@@ -212,7 +207,7 @@ class KnowledgeIndexes:
         for name in records.keys() - index.editions.keys() | stale:
             await self._take(company, index, name, records[name])
         index.complete = True
-        self._embeddings.fill(index.near)
+        self.embeddings.fill(index.near)
         if stale:
             seconds = round(time.monotonic() - started, 3)
             _log.info(
@@ -232,7 +227,7 @@ class KnowledgeIndexes:
                 self._add(index, records[current[0]], texts)
                 stale.discard(current[0])
 
-        async for document, edition, bundle in self._documents.all_texts(company):
+        async for document, edition, bundle in self.documents.all_texts(company):
             if (document, edition) != current:
                 add_document()
                 current, texts = (document, edition), []
@@ -247,8 +242,8 @@ class KnowledgeIndexes:
         if record is None or not record.found or record.edition is None:
             _remove(index, document)
         elif index.editions.get(document) != record.edition:
-            self._add(index, record, await self._documents.texts(company, document, record.edition))
-            self._embeddings.fill(index.near)
+            self._add(index, record, await self.documents.texts(company, document, record.edition))
+            self.embeddings.fill(index.near)
         else:
             index.passages.describe(record.document())
 
@@ -259,7 +254,7 @@ class KnowledgeIndexes:
         document = record.document()
         index.passages.put(document, kept_texts)
         index.editions[record.id] = record.edition or ""
-        if self._embeddings.enabled:
+        if self.embeddings.enabled:
             section_texts = section_texts_of(document, kept_texts)
             sections = list(section_texts)[: max(MAX_SECTIONS - index.near.size, 0)]
             index.sections[record.id] = sections

@@ -1,39 +1,8 @@
 """The methods about companies' knowledge, one thin function each; the gateway checks who may call them."""
 
-from collections.abc import Awaitable, Callable
-
-from contracts.company_rpc import CompanyRequest
+from contracts import knowledge_rpc
 from contracts.ids import uuid7
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage, PassageSection, document_id
-from contracts.knowledge_rpc import (
-    DOCUMENT_DELETE,
-    DOCUMENT_GET,
-    DOCUMENT_PUT,
-    DOCUMENTS,
-    FILE_PUT,
-    KNOWN_PAGES,
-    OVERVIEW,
-    REFRESH,
-    RUN_DECIDE,
-    RUN_GET,
-    SEARCH,
-    DocumentGone,
-    DocumentPut,
-    DocumentReply,
-    DocumentRequest,
-    DocumentsReply,
-    DocumentsRequest,
-    FilePut,
-    KnowledgeOverview,
-    KnowledgeSearch,
-    KnownPage,
-    KnownPagesReply,
-    KnownPagesRequest,
-    RefreshAsk,
-    RunDecide,
-    RunReply,
-    RunRequest,
-)
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.index import Hit
 from memory.knowledge.indexes import KnowledgeIndexes
@@ -106,7 +75,7 @@ class Searcher:
     def __init__(self, indexes: KnowledgeIndexes) -> None:
         self._indexes = indexes
 
-    async def search(self, request: KnowledgeSearch) -> KnowledgeFound:
+    async def search(self, request: knowledge_rpc.KnowledgeSearch) -> KnowledgeFound:
         return await self.ask(request.company_id, request, READ_SECONDS)
 
     async def ask(self, company: str, query: KnowledgeQuery, seconds: float = SHORT_READ_SECONDS) -> KnowledgeFound:
@@ -135,15 +104,15 @@ class DocumentMethods:
         self._documents = documents
         self._bus = bus
 
-    async def list(self, request: DocumentsRequest) -> DocumentsReply:
+    async def list(self, request: knowledge_rpc.DocumentsRequest) -> knowledge_rpc.DocumentsReply:
         page = await self._documents.page(request.company_id, request.source, request.limit, request.cursor)
-        return DocumentsReply(items=[record.view() for record in page.items], next=page.next)
+        return knowledge_rpc.DocumentsReply(items=[record.view() for record in page.items], next=page.next)
 
-    async def get(self, request: DocumentRequest) -> DocumentReply:
+    async def get(self, request: knowledge_rpc.DocumentRequest) -> knowledge_rpc.DocumentReply:
         record = await self._library.named(request.company_id, request.id)
-        return await self._reply(request.company_id, record) if record else DocumentReply()
+        return await self._reply(request.company_id, record) if record else knowledge_rpc.DocumentReply()
 
-    async def put(self, request: DocumentPut) -> DocumentReply:
+    async def put(self, request: knowledge_rpc.DocumentPut) -> knowledge_rpc.DocumentReply:
         company = request.company_id
         known = await self._library.named(company, request.id) if request.id else None
         name = known.id if known else document_id(company, "document", request.id) if request.id else uuid7()
@@ -153,31 +122,33 @@ class DocumentMethods:
         )
         return await self._reply(company, stored)
 
-    async def delete(self, request: DocumentRequest) -> DocumentGone:
+    async def delete(self, request: knowledge_rpc.DocumentRequest) -> knowledge_rpc.DocumentGone:
         record = await self._library.named(request.company_id, request.id)
-        return DocumentGone(deleted=record is not None and await self._library.remove(request.company_id, record.id))
+        return knowledge_rpc.DocumentGone(
+            deleted=record is not None and await self._library.remove(request.company_id, record.id)
+        )
 
-    async def put_file(self, request: FilePut) -> DocumentReply:
+    async def put_file(self, request: knowledge_rpc.FilePut) -> knowledge_rpc.DocumentReply:
         file = request.file
         known = await self._library.named(file.company_id, file.external_id) if file.external_id else None
         if known is not None:
             file = file.model_copy(update={"document_id": known.id, "external_id": known.external_id})
         stored = await self._library.file_received(file.company_id, file)
         await self._bus.file(file)
-        return DocumentReply(document=stored.view())
+        return knowledge_rpc.DocumentReply(document=stored.view())
 
-    async def known_pages(self, request: KnownPagesRequest) -> KnownPagesReply:
+    async def known_pages(self, request: knowledge_rpc.KnownPagesRequest) -> knowledge_rpc.KnownPagesReply:
         pages = await self._documents.site_pages(request.company_id, request.limit, request.cursor or "")
         items = [
-            KnownPage(
+            knowledge_rpc.KnownPage(
                 document_id=page.id, url=page.url, hash=page.hash, etag=page.etag, last_modified=page.last_modified
             )
             for page in pages
             if page.url and page.hash and page.state in (READY, FAILED)
         ]
-        return KnownPagesReply(items=items, next=pages[-1].id if len(pages) == request.limit else None)
+        return knowledge_rpc.KnownPagesReply(items=items, next=pages[-1].id if len(pages) == request.limit else None)
 
-    async def _reply(self, company: str, record: Record) -> DocumentReply:
+    async def _reply(self, company: str, record: Record) -> knowledge_rpc.DocumentReply:
         texts: list[StemmedPassage] = []
         if record.edition is not None and record.state != GONE:
             texts = await self._documents.texts(company, record.id, record.edition)
@@ -186,39 +157,18 @@ class DocumentMethods:
             _passage(document, place, text.text, text.sections[0], 0.0)
             for place, text in enumerate(texts[:MAX_REPLY_PASSAGES])
         ]
-        return DocumentReply(document=record.view(), passages=passages)
+        return knowledge_rpc.DocumentReply(document=record.view(), passages=passages)
 
 
-def serve(
-    service: Service,
-    searcher: Searcher,
-    documents: DocumentMethods,
-    refreshing: RunScheduler,
-    overview_of: Callable[[str], Awaitable[KnowledgeOverview]],
-) -> None:
-    """Serves the methods of searches, documents and runs. `overview_of` returns an overview of a company's
-    knowledge."""
-
-    async def refresh(request: RefreshAsk) -> RunReply:
-        return RunReply(run=await refreshing.ask(request.company_id, request.url, request.by))
-
-    async def get_run(request: RunRequest) -> RunReply:
-        return RunReply(run=await refreshing.get(request.company_id, request.id))
-
-    async def decide(request: RunDecide) -> RunReply:
-        return RunReply(run=await refreshing.decide(request.company_id, request.id, remove=request.remove))
-
-    async def overview(request: CompanyRequest) -> KnowledgeOverview:
-        return await overview_of(request.company_id)
-
-    service.serve(SEARCH, searcher.search)
-    service.serve(DOCUMENTS, documents.list)
-    service.serve(DOCUMENT_GET, documents.get)
-    service.serve(DOCUMENT_PUT, documents.put)
-    service.serve(DOCUMENT_DELETE, documents.delete)
-    service.serve(FILE_PUT, documents.put_file)
-    service.serve(KNOWN_PAGES, documents.known_pages)
-    service.serve(REFRESH, refresh)
-    service.serve(RUN_GET, get_run)
-    service.serve(RUN_DECIDE, decide)
-    service.serve(OVERVIEW, overview)
+def serve(service: Service, searcher: Searcher, documents: DocumentMethods, refreshing: RunScheduler) -> None:
+    """Serves the methods of searches, documents and runs."""
+    service.serve(knowledge_rpc.SEARCH, searcher.search)
+    service.serve(knowledge_rpc.DOCUMENTS, documents.list)
+    service.serve(knowledge_rpc.DOCUMENT_GET, documents.get)
+    service.serve(knowledge_rpc.DOCUMENT_PUT, documents.put)
+    service.serve(knowledge_rpc.DOCUMENT_DELETE, documents.delete)
+    service.serve(knowledge_rpc.FILE_PUT, documents.put_file)
+    service.serve(knowledge_rpc.KNOWN_PAGES, documents.known_pages)
+    service.serve(knowledge_rpc.REFRESH, refreshing.ask)
+    service.serve(knowledge_rpc.RUN_GET, refreshing.get)
+    service.serve(knowledge_rpc.RUN_DECIDE, refreshing.decide)

@@ -43,6 +43,22 @@ def _blocks_of(rows: Sequence[Document]) -> list[list[Block]]:
     return [[Block.model_validate(block) for block in orjson.loads(zlib.decompress(row["blocks"]))] for row in rows]
 
 
+async def _rows_of(
+    rows: Collection, company: str, action: str, fields: Document | None = None
+) -> AsyncIterator[Document]:
+    """Yields a company's rows in order of their ids."""
+    after = f"{company}/"
+    while True:
+        async with store_errors(action):
+            query = {"_id": {"$gt": after, "$lt": f"{company}/{END}"}}
+            page = await rows.find(query, fields).sort("_id", ASCENDING).limit(ROWS_AT_ONCE).to_list()
+        for row in page:
+            yield row
+        if len(page) < ROWS_AT_ONCE:
+            return
+        after = page[-1]["_id"]
+
+
 class DocumentStore:
     """Documents of all companies. Every method raises StoreUnavailableError."""
 
@@ -77,19 +93,9 @@ class DocumentStore:
 
     async def all(self, company: str) -> AsyncIterator[Record]:
         """Yields every document of the company that was not removed."""
-        after = f"{company}/"
-        while True:
-            async with store_errors("read a company's documents"):
-                query = {"_id": {"$gt": after, "$lt": f"{company}/{END}"}}
-                rows = (
-                    await self._rows.find(query, _WITHOUT_BLOCKS).sort("_id", ASCENDING).limit(ROWS_AT_ONCE).to_list()
-                )
-            for row in rows:
-                if row["state"] != GONE:
-                    yield record_of(row)
-            if len(rows) < ROWS_AT_ONCE:
-                return
-            after = rows[-1]["_id"]
+        async for row in _rows_of(self._rows, company, "read a company's documents", _WITHOUT_BLOCKS):
+            if row["state"] != GONE:
+                yield record_of(row)
 
     async def count_older(self, stems: int) -> int:
         """Returns the number of documents whose passages have older stems than these."""
@@ -120,17 +126,9 @@ class DocumentStore:
 
     async def all_texts(self, company: str) -> AsyncIterator[tuple[str, str, list[StemmedPassage]]]:
         """Yields document, edition and a bundle of its passages, in order; also of outdated editions."""
-        after = f"{company}/"
-        while True:
-            async with store_errors("read a company's passages"):
-                query = {"_id": {"$gt": after, "$lt": f"{company}/{END}"}}
-                rows = await self._texts.find(query).sort("_id", ASCENDING).limit(ROWS_AT_ONCE).to_list()
-            for row in rows:
-                _, document, edition, _ = row["_id"].split("/")
-                yield document, edition, unpacked(zlib.decompress(row["texts"]))
-            if len(rows) < ROWS_AT_ONCE:
-                return
-            after = rows[-1]["_id"]
+        async for row in _rows_of(self._texts, company, "read a company's passages"):
+            _, document, edition, _ = row["_id"].split("/")
+            yield document, edition, unpacked(zlib.decompress(row["texts"]))
 
     async def put_part(self, company: str, document: str, hash_digest: str, part: int, blocks: Sequence[Block]) -> None:
         body = orjson.dumps([block.model_dump(by_alias=True, exclude_defaults=True) for block in blocks])

@@ -41,15 +41,16 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class GapOccasion:
-    """One occasion on which a gap was asked."""
+class Unanswered:
+    """A question that the assistant could not answer; `message` is the one that showed it."""
 
+    company: str
     conversation: str
     message: str
-    gap: str
-    text: str
-    at: datetime
+    question: str
     reason: str
+    at: datetime
+    language: str | None = None
 
 
 class GapStore:
@@ -77,11 +78,11 @@ class GapStore:
         async with store_errors("list gaps"):
             return (await page_of(self._rows, "listKey", prefix, limit, cursor)).mapped(_gap)
 
-    async def note(self, occasions: Sequence[tuple[str, GapOccasion]]) -> list[tuple[str, GapOccasion]]:
-        """Records occasions; returns those that are new."""
+    async def note(self, occasions: Sequence[tuple[str, Unanswered]]) -> list[tuple[str, Unanswered]]:
+        """Records occasions on which gaps, named by their ids, were asked; returns those that are new."""
         if not occasions:
             return []
-        writes = [InsertOne(_occasion_row(company, asked)) for company, asked in occasions]
+        writes = [InsertOne(_occasion_row(gap, asked)) for gap, asked in occasions]
         duplicates: set[int] = set()
         async with store_errors("store questions without an answer"):
             try:
@@ -135,13 +136,14 @@ class GapStore:
         return sum(result.deleted_count for result in results)
 
 
-def _occasion_row(company: str, occasion: GapOccasion) -> Document:
+def _occasion_row(gap: str, asked: Unanswered) -> Document:
+    at = milliseconds(asked.at)
     return {
-        "_id": f"{company}/{occasion.conversation}/{occasion.message}",
-        "gapKey": timed_key(f"{company}/{occasion.gap}", milliseconds(occasion.at), occasion.message),
-        "text": occasion.text,
-        "at": milliseconds(occasion.at),
-        "reason": occasion.reason,
+        "_id": f"{asked.company}/{asked.conversation}/{asked.message}",
+        "gapKey": timed_key(f"{asked.company}/{gap}", at, asked.message),
+        "text": asked.question,
+        "at": at,
+        "reason": asked.reason,
     }
 
 

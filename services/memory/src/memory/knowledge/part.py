@@ -11,7 +11,7 @@ from contracts.events.chat import AssistantMessage, OperatorMessage, OwnerChange
 from contracts.events.fact import FeedbackGiven
 from contracts.events.knowledge import DocumentFailed, DocumentRemoved, DocumentUpserted, RunProgressed
 from contracts.knowledge import Grounding
-from contracts.knowledge_rpc import FORGET, DocumentGone
+from contracts.knowledge_rpc import FORGET, OVERVIEW, DocumentGone
 from contracts.languages import named_language
 from contracts.streams import FACTS
 from memory.adapters.mongo_companies import MongoCompanies
@@ -24,15 +24,15 @@ from memory.errors import BadKnowledgeError
 from memory.fact_intake import MISPLACED, fact_owner
 from memory.knowledge import answer_methods, methods, tool
 from memory.knowledge.bus import KnowledgeBus, LibraryFollower
-from memory.knowledge.gaps import GapList, Unanswered
+from memory.knowledge.gaps import GapList
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
 from memory.knowledge.methods import DocumentMethods, Searcher
 from memory.knowledge.mongo_documents import DocumentStore
-from memory.knowledge.mongo_gaps import GapStore
+from memory.knowledge.mongo_gaps import GapStore, Unanswered
 from memory.knowledge.mongo_runs import RunStore
 from memory.knowledge.mongo_state import SiteStateStore
-from memory.knowledge.overview import overview
+from memory.knowledge.overview import Overview
 from memory.knowledge.runs import RunScheduler
 from memory.knowledge.texts import STEMS
 from memory.migrations import MigrationStep
@@ -90,13 +90,9 @@ class KnowledgePart:
         self.gaps = GapList(self._gap_store, self.library, clock)
         self.searcher = Searcher(self.indexes)
         gaps = GapStore(asked)
-        methods.serve(
-            service,
-            self.searcher,
-            DocumentMethods(self.library, documents, self.bus),
-            self.refreshing,
-            lambda company: overview(company, documents, gaps, self.refreshing, companies),
-        )
+        document_methods = DocumentMethods(self.library, documents, self.bus)
+        methods.serve(service, self.searcher, document_methods, self.refreshing)
+        service.serve(OVERVIEW, Overview(documents, gaps, self.refreshing, companies).of)
         answer_methods.serve(service, self.library, documents, gaps, self.gaps, clock)
         tool.serve(service, self.searcher)
         self._stores = (DocumentStore(stored), SiteStateStore(stored), RunStore(stored), self._gap_store)

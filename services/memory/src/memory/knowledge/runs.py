@@ -1,6 +1,6 @@
 """Runs over companies' sites: requested and followed. Missing pages are removed, or wait for an admin's approval."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -8,9 +8,10 @@ from contracts.company import CompanySettings
 from contracts.events.knowledge import RefreshRequested, RunProgressed
 from contracts.ids import derive_id, uuid7
 from contracts.knowledge import Run
+from contracts.knowledge_rpc import RefreshAsk, RunDecide, RunReply, RunRequest
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.domain.keys import milliseconds
-from memory.errors import BadKnowledgeError, NoSuchKnowledgeError, StoreUnavailableError
+from memory.errors import BadKnowledgeError, NotFoundError, StoreUnavailableError
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import DocumentStore
@@ -30,90 +31,85 @@ RETRY_AFTER = timedelta(hours=1)
 """Pause after a run that failed as a whole."""
 
 
+@dataclass(frozen=True, slots=True)
 class RunScheduler:
     """Schedules the reading of companies' sites."""
 
-    def __init__(
-        self,
-        runs: RunStore,
-        documents: DocumentStore,
-        library: Library,
-        companies: MongoCompanies,
-        bus: KnowledgeBus,
-        clock: Clock,
-    ) -> None:
-        self._runs = runs
-        self._documents = documents
-        self._library = library
-        self._companies = companies
-        self._bus = bus
-        self._clock = clock
+    runs: RunStore
+    documents: DocumentStore
+    library: Library
+    companies: MongoCompanies
+    bus: KnowledgeBus
+    clock: Clock
 
-    async def ask(self, company: str, url: str | None, by: str) -> Run:
+    async def ask(self, request: RefreshAsk) -> RunReply:
         """Requests a run over the site or one page; returns the running one, or a new one."""
-        settings = await self._companies.get(company)
+        company, url = request.company_id, request.url
+        settings = await self.companies.get(company)
         if settings is None:
-            raise NoSuchKnowledgeError(f"company {company} has no settings: create them first")
+            raise NotFoundError(f"company {company} has no settings: create them first")
         site = settings.config.knowledge.site_url
         if site is None:
             raise BadKnowledgeError(
                 "set knowledge.siteUrl in the company's settings first: where does its site begin?", "url"
             )
-        for stored_run in await self._runs.newest(company, 20):
+        for stored_run in await self.runs.newest(company, 20):
             if stored_run.run.state in UNDER_WAY and stored_run.run.url == url:
-                return stored_run.run
-        return await self._begin(company, uuid7(), site, url, by)
+                return RunReply(run=stored_run.run)
+        return RunReply(run=await self._begin(company, uuid7(), site, url, request.by))
 
     async def progressed(self, company: str, event: RunProgressed) -> None:
         for _ in range(MAX_ATTEMPTS):
-            old = await self._runs.get(company, event.run_id)
+            old = await self.runs.get(company, event.run_id)
             if old is not None and (_step(old.step, "running") >= _step(event.step, event.state) or _is_over(old.run)):
                 return
             new_run = await self._moved(company, old, event)
             if new_run.run.state == "finished":
                 await self._remove(company, event.gone)
                 await self._remove_old_site(company, new_run)
-            if await self._runs.put(new_run, old.version if old else None):
+            if await self.runs.put(new_run, old.version if old else None):
                 return
         raise StoreUnavailableError("too many changes of the same run at once: try again")
 
-    async def get(self, company: str, run: str) -> Run | None:
-        stored_run = await self._runs.get(company, run)
-        return stored_run.run if stored_run else None
+    async def get(self, request: RunRequest) -> RunReply:
+        stored_run = await self.runs.get(request.company_id, request.id)
+        return RunReply(run=stored_run.run if stored_run else None)
 
-    async def decide(self, company: str, run: str, *, remove: bool) -> Run:
+    async def decide(self, request: RunDecide) -> RunReply:
         """Carries out an admin's decision on a waiting run: missing pages are removed or stay."""
-        stored_run = await self._runs.get(company, run)
+        stored_run = await self.runs.get(request.company_id, request.id)
         if stored_run is None:
-            raise NoSuchKnowledgeError("there is no such run")
+            raise NotFoundError("there is no such run")
         if stored_run.run.state != "waiting":
             if stored_run.run.state == "finished":
-                return stored_run.run
+                return RunReply(run=stored_run.run)
             raise BadKnowledgeError("the run does not wait for a decision", "remove")
-        ended = stored_run.run.model_copy(update={"state": "finished", "gone": len(stored_run.gone) if remove else 0})
-        if not await self._runs.put(replace(stored_run, run=ended, gone=()), stored_run.version):
-            return await self.decide(company, run, remove=remove)
-        if remove:
-            await self._remove(company, stored_run.gone)
-        return ended
+        ended = stored_run.run.model_copy(
+            update={"state": "finished", "gone": len(stored_run.gone) if request.remove else 0}
+        )
+        if not await self.runs.put(replace(stored_run, run=ended, gone=()), stored_run.version):
+            return await self.decide(request)
+        if request.remove:
+            await self._remove(request.company_id, stored_run.gone)
+        return RunReply(run=ended)
 
     async def newest(self, company: str) -> Run | None:
         return next(
-            (stored_run.run for stored_run in await self._runs.newest(company, 20) if stored_run.run.url is None), None
+            (stored_run.run for stored_run in await self.runs.newest(company, 20) if stored_run.run.url is None), None
         )
 
     async def sweep(self) -> None:
         """Requests runs that are due; called periodically by each replica, and concurrent calls request the same
         run."""
-        for settings in await self._companies.with_site():
+        for settings in await self.companies.with_site():
             await self._look_at(settings)
 
     async def _look_at(self, settings: CompanySettings) -> None:
         company, site = settings.config.company_id, settings.config.knowledge.site_url
         if site is None:
             return
-        now = self._clock.now()
-        runs = await self._runs.newest(company, 20)
+        now = self.clock.now()
+        runs = await self.runs.newest(company, 20)
         for stored_run in runs:
             waited = now - stored_run.run.requested_at
             if stored_run.run.state == "queued" and waited > REQUEST_AGAIN_AFTER and waited <= FAILED_AFTER:
@@ -134,29 +130,29 @@ class RunScheduler:
                 await self._begin(company, derive_id(company, "run", last.run.id), site, None, "schedule")
 
     async def _begin(self, company: str, name: str, site: str, url: str | None, by: str) -> Run:
-        now = self._clock.now()
+        now = self.clock.now()
         run = Run(id=name, company_id=company, state="queued", url=url, by=by or "schedule", requested_at=now)
-        if await self._runs.put(StoredRun(run, site, asked=milliseconds(now)), None):
-            await self._bus.refresh(RefreshRequested(company_id=company, run_id=name, url=url, by=run.by))
-            await self._runs.tidy(company)
+        if await self.runs.put(StoredRun(run, site, asked=milliseconds(now)), None):
+            await self.bus.refresh(RefreshRequested(company_id=company, run_id=name, url=url, by=run.by))
+            await self.runs.tidy(company)
         return run
 
     async def _request_again(self, stored_run: StoredRun, now: int) -> None:
         if now - stored_run.asked < REQUEST_AGAIN_AFTER / timedelta(milliseconds=1):
             return
-        if await self._runs.put(replace(stored_run, asked=now), stored_run.version):
+        if await self.runs.put(replace(stored_run, asked=now), stored_run.version):
             run = stored_run.run
             request = RefreshRequested(company_id=run.company_id, run_id=run.id, url=run.url, by=run.by)
-            await self._bus.refresh(request, now)
+            await self.bus.refresh(request, now)
 
     async def _end(self, stored_run: StoredRun, problem: str) -> None:
         ended = stored_run.run.model_copy(
-            update={"state": "failed", "finished_at": self._clock.now(), "problem": problem}
+            update={"state": "failed", "finished_at": self.clock.now(), "problem": problem}
         )
-        await self._runs.put(replace(stored_run, run=ended), stored_run.version)
+        await self.runs.put(replace(stored_run, run=ended), stored_run.version)
 
     async def _moved(self, company: str, old: StoredRun | None, event: RunProgressed) -> StoredRun:
-        now = self._clock.now()
+        now = self.clock.now()
         run = (
             old.run if old else Run(id=event.run_id, company_id=company, state="queued", by="service", requested_at=now)
         )
@@ -182,7 +178,7 @@ class RunScheduler:
         """Whether more than half of the pages would be removed, which is more likely the site's fault than intended."""
         if missing < 2:
             return False
-        pages = await self._documents.site_pages(company, missing * 2 + 1)
+        pages = await self.documents.site_pages(company, missing * 2 + 1)
         return missing > len(pages) / 2
 
     async def _remove_old_site(self, company: str, stored_run: StoredRun) -> None:
@@ -191,16 +187,16 @@ class RunScheduler:
         if stored_run.site is None or stored_run.run.url is not None or not pages_read:
             return
         new_origin = _origin(stored_run.site)
-        old_origins = {_origin(other.site) for other in await self._runs.newest(company, 20) if other.site} - {
+        old_origins = {_origin(other.site) for other in await self.runs.newest(company, 20) if other.site} - {
             new_origin
         }
         if old_origins:
-            pages = await self._documents.site_pages(company, MAX_PAGES)
+            pages = await self.documents.site_pages(company, MAX_PAGES)
             await self._remove(company, [page.id for page in pages if page.url and _origin(page.url) in old_origins])
 
     async def _remove(self, company: str, gone: "list[str] | tuple[str, ...]") -> None:
         for name in gone:
-            await self._library.remove(company, name)
+            await self.library.remove(company, name)
 
 
 def _step(step: int, state: str) -> tuple[int, bool]:

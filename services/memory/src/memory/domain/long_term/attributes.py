@@ -308,24 +308,18 @@ def _state_values(normalized: str, changed: bool) -> Iterator[Value]:
         yield Value("relationship", frozenset((relationship,)), frozenset(), True)
     if role := occupation_in(normalized.strip(" .!")):
         yield Value("occupation", role, restrictions_in(normalized, changed), changed)
-    if EMPLOYED.search(normalized):
-        yield Value("employment", frozenset(("employed",)), frozenset(), True)
-    if UNEMPLOYED.search(normalized):
-        yield Value("employment", frozenset(("unemployed",)), frozenset(), True)
+    for state, employment in (("employed", EMPLOYED), ("unemployed", UNEMPLOYED)):
+        if employment.search(normalized):
+            yield Value("employment", frozenset((state,)), frozenset(), True)
     for attribute, kind, pattern in KINDS:
         for match in pattern.finditer(normalized):
             yield Value(
                 attribute, frozenset((kind,)), restrictions_in(_surrounding_clause(match), changed) - _HOURS, changed
             )
-    for match in EATS_MEAT.finditer(normalized):
-        yield Value("diet", frozenset(("meat",)), restrictions_in(_surrounding_clause(match), changed), True)
-    for match in A_DIET.finditer(normalized):
-        diet = concept(match["value"] or match["valor"])
-        yield Value("diet", frozenset((diet,)), restrictions_in(_surrounding_clause(match), changed), changed)
-    for match in DIET.finditer(normalized):
-        yield Value(
-            "diet", frozenset((concept(match["value"]),)), restrictions_in(_surrounding_clause(match), changed), True
-        )
+    for pattern, is_change in ((EATS_MEAT, True), (A_DIET, changed), (DIET, True)):
+        for match in pattern.finditer(normalized):
+            diet = concept(match[match.lastgroup]) if match.lastgroup else "meat"
+            yield Value("diet", frozenset((diet,)), restrictions_in(_surrounding_clause(match), changed), is_change)
 
 
 def _surrounding_clause(match: re.Match[str]) -> str:

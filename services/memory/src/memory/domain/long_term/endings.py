@@ -272,6 +272,17 @@ _ROLES = concepts_of(
 )
 _I_AM_A = re.compile(r"(?:i am|soy)(?: now| ahora)?(?: an?| una?)?(?P<role>(?: \w+){1,3})$")
 _EXPECTING = concepts_of("pregnant expecting embarazada embarazados esperando esperamos espera")
+_EVENTS = (
+    (_WITHOUT_WORK, StatementEnd(frozenset(), _WORK, has_replacement=True)),
+    (_RETIRED, StatementEnd(frozenset(), _WORK, has_replacement=True)),
+    (EMPLOYED, StatementEnd(_LOOK | _WORK, _LOOK, has_replacement=True)),
+    (_BORN, StatementEnd(frozenset(), _EXPECTING, has_replacement=True, anyone=True)),
+    (_ALONE, StatementEnd(frozenset(), _SHARING, has_replacement=True)),
+    (_HOME_BOUGHT, StatementEnd(frozenset(), _RENTING, has_replacement=True)),
+    (_PROMOTED, StatementEnd(frozenset(), _ROLES, needs_sole_match=True, has_replacement=True)),
+    (_GRADUATED, StatementEnd(frozenset(), _set("study"))),
+)
+"""What an event ends, whatever else the sentence says."""
 _AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but|y|pero)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays|ahora)\b")
 """Names what comes instead, without repeating the subject: "I sold the Civic and drive a Rivian now"."""
 _IS_SO_NO_LONGER = re.compile(r"(?:(?:am|are|is) )?no longer\b|(?:do|does|am|are|is) not\b|ya no\b")
@@ -328,21 +339,8 @@ def _endings(normalized: str) -> Iterator[StatementEnd]:
     switched = None if exchange_named or _HOME_MOVE.search(normalized) else _SWITCHED_TO.search(normalized)
     if switched and not _OTHER_KIND.search(switched["new"]):
         yield StatementEnd(frozenset(), _SERVICES, needs_sole_match=True, has_replacement=True)
-    if _WITHOUT_WORK.search(normalized) or _RETIRED.search(normalized):
-        yield StatementEnd(frozenset(), _WORK, has_replacement=True)
-    if EMPLOYED.search(normalized):
-        yield StatementEnd(_LOOK | _WORK, _LOOK, has_replacement=True)
-    if _BORN.search(normalized):
-        yield StatementEnd(frozenset(), _EXPECTING, has_replacement=True, anyone=True)
-    if _ALONE.search(normalized):
-        yield StatementEnd(frozenset(), _SHARING, has_replacement=True)
-    if _HOME_BOUGHT.search(normalized):
-        yield StatementEnd(frozenset(), _RENTING, has_replacement=True)
-    if _PROMOTED.search(normalized):
-        yield StatementEnd(frozenset(), _ROLES, needs_sole_match=True, has_replacement=True)
     if (kind := _CHANGED_OF.search(normalized)) and not exchange_named:
         yield StatementEnd(
             frozenset(), _USED_AS[concept(kind["what"].removesuffix("s"))], needs_sole_match=True, has_replacement=True
         )
-    if _GRADUATED.search(normalized):
-        yield StatementEnd(frozenset(), _set("study"))
+    yield from (ending for pattern, ending in _EVENTS if pattern.search(normalized))

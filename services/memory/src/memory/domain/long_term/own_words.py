@@ -75,23 +75,16 @@ IS_MINE = re.compile(
 """Says what a named thing is to the writer: "gold is my favourite asset"."""
 
 
+_NOT_LASTING = (_ASKS, _WANTS, _EXCLAIMS, _THOUGHT, _THOUGHT_ES, _ABOUT_NOW)
+"""How requests, exclamations and passing thoughts begin."""
+
+
 def may_state_fact(statement: str) -> bool:
     """Whether a statement (not a question) may say something lasting about its writer."""
     normalized = normalize(statement).strip(" .,;:!¡")
-    if (
-        len(words(normalized)) < MIN_WORDS
-        or _ASKS.match(normalized)
-        or _WANTS.match(normalized)
-        or is_order(normalized)
-    ):
+    if len(words(normalized)) < MIN_WORDS or is_order(normalized) or _WISH.search(normalized):
         return False
-    if (
-        _EXCLAIMS.match(normalized)
-        or _THOUGHT.match(normalized)
-        or _THOUGHT_ES.match(normalized)
-        or _WISH.search(normalized)
-        or _ABOUT_NOW.match(normalized)
-    ):
+    if any(beginning.match(normalized) for beginning in _NOT_LASTING):
         return False
     if clauses(statement) or _FIRST_PERSON.search(normalized):
         return True

@@ -210,18 +210,11 @@ def is_plain_fact(clause: str) -> bool:
         return False
     if _ATTITUDE.match(normalized):
         return True
-    if _ABOUT_NOW.match(normalized) or re.search(r"\b(?:can|could|puedes|podrias) you\b", normalized):
+    if _ABOUT_NOW.match(normalized) or _MUST.match(normalized):
         return False
-    if _MUST.match(normalized) or _POSITION_RESULT.search(normalized):
+    if _POSITION_RESULT.search(normalized) or re.search(r"\b(?:can|could|puedes|podrias) you\b", normalized):
         return False
-    if (
-        _HABIT.search(normalized)
-        or _RISK.search(normalized)
-        or _GOAL.search(normalized)
-        or _PLAN.search(normalized)
-        or _CAN.search(normalized)
-        or _WILL.search(normalized)
-    ):
+    if any(pattern.search(normalized) for pattern in (_HABIT, _RISK, _GOAL, _PLAN, _CAN, _WILL)):
         return not _WANTS_TO_KNOW.search(normalized)
     if not _JOINT_SUBJECT.match(normalized) and re.match(
         rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", normalized
