@@ -7,13 +7,16 @@ from typing import Any
 
 import orjson
 import pytest
+from pydantic import SecretStr
 
+from agent.adapters.circuit_breaker import MAX_FAILURES
 from agent.analysis.analyst import Analyst
 from agent.analysis.deps import AnalysisLimits
 from agent.app import Agent
 from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
-from agent.testing.company import COMPANY
+from agent.settings import ModelSettings
+from agent.testing.company import COMPANY, demo_config
 from agent.testing.dying import Death, Killed
 from agent.testing.figures import output, serve_tool_details
 from agent.testing.stage import Stage, agent, stage
@@ -157,6 +160,28 @@ async def test_a_request_that_cannot_be_read_is_told_to_have_failed_unless_its_i
         assert "data.useLlm" in told["error"]["message"]
         assert (await scene.done(request)).status == "done"
         assert [one["status"] for one in await completed(scene, 2)] == ["failed", "done"]
+
+
+async def test_a_provider_that_has_rested_is_tried_by_an_analysis(nats_server: NatsServer) -> None:
+    async with (
+        stage(nats_server.url, demo_config(preferred_provider="groq")) as setting,
+        scripted_model(*MODEL) as rested,
+        scripted_model(*MODEL) as other,
+        agent(
+            nats_server.url,
+            models=ModelSettings(
+                provider_keys={"groq": SecretStr("k"), "openai": SecretStr("k")},
+                provider_addresses={"groq": rested.base_url, "openai": other.base_url},
+            ),
+        ) as running,
+    ):
+        setting.executor.tools["market_snapshot"] = answer
+        details = await serve_tool_details(setting.nats)
+        running.models._providers["groq"]._failures = MAX_FAILURES  # pyright: ignore[reportPrivateUsage]
+        scene = Scene(setting, running, rested, Analyses(setting.nats, "/test"))
+        await scene.done(scene.request(use_llm=True))
+        await details.drain(1.0)
+    assert (len(rested.asked), len(other.asked)) == (2, 0)
 
 
 async def test_a_model_is_asked_twice_and_what_it_used_is_recorded(scene: Scene) -> None:

@@ -218,7 +218,7 @@ class Analyst:
             language=requester.language,
         )
         try:
-            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
+            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, choice=choice)
         except BudgetSpentError:
             return AnalysisReply(step=step.step, failure="budget")
         except ModelError as error:

@@ -137,8 +137,8 @@ class AnalysisCalls:
         if settings is None:
             return False
         config = settings.config
-        choice = self._models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
-        return choice.candidates[0][0].provider != "offline"
+        names = self._models.for_company(config).named(config.preferred_provider, config.preferred_model)
+        return names[0][0] != "offline"
 
 
 def _failure_result(code: str, message: str) -> dict[str, Any]:
