@@ -5,8 +5,8 @@ from typing import Any, cast
 
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import day, money, number, percent
+from agent.domain.analysis.texts import told
 from agent.domain.claims.facts import is_fraction
-from agent.texts import TEXTS
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -70,10 +70,8 @@ def last_day(figures: Iterable[Mapping[str, Any]]) -> str | None:
 def value_text(figure: Mapping[str, Any], language: Language) -> str:
     name, value = str(figure["figure"]), figure["value"]
     if name in DATE_FIGURES:
-        is_expected = figure.get("label") == "expected"
-        return day(str(value), language) + (
-            TEXTS["analysis.told.expected"].in_language(language) if is_expected else ""
-        )
+        expected = told("told.expected", language) if figure.get("label") == "expected" else ""
+        return day(str(value), language) + expected
     if name in ("macd", "signal", "histogram"):
         return number(float(value), language, 3)
     if name in _MONEY_FIGURES or name.startswith("sma_"):

@@ -6,7 +6,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from agent.domain.analysis.formats import day
-from agent.texts import TEXTS
+from agent.domain.analysis.texts import told
 from contracts.languages import Language
 
 _NEW_YORK = ZoneInfo("America/New_York")
@@ -16,9 +16,8 @@ def news_text(finding: Mapping[str, Any], language: Language) -> list[str]:
     items = cast("Sequence[Mapping[str, Any]]", finding.get("news") or ())
     if not items:
         return []
-    head = TEXTS["analysis.told.headlines"].in_language(language).format(ticker=finding["ticker"])
     return [
-        head,
+        told("told.headlines", language, ticker=finding["ticker"]),
         *(f"- {item['title']} ({item['source']}, {day(_published(str(item['time'])), language)})" for item in items),
     ]
 

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from agent.domain.analysis.figure_entries import DATE_FIGURES, Finding, entries, last_day, listed_figures, value_text
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, period_text
+from agent.domain.analysis.texts import told
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALL_FIGURES, MAX_CLOSED_DAYS
-from agent.texts import TEXTS
 from contracts.languages import Language
 
 
@@ -50,10 +50,8 @@ def ranking_lines(
                 continue
             first_days = _first_days(figures)
             if first_days and not begin_together(first_days.values()):
-                starts = joined(
-                    [f"{ticker} {day(first_day, language)}" for ticker, first_day in first_days.items()], language
-                )
-                lines.append(TEXTS["analysis.told.unranked"].in_language(language).format(since=starts))
+                starts = [f"{ticker} {day(first_day, language)}" for ticker, first_day in first_days.items()]
+                lines.append(told("told.unranked", language, since=joined(starts, language)))
                 break
             order = _order(figures, name, lowest_first=lowest_first)
             if by_size and name == "return":
@@ -114,11 +112,11 @@ def _order_label(name: str, language: Language, lowest_first: bool, *, by_size: 
     if name in DATE_FIGURES:
         return label
     if by_size and name == "return":
-        return TEXTS[f"analysis.order.{'smallest' if lowest_first else 'largest'}"].in_language(language)
+        return told(f"order.{'smallest' if lowest_first else 'largest'}", language)
     if name == "growth":
-        label = TEXTS["analysis.order.final_amount"].in_language(language)
+        label = told("order.final_amount", language)
     superlatives = ("deepest", "mildest") if name in FALL_FIGURES else ("highest", "lowest")
-    return TEXTS[f"analysis.order.{superlatives[lowest_first]}_first"].in_language(language).format(label=label)
+    return told(f"order.{superlatives[lowest_first]}_first", language, label=label)
 
 
 def _value_with_day(figure: Mapping[str, Any], language: Language) -> str:

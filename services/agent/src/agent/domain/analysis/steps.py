@@ -44,7 +44,7 @@ from agent.domain.analysis.report import (
 )
 from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.summary import rule_summary, sources_sentence
-from agent.domain.analysis.texts import note, plain_summary, reason_of
+from agent.domain.analysis.texts import note, reason_of, told
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.checked_text import CheckedText, check_text
 from agent.domain.claims.facts import facts_of_findings
@@ -262,8 +262,8 @@ def _finish(
     results = collect_results(record.tickers, good)
     asked_period = main_period(normalize(request.query).text).period or period.period
     question = read_question(request.query, tuple(record.tickers))
-    routed = _reply(record, "routing")
-    by_rule = not (request.use_llm and routed is not None and routed.text is not None)
+    routing = _reply(record, "routing")
+    by_rule = not (request.use_llm and routing is not None and routing.text is not None)
     missing = [
         *unanswered_calls(record.calls, results, language),
         *unanswered_parts(question, record, results, language, by_rule=by_rule),
@@ -277,11 +277,12 @@ def _finish(
     ]
     if not results.findings:
         tickers = ", ".join(record.tickers)
-        summary = "\n".join([plain_summary("nothing", language, tickers=tickers), *missing])
+        summary = "\n".join([told("summary.nothing", language, tickers=tickers), *missing])
         report = build_report(record, results, summary, limitations, period, language, now)
         return record, Finish({**report, "not_answered": missing})
-    routing = _reply(record, "routing")
-    if request.use_llm and routing is not None and routing.text is not None:
+    if by_rule:
+        summary, dropped = _rule_summary(results, question, missing, period.period, language), 0
+    else:
         messages = summary_messages(request.query, results.findings, limitations, asked_period, language)
         replies = [reply for reply in record.replies if reply.step == "summary"]
         if not replies:
@@ -294,8 +295,6 @@ def _finish(
         by_rule_said = _rule_summary(results, question, missing, period.period, language)
         summary, remark, dropped = _choose_summary(replies[0], best, results, by_rule_said, language)
         limitations = [*limitations, *remark]
-    else:
-        summary, dropped = _rule_summary(results, question, missing, period.period, language), 0
     report = build_report(record, results, summary, limitations, period, language, now, dropped)
     return record, Finish({**report, "not_answered": missing})
 
