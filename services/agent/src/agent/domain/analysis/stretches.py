@@ -195,7 +195,7 @@ def _lengths_in(unread: UnreadText) -> list[PeriodArguments]:
     if lengths:
         return _unique(stretch for _, stretch in lengths)
     for name, pattern in times.PERIODS:
-        lengths += unread.take(pattern, lambda match, name=name: _stretch_of_length(_period_of_match(name, match)))
+        lengths += unread.take(pattern, lambda match, name=name: _stretch_of_length(times.period_of(name, match)))
     stretches = _unique(stretch for _, stretch in sorted(lengths, key=lambda pair: pair[0]))
     # "Today" beside another length is the time of the question.
     return [stretch for stretch in stretches if stretch.period != "1d"] or stretches
@@ -236,10 +236,6 @@ def _since_month(match: re.Match[str]) -> PeriodArguments | None:
 
 def _length_of_ago(match: re.Match[str]) -> PeriodArguments:
     return _stretch_of_length(times.length_of(match["count"] or match["count2"], match["unit"] or match["unit2"]))
-
-
-def _period_of_match(name: str, match: re.Match[str]) -> str:
-    return times.span_of(match) if name == "span" else name
 
 
 def _unique(stretches: Iterator[PeriodArguments]) -> list[PeriodArguments]:
@@ -309,16 +305,12 @@ def _on_a_session(stretch: PeriodArguments) -> PeriodArguments:
     return _stretch_of_days(f"{day}/{day}")
 
 
-_STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
-    (times.RANGE, lambda match: times.range_of(match["first"], match["last"])),
-    (times.QUARTER, times.quarter_range),
-    (times.HALF, times.half_range),
-    (times.SINCE, lambda match: times.since_of(match["first"])),
+_STRETCHES: tuple[times.RangePattern, ...] = (
+    *times.RANGES,
     (times.UNTIL, times.until_of),
     (_WEEK_OF, _week_of),
     (_DAY, _one_day),
-    (times.IN_MONTH, lambda match: times.month_range(int(match["year"]), times.month_of(match["month"]))),
-    (times.IN_YEAR, lambda match: times.year_range(int(match["year"]))),
+    *times.MONTHS_AND_YEARS,
 )
 
 
