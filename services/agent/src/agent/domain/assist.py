@@ -1,13 +1,12 @@
 """The prompts for helping a human agent, and reading the model's answers."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
 from agent.domain.context.compression import PromptMessage
 from agent.domain.text_features import language_of
-from agent.domain.texts import without_thoughts
+from agent.domain.texts import json_in, without_thoughts
 from agent.texts import TEXTS
 from contracts.json_values import list_of
 from contracts.languages import DEFAULT_LANGUAGE, Language
@@ -71,7 +70,7 @@ def improve_messages(
 def parse_suggestions(answer: str) -> list[str]:
     """The texts in a model's answer: a JSON array, alone or among other words, or else one text per line."""
     answer = without_thoughts(answer)
-    texts = _json_texts(answer)
+    texts = [item for item in list_of(json_in(answer, "[]")) if isinstance(item, str)]
     if not texts:
         lines = [line for line in answer.splitlines() if line.strip()]
         bullets = [line for line in lines if _BULLET.match(line)]
@@ -97,18 +96,6 @@ def parse_improved(answer: str) -> str:
 def _transcript(spoken: Iterable[tuple[bool, str]], language: Language) -> str:
     visitor, team = (TEXTS[f"prompt.who.{side}"].in_language(language) for side in ("visitor", "team"))
     return "\n".join(f"{team if mine else visitor}: {text.strip()}" for mine, text in spoken if text.strip())
-
-
-def _json_texts(answer: str) -> list[str]:
-    start, end = answer.find("["), answer.rfind("]")
-    if start < 0 or end <= start:
-        return []
-    try:
-        parsed = json.loads(answer[start : end + 1])
-    except json.JSONDecodeError:
-        return []
-    items = list_of(parsed)
-    return [item for item in items if isinstance(item, str)]
 
 
 def _unquoted(text: str) -> str:

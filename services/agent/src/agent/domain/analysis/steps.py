@@ -173,7 +173,7 @@ def _with_tickers(
         reply = _reply(record, "tickers")
         if reply is None:
             return record.model_copy(update={"stage": "reading"}), AskModel("tickers", ticker_messages(request.query))
-        tickers = list(dict.fromkeys(parse_tickers(reply.text or "") or ()))
+        tickers = list(dict.fromkeys(parse_tickers(reply.text or "")))
         if tickers:
             notes.append(note("inferred", language, tickers=", ".join(tickers)))
     if not tickers and policy.default_tickers:
