@@ -180,6 +180,20 @@ _DAYS_UP = re.compile(
 _NOT = re.compile(r"\b(?:not|no|nor|ni|never|nunca)\b|n't\b")
 
 
+def normalize_phrases(sentence: str) -> str:
+    """Rewrites everything that one of the functions below rewrites."""
+    for rewrite in (
+        normalize_close_comparisons,
+        normalize_figure_phrases,
+        expand_units,
+        expand_best_worst_unit,
+        expand_high,
+        expand_averages,
+    ):
+        sentence = rewrite(sentence)
+    return sentence
+
+
 def normalize_close_comparisons(sentence: str) -> str:
     """Rewrites "2% lower than the previous close" as "down 2%", "lower than the day before" as "down", and "the
     following year" after 2011 as "in 2012"."""
