@@ -3,8 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from agent.domain.context.compression import PromptMessage
+from agent.domain.prompt.messages import task_messages
 from agent.domain.text_features import language_of
 from agent.domain.texts import json_in, without_thoughts
 from agent.texts import TEXTS
@@ -28,17 +30,14 @@ def conversation_language(messages: Sequence[PromptMessage]) -> Language:
 
 def suggest_messages(
     base: str, spoken: Iterable[tuple[bool, str]], language: Language, earlier_suggestions: Sequence[str] = ()
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     """The messages of a call for suggestions. `base`: the company's prompt; `earlier_suggestions`: not to be
     repeated."""
     request = _transcript(spoken, language)
     if earlier_suggestions:
         others = TEXTS["prompt.suggest_others"].in_language(language)
         request += "\n\n" + "\n".join([others, *(f"- {text}" for text in earlier_suggestions)])
-    return [
-        {"role": "system", "content": f"{base}\n\n{TEXTS['prompt.suggest'].in_language(language)}"},
-        {"role": "user", "content": request},
-    ]
+    return task_messages(f"{base}\n\n{TEXTS['prompt.suggest'].in_language(language)}", request)
 
 
 def improve_messages(
@@ -49,7 +48,7 @@ def improve_messages(
     tone: str | None,
     locale: str | None,
     spoken: Iterable[tuple[bool, str]],
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     """The messages of a call to improve a draft. `base`: the company's own prompt; None: it has none."""
     instructions = [TEXTS["prompt.improve"].in_language(language)]
     if tone:
@@ -61,10 +60,7 @@ def improve_messages(
     system = "\n\n".join(part for part in (base, " ".join(instructions)) if part)
     transcript = _transcript(spoken, language)
     marked = f"<draft>\n{draft.replace('</draft', '< /draft')}\n</draft>"
-    return [
-        {"role": "system", "content": system},
-        {"role": "user", "content": f"{transcript}\n\n{marked}" if transcript else marked},
-    ]
+    return task_messages(system, f"{transcript}\n\n{marked}" if transcript else marked)
 
 
 def parse_suggestions(answer: str) -> list[str]:

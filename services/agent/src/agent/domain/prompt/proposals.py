@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from pydantic import ValidationError
 
+from agent.domain.prompt.messages import task_messages
 from agent.domain.texts import json_in
 from agent.texts import TEXTS
 from contracts.json_values import JsonObject, is_list, object_of
@@ -31,10 +32,7 @@ def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonOb
         statements.insert(0, text)
     shown = {"said": statements, "facts": [{"id": fact.id, "fact": fact.fact} for fact in ground.facts]}
     task = TEXTS["prompt.proposals"].in_language(language).format(form=_FORM, none=_NONE)
-    return [
-        {"role": "system", "content": task},
-        {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
-    ]
+    return task_messages(task, json.dumps(shown, ensure_ascii=False))
 
 
 def parse_proposals(text: str) -> list[FactProposal] | None:
