@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.domain.analysis.episodes import crossings_text, drawdowns_text, upcoming_results_text
+from agent.domain.analysis.episodes import crossings_text, drawdowns_text, news_text, upcoming_results_text
 from agent.domain.analysis.figure_entries import (
     FIGURE_PARTS,
     Finding,
@@ -18,7 +18,6 @@ from agent.domain.analysis.figure_entries import (
     value_text,
 )
 from agent.domain.analysis.formats import day, figure_name, joined, money, number, percent, period_text, signed
-from agent.domain.analysis.headlines import news_text
 from agent.domain.analysis.rankings import finding_at_place, is_ranked, ranking_lines, year_ranking_lines
 from agent.domain.analysis.texts import told
 from agent.domain.analysis.wanted_calls import CROSSINGS, Question

@@ -1,9 +1,10 @@
-"""Writes sentences about results with their own dates: drawdowns, crossings of averages, upcoming earnings."""
+"""Writes sentences about results with their own days: drawdowns, crossings, upcoming earnings, headlines."""
 
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 from agent.domain.analysis.formats import as_date, day, joined, percent
 from agent.domain.analysis.texts import told
@@ -76,3 +77,23 @@ def _days_ahead(ahead: str, today: date) -> tuple[date, date]:
     month = today.month % 12 + 1 if ahead == "month" else int(ahead)
     year = today.year + (month < today.month)
     return date(year, month, 1), date(year, month, monthrange(year, month)[1])
+
+
+_NEW_YORK = ZoneInfo("America/New_York")
+
+
+def news_text(finding: Finding, language: Language) -> list[str]:
+    """Lists the headlines, each with its source and date."""
+    items = cast("Sequence[Mapping[str, Any]]", finding.get("news") or ())
+    if not items:
+        return []
+    return [
+        told("told.headlines", language, ticker=finding["ticker"]),
+        *(f"- {item['title']} ({item['source']}, {day(_published(str(item['time'])), language)})" for item in items),
+    ]
+
+
+def _published(moment: str) -> date:
+    """The day in New York. Sources that only know the day give the end of that day."""
+    time = datetime.fromisoformat(moment)
+    return time.astimezone(_NEW_YORK).date() if time.tzinfo else time.date()

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.domain.analysis.texts import note
-from agent.domain.analysis.wanted_calls import CORRELATION
+from agent.domain.analysis.wanted_calls import COMPANY, CORRELATION, SNAPSHOT
 from agent.domain.texts import json_in
 from contracts.events.analysis import MAX_TICKERS
 from contracts.json_values import JsonObject, is_list, list_of, object_of
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
-ANALYSIS_TOOLS = ("market_snapshot", "fundamentals_events")
+ANALYSIS_TOOLS = (SNAPSHOT, COMPANY)
 """Tools that take several tickers and answer for each. The fallback plan calls all of them, in this order."""
 
 

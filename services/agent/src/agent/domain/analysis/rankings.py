@@ -27,10 +27,9 @@ def _first_days(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 def is_ranked(findings: Sequence[Finding], name: str, periods: Sequence[str]) -> bool:
     """Whether `ranking_lines` lists the figure of each ticker: there are several, and their periods begin together."""
-    first_days = (
-        _first_days(figures).values() for figures in _by_period(findings, name, periods).values() if len(figures) > 1
-    )
-    return _max_known_tickers(findings, name, periods) > 1 and all(begin_together(days) for days in first_days if days)
+    comparable = [figures for figures in _by_period(findings, name, periods).values() if len(figures) > 1]
+    first_days = (_first_days(figures).values() for figures in comparable)
+    return bool(comparable) and all(begin_together(days) for days in first_days if days)
 
 
 def ranking_lines(
@@ -97,9 +96,7 @@ def year_ranking_lines(finding: Finding, names: Sequence[str], language: Languag
             and figure.get("value") is not None
             and str(figure.get("asked")).endswith("-12-31")
         }
-        order = sorted(
-            figures, key=lambda year: _sort_key(figures[year]["value"], name in FALL_FIGURES), reverse=not lowest_first
-        )
+        order = _order(figures, name, lowest_first=lowest_first)
         if len(order) > 1:
             values = ", ".join(f"{year}: {_value_with_day(figures[year], language)}" for year in order)
             lines.append(f"{finding['ticker']}, {_order_label(name, language, lowest_first)}: {values}.")
@@ -132,11 +129,6 @@ def _sort_key(value: object, is_fall: bool) -> float:
         return -float(as_date(value).toordinal())
     amount = float(cast("float", value))
     return -amount if is_fall else amount
-
-
-def _max_known_tickers(findings: Sequence[Finding], name: str, periods: Sequence[str]) -> int:
-    """The largest number of tickers that have the figure for one period."""
-    return max((len(figures) for figures in _by_period(findings, name, periods).values()), default=0)
 
 
 def _by_period(

@@ -9,16 +9,16 @@ from datetime import datetime
 from typing import Any, cast
 
 from agent.domain.analysis.asked import AskedPeriod
-from agent.domain.analysis.call_names import call_name
 from agent.domain.analysis.comparison import comparison, value_of
 from agent.domain.analysis.figure_entries import has_answer
-from agent.domain.analysis.figures import CollectedResults, has_prices
+from agent.domain.analysis.figures import CollectedResults, error_of, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.rankings import begin_together
 from agent.domain.analysis.texts import note, told
-from agent.domain.analysis.wanted_calls import Question
+from agent.domain.analysis.wanted_calls import INDICATORS, Question
 from agent.domain.claims.facts import HOLDING
+from agent.texts import TEXTS
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
 from contracts.languages import Language
 
@@ -77,8 +77,7 @@ def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
     """Each tool with its tickers. Calls are counted per ticker; the retry after a bad answer is not counted."""
     used: dict[str, dict[str, Any]] = {}
     for call in calls:
-        error: dict[str, Any] = (call.result or {}).get("error") or {}
-        if call.again or error.get("code") == NOT_MADE:
+        if call.again or error_of(call).get("code") == NOT_MADE:
             continue
         entry = used.setdefault(call.tool, {"tool": call.tool, "tickers": [], "calls": 0})
         entry["tickers"] = list(dict.fromkeys([*entry["tickers"], *call.tickers]))
@@ -95,8 +94,7 @@ def unanswered_calls(calls: Sequence[AnalysisCall], results: CollectedResults, l
             continue
         by_name = call.tool not in ANALYSIS_TOOLS
         call_label = call_name(call.tool, call.arguments or {}, language)
-        error: dict[str, Any] = (call.result or {}).get("error") or {}
-        if error and by_name:
+        if (error := error_of(call)) and by_name:
             field_errors = "; ".join(str(error_field["message"]) for error_field in error.get("fields") or ())
             reason = _reason(field_errors or error.get("message") or error.get("code"))
             notes.append(
@@ -109,6 +107,19 @@ def unanswered_calls(calls: Sequence[AnalysisCall], results: CollectedResults, l
             if by_name or entry["ticker"] in results.unknown
         ]
     return list(dict.fromkeys(notes))
+
+
+_LABELS = TEXTS.section("analysis.call")
+
+
+def call_name(tool: str, arguments: dict[str, Any], language: Language) -> str:
+    """Names the results of a call as a person would: "the indicators RSI, MACD (2008-01-01 – 2008-12-31)"."""
+    label = _LABELS[tool].in_language(language) if tool in _LABELS else tool
+    if tool == INDICATORS:
+        label += f" {', '.join(arguments.get('indicators', ()))}"
+    if "start" in arguments or "end" in arguments:
+        return f"{label} ({arguments.get('start', '…')} – {arguments.get('end', '…')})"
+    return f"{label} ({arguments['period']})" if "period" in arguments else label
 
 
 def _reason(text: object) -> str:

@@ -21,7 +21,7 @@ from agent.domain.analysis.asked import (
     period_in,
 )
 from agent.domain.analysis.derived import derived_text, requested_figures_text
-from agent.domain.analysis.figures import CollectedResults, collect_results, data_of
+from agent.domain.analysis.figures import CollectedResults, collect_results, data_of, error_of
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.plan import (
@@ -346,7 +346,7 @@ def _failure_notes(calls: Sequence[AnalysisCall], usable: FitsSchema, language: 
             if call.again:
                 notes.append(note("invalid_output", language, tool=call.tool, tickers=tickers))
         elif data_of(call) is None and call.tool in ANALYSIS_TOOLS:
-            error: dict[str, Any] = (call.result or {}).get("error") or {}
+            error = error_of(call)
             reason = error.get("message") or error.get("code") or "?"
             notes.append(note("call_failed", language, tool=call.tool, tickers=tickers, reason=str(reason).rstrip(".")))
     return notes
@@ -357,9 +357,7 @@ def _is_invalid(call: AnalysisCall, usable: FitsSchema) -> bool:
     data = data_of(call)
     if data is not None:
         return not usable(call.tool, data)
-    result = call.result or {}
-    error: dict[str, Any] = result.get("error") or {}
-    return bool(result.get("success")) or error.get("code") == "INVALID_OUTPUT"
+    return bool((call.result or {}).get("success")) or error_of(call).get("code") == "INVALID_OUTPUT"
 
 
 def _reply(record: AnalysisRecord, step: ModelStep) -> AnalysisReply | None:
