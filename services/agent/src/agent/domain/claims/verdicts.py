@@ -99,12 +99,7 @@ UNKNOWN_REASONS = (
 
 
 def contradiction(
-    claim: Claim,
-    facts: Facts,
-    *,
-    is_supposed: bool = False,
-    named_figures: frozenset[str] = frozenset(),
-    is_paired: bool = False,
+    claim: Claim, facts: Facts, *, is_supposed: bool, named_figures: frozenset[str], is_paired: bool
 ) -> str | None:
     """Returns how the claim contradicts the tools: by its number, for this figure, ticker and period, or by its
     direction, comparison or rank. None if it holds or no tool returned anything about it.
