@@ -242,7 +242,8 @@ def period_in(query: str) -> AskedPeriod:
     normalized = plain(query)
     if _BEYOND.search(normalized):
         return AskedPeriod(is_unavailable=True)
-    return AskedPeriod(next((period for period, pattern in _PERIODS if pattern.search(normalized)), "1y"))
+    named_periods = (AskedPeriod(period) for period, pattern in _PERIODS if pattern.search(normalized))
+    return next(named_periods, AskedPeriod())
 
 
 def asks_for_forecast(query: str) -> bool:

@@ -106,7 +106,8 @@ class _QuestionReader:
             if any(stretch.arguments.keys() == {"start"} for stretch in stretches):
                 self._places.append((1, "base", "stretch"))  # the day and the price at which it was put in
             question.currency = money[1]
-        self._places += [(place, name, "stretch") for place, name in extremes]
+        for place, name in extremes:
+            self._places.append((place, name, "stretch"))
         self._mean(stretches, invested=money is not None)
         question.periods = [stretch.period for stretch in stretches if stretch.period in SNAPSHOTS] or ["1y"]
         by_kind = self._named()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agent.domain.claims import sentence_patterns as patterns
-from agent.domain.claims.claim import DENIAL, Claim, SentenceClaims
+from agent.domain.claims.claim import DENIAL, Claim, Relation, SentenceClaims
 from agent.domain.claims.clause_tokens import MOVES
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token, periods_of
@@ -84,7 +84,7 @@ def is_count_right(
 ) -> bool | None:
     """Whether as many tickers moved as the sentence counts: "two of the three rose"; None if it counts none."""
     count = patterns.COUNT_OF_TICKERS.search(folded_text)
-    moved = [MOVES[token.kind] for token in tokens if token.kind in MOVES]
+    moved: list[Relation] = [MOVES[token.kind] for token in tokens if token.kind in MOVES]
     if count is None or len(moved) != 1 or any(token.kind in ("number", "ticker", "not") for token in tokens):
         return None
     periods = tuple(periods_of(tokens)) or ((question_period,) if question_period else ())
