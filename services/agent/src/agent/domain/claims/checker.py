@@ -138,6 +138,28 @@ class ClaimChecker:
         talk_reasons = None if self._strict else reasons_against_talk(text, tokens, self._unknown_words(tokens))
         if talk_reasons is not None:
             return talk_reasons
+        return self._reasons_against_claims(
+            sentence,
+            text,
+            tokens,
+            crossed=bool(crossed),
+            is_count_proven=bool(is_count_proven),
+            is_called_neutral=neutral_rsi is not None,
+        )
+
+    def _reasons_against_claims(
+        self,
+        sentence: str,
+        text: str,
+        tokens: Sequence[Token],
+        *,
+        crossed: bool,
+        is_count_proven: bool,
+        is_called_neutral: bool,
+    ) -> tuple[str, ...]:
+        """The reasons against what a sentence claims. `text`: what is read of it; `crossed`: its crossings are right;
+        `is_count_proven`: its count of tickers is right; `is_called_neutral`: it calls an RSI neutral."""
+        folded_text = folded(text)
         reading = read_claims(tokens, self._tickers_with_facts, self._carried, self._question_period)
         self._has_claims = reading.names_ticker and any(
             claim.relation not in _DATE_RELATIONS for claim in reading.claims
@@ -156,10 +178,10 @@ class ClaimChecker:
             else chat_problems(reading, text, tokens, self._facts)
         )
         proven, otherwise = judge_sentence(
-            folded_text, tokens, reading, self._facts, self._question_period, is_count_proven=bool(is_count_proven)
+            folded_text, tokens, reading, self._facts, self._question_period, is_count_proven=is_count_proven
         )
         problems = [problem for problem in problems if not problem.startswith(proven)] + otherwise
-        if misreads_rsi(folded_text, self._facts, is_called_neutral=neutral_rsi is not None):
+        if misreads_rsi(folded_text, self._facts, is_called_neutral=is_called_neutral):
             problems.append("the RSI says otherwise")
         if self._misreads_signal(folded_text):
             problems.append("the signal says otherwise")
