@@ -15,6 +15,8 @@ import pytest
 from contracts.text import Text, read_texts
 
 ROOT = Path(__file__).resolve().parent.parent
+_TABLES = {"told": "analysis.", "note": "analysis.note."}
+"""The tables of the functions of `agent.domain.analysis.texts`."""
 FOLDERS = sorted({path.parent for path in ROOT.glob("*/*/src/*/texts/__init__.py")} | set(ROOT.glob("cli/src/*/texts")))
 
 
@@ -62,6 +64,17 @@ def test_code_uses_every_text_and_no_other_and_fills_every_place(folder: Path) -
                     func=ast.Attribute(value=ast.Name("TEXTS"), attr="section"), args=[ast.Constant(str(key))]
                 ):
                     begun.add(f"{key}.")
+                case ast.Call(func=ast.Name("told" | "note" as name), args=[choice, *_], keywords=keywords) if (
+                    file.parent.name == "analysis"
+                ):
+                    table, given = _TABLES[name], {keyword.arg for keyword in keywords}
+                    match choice:
+                        case ast.JoinedStr(values=[ast.Constant(str(start)), *_]):
+                            begun.add(table + start)
+                        case _:
+                            keys = {table + str(one.value) for one in ast.walk(choice) if isinstance(one, ast.Constant)}
+                            used |= keys if isinstance(choice, ast.Constant) else keys & texts.keys()
+                            misfilled |= {key for key in keys & texts.keys() if given != places(texts[key])}
                 case ast.Call(func=ast.Attribute(attr="format"), keywords=[_, *_] as keywords):
                     given, key = {keyword.arg for keyword in keywords}, _filled(node)
                     if key is not None and None not in given and given != places(texts[key]):

@@ -55,15 +55,15 @@ def checked_answer(
         if role != "tool" and isinstance(content, str):
             facts.conversation_texts += content.splitlines()
             facts.loose_numbers += _numbers(content) if role != "system" else ()
-    return CheckedAnswer(ClaimChecker(facts, strict=False), sink, prompt.language)
+    return CheckedAnswer(facts, sink, prompt.language)
 
 
 class CheckedAnswer:
-    """A TextSink that passes on the proven sentences; without a `checker`, everything."""
+    """A TextSink that passes on the proven sentences; without `facts`, everything."""
 
-    def __init__(self, checker: ClaimChecker | None, sink: TextSink, language: Language) -> None:
-        self._original = checker
-        self._checker = checker.restarted() if checker else None
+    def __init__(self, facts: Facts | None, sink: TextSink, language: Language) -> None:
+        self._facts = facts
+        self._checker = ClaimChecker(facts, strict=False) if facts else None
         self._sink = sink
         self._language: Language = language
         self._buffer = ""
@@ -83,7 +83,8 @@ class CheckedAnswer:
 
     def restart(self) -> None:
         """Discards the text so far."""
-        self._checker, self._buffer, self.dropped = self._original.restarted() if self._original else None, "", 0
+        self._checker = ClaimChecker(self._facts, strict=False) if self._facts else None
+        self._buffer, self.dropped = "", 0
         self._passed.clear()
         self._sink.restart()
 

@@ -2,6 +2,7 @@
 model's words."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, cast
 
@@ -27,19 +28,12 @@ def pending_actions(journal: Journal) -> tuple[Action, ...]:
     actions: dict[str, Action] = {}
     for call in journal.calls:
         data = data_of(call.result)
-        if call.tool == ORDER_TOOL and data.get("status") == _PENDING:
-            try:
-                action = _order_action(data)
-            except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError):
-                # Not an answer of the market-adapter. The welcome lists pending actions from their source.
-                continue
-            actions.setdefault(action.id, action)
-        elif data.get("status") == _PENDING and str(data.get("action_id", "")).startswith(ACTION_PREFIX):
-            try:
-                action = _own_action(call.tool, data)
-            except (KeyError, ValueError):
-                continue
-            actions.setdefault(action.id, action)
+        is_order = call.tool == ORDER_TOOL
+        if data.get("status") == _PENDING and (is_order or str(data.get("action_id", "")).startswith(ACTION_PREFIX)):
+            # Not every answer is the market-adapter's. The welcome lists pending actions from their source.
+            with suppress(AttributeError, KeyError, TypeError, ValueError, ArithmeticError):
+                action = _order_action(data) if is_order else _own_action(call.tool, data)
+                actions.setdefault(action.id, action)
         elif call.tool == CANCEL_TOOL:
             actions.pop(str(data.get("order_id")), None)
     for call in rule_calls(journal):
@@ -62,16 +56,7 @@ def waiting_text(actions: Sequence[Action], language: Language) -> str:
 
 def _own_action(tool: str, data: Fields) -> Action:
     """The action of a pending call of a company's own tool."""
-    return Action.model_validate(
-        {
-            "id": data["action_id"],
-            "kind": ACTION_KIND,
-            "state": ActionState.PENDING,
-            "summary": data["summary"],
-            "details": {"tool": tool, "arguments": data["arguments"], "status": "pending"},
-            "expires_at": data["expires_at"],
-        }
-    )
+    return _action(data, ACTION_KIND, {"tool": tool, "arguments": data["arguments"], "status": "pending"})
 
 
 def _order_action(data: Fields) -> Action:
@@ -98,15 +83,19 @@ def _order_action(data: Fields) -> Action:
         details["limitPrice"] = limit
     if stop is not None:
         details["stopPrice"] = stop
+    return _action(data, KIND, details, editable=data.get("editable"))
+
+
+def _action(data: Fields, kind: str, details: JsonObject, *, editable: object = None) -> Action:
     return Action.model_validate(
         {
             "id": data["action_id"],
-            "kind": KIND,
+            "kind": kind,
             "state": ActionState.PENDING,
             "summary": data["summary"],
             "details": details,
             "expires_at": data["expires_at"],
-            "editable": data.get("editable"),
+            "editable": editable,
         }
     )
 

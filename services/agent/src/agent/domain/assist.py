@@ -1,13 +1,14 @@
 """The prompts for helping a human agent, and reading the model's answers."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from agent.domain.context.compression import PromptMessage
+from agent.domain.prompt.messages import task_messages
 from agent.domain.text_features import language_of
-from agent.domain.texts import without_thoughts
+from agent.domain.texts import json_in, without_thoughts
 from agent.texts import TEXTS
 from contracts.json_values import list_of
 from contracts.languages import DEFAULT_LANGUAGE, Language
@@ -29,17 +30,14 @@ def conversation_language(messages: Sequence[PromptMessage]) -> Language:
 
 def suggest_messages(
     base: str, spoken: Iterable[tuple[bool, str]], language: Language, earlier_suggestions: Sequence[str] = ()
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     """The messages of a call for suggestions. `base`: the company's prompt; `earlier_suggestions`: not to be
     repeated."""
     request = _transcript(spoken, language)
     if earlier_suggestions:
         others = TEXTS["prompt.suggest_others"].in_language(language)
         request += "\n\n" + "\n".join([others, *(f"- {text}" for text in earlier_suggestions)])
-    return [
-        {"role": "system", "content": f"{base}\n\n{TEXTS['prompt.suggest'].in_language(language)}"},
-        {"role": "user", "content": request},
-    ]
+    return task_messages(f"{base}\n\n{TEXTS['prompt.suggest'].in_language(language)}", request)
 
 
 def improve_messages(
@@ -50,7 +48,7 @@ def improve_messages(
     tone: str | None,
     locale: str | None,
     spoken: Iterable[tuple[bool, str]],
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     """The messages of a call to improve a draft. `base`: the company's own prompt; None: it has none."""
     instructions = [TEXTS["prompt.improve"].in_language(language)]
     if tone:
@@ -62,16 +60,13 @@ def improve_messages(
     system = "\n\n".join(part for part in (base, " ".join(instructions)) if part)
     transcript = _transcript(spoken, language)
     marked = f"<draft>\n{draft.replace('</draft', '< /draft')}\n</draft>"
-    return [
-        {"role": "system", "content": system},
-        {"role": "user", "content": f"{transcript}\n\n{marked}" if transcript else marked},
-    ]
+    return task_messages(system, f"{transcript}\n\n{marked}" if transcript else marked)
 
 
 def parse_suggestions(answer: str) -> list[str]:
     """The texts in a model's answer: a JSON array, alone or among other words, or else one text per line."""
     answer = without_thoughts(answer)
-    texts = _json_texts(answer)
+    texts = [item for item in list_of(json_in(answer, "[]")) if isinstance(item, str)]
     if not texts:
         lines = [line for line in answer.splitlines() if line.strip()]
         bullets = [line for line in lines if _BULLET.match(line)]
@@ -97,18 +92,6 @@ def parse_improved(answer: str) -> str:
 def _transcript(spoken: Iterable[tuple[bool, str]], language: Language) -> str:
     visitor, team = (TEXTS[f"prompt.who.{side}"].in_language(language) for side in ("visitor", "team"))
     return "\n".join(f"{team if mine else visitor}: {text.strip()}" for mine, text in spoken if text.strip())
-
-
-def _json_texts(answer: str) -> list[str]:
-    start, end = answer.find("["), answer.rfind("]")
-    if start < 0 or end <= start:
-        return []
-    try:
-        parsed = json.loads(answer[start : end + 1])
-    except json.JSONDecodeError:
-        return []
-    items = list_of(parsed)
-    return [item for item in items if isinstance(item, str)]
 
 
 def _unquoted(text: str) -> str:

@@ -12,6 +12,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.text_features import is_plain_yes, one_line
+from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.texts import TEXTS
 from contracts.events.chat import MAX_SUMMARY_LINE, MAX_SUMMARY_LINES
@@ -127,15 +128,13 @@ def message_taken_result(seq: int, told: str, opens_at: str) -> str:
 
 def away_notice_in(journal: Journal) -> str | None:
     """The text that begins the answer if the turn asked for a person while nobody was there; None otherwise."""
-    results = [call.result for step in journal.steps for call in step.calls if call.tool == NAME and call.result]
-    notices = [data.get("told") for data in (json.loads(text).get("data") for text in results) if data]
-    return next((text for text in reversed(notices) if text), None)
+    notices = [data_of(call.result).get("told") for call in journal.calls if call.tool == NAME]
+    return next((str(notice) for notice in reversed(notices) if notice), None)
 
 
 def owner_change_seq(results: Iterable[str]) -> int:
     """The sequence of the change of owner in results of the tool; 0 if there was none."""
-    data_of_results = (json.loads(text).get("data") for text in results)
-    return max((int(data.get("seq") or 0) for data in data_of_results if data), default=0)
+    return max((int(str(data_of(result).get("seq") or 0)) for result in results), default=0)
 
 
 def last_handed_over_seq(journal: Journal) -> int:

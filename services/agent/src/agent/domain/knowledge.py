@@ -9,12 +9,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from agent.domain.text_features import number_of, one_line, plain, within_fence
 from agent.texts import TEXTS
 from contracts.events.chat import Citation
-from contracts.json_values import JsonObject
+from contracts.json_values import JsonObject, is_list, objects_of
 from contracts.knowledge import KnowledgeFound, PageRef, PassageSection
 from contracts.languages import Language
 
@@ -121,21 +121,13 @@ def given_passages(found: KnowledgeFound | None, results: Iterable[Mapping[str, 
 def with_numbers(given: list[GivenPassage], data: Mapping[str, Any]) -> JsonObject:
     """Adds a number to each passage of a search's data; new passages are appended to `given`."""
     results: list[JsonObject] = []
-    listed = data.get("passages")
-    for result in cast("list[JsonObject]", listed) if isinstance(listed, list) else []:
+    numbers = {(passage.place, passage.text): number for number, passage in reversed([*enumerate(given, start=1)])}
+    for result in objects_of(data.get("passages")):
         source = _passage_of_result(result)
-        index = next(
-            (
-                position
-                for position, passage in enumerate(given)
-                if (passage.place, passage.text) == (source.place, source.text)
-            ),
-            None,
-        )
-        if index is None:
-            index = len(given)
+        number = numbers.setdefault((source.place, source.text), len(given) + 1)
+        if number > len(given):
             given.append(source)
-        results.append({"number": index + 1, **result})
+        results.append({"number": number, **result})
     return {**data, "passages": results} if results else dict(data)
 
 
@@ -219,13 +211,7 @@ def _sentences_with_marks(text: str) -> list[str]:
 
 def _passage_of_result(result: Mapping[str, Any]) -> GivenPassage:
     heading, read_at = result.get("heading"), result.get("read_at")
-    headings = (
-        [str(part) for part in cast("list[Any]", heading)]
-        if isinstance(heading, list)
-        else [str(heading)]
-        if heading
-        else []
-    )
+    headings = [str(part) for part in (heading if is_list(heading) else [heading] if heading else ())]
     name, hashed = result.get("id"), result.get("hash")
     return GivenPassage(
         Citation(

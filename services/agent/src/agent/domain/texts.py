@@ -1,4 +1,7 @@
-"""The assistant's own sentences, outside a model's answer."""
+"""Reads what models write around their answers, and says the assistant's own sentences."""
+
+import json
+from typing import Literal
 
 from agent.texts import TEXTS
 from contracts.languages import Language
@@ -12,6 +15,17 @@ def without_thoughts(text: str) -> str:
         parts.append(text[end_of_last:begin])
         end_of_last = end + len("</think>")
     return "".join([*parts, text[end_of_last:]])
+
+
+def json_in(answer: str, brackets: Literal["{}", "[]"]) -> object:
+    """The JSON value in a model's answer, alone or among other words: from the first to the last of its brackets; None
+    if there is none."""
+    text = without_thoughts(answer)
+    start, end = text.find(brackets[0]), text.rfind(brackets[1])
+    try:
+        return json.loads(text[start : end + 1]) if 0 <= start < end else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def failure_text(code: str, language: Language) -> str:

@@ -9,7 +9,7 @@ from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.turn.journal import Journal, TurnCall
 from contracts.errors import OUTCOME_UNKNOWN, UNRECORDED, ToolCode
 from contracts.events.chat import Citation
-from contracts.json_values import is_object, object_of
+from contracts.json_values import JsonObject, object_of
 
 MAX_RESULT = 60_000
 """Characters of one result that are kept in the journal."""
@@ -24,9 +24,7 @@ def answered_from_earlier(journal: Journal) -> dict[str, str]:
     results: dict[str, str] = {}
     for call, original in _repeats(journal):
         if call.result is None and original.result is not None and not _may_change(original.result):
-            results[call.call_id] = json.dumps(
-                {**json.loads(original.result), "note": _REPEAT_NOTE}, ensure_ascii=False
-            )
+            results[call.call_id] = marked_as_repeat(original.result)
     return results
 
 
@@ -42,23 +40,23 @@ def asked_again(journal: Journal) -> dict[str, TurnCall]:
 
 def is_outcome_unknown(result: str) -> bool:
     """Whether the call failed but may have had its effect, so that its result is not final."""
-    error: object = json.loads(result).get("error")
-    details = object_of(error)
+    details = _error_of(result)
     return details.get("code") == ToolCode.UNKNOWN_OUTCOME or details.get("reason") == OUTCOME_UNKNOWN
 
 
 def is_unrecorded(result: str) -> bool:
     """Whether the error only says that this request had no effect."""
-    error: object = json.loads(result).get("error")
-    return is_object(error) and object_of(error).get("code") in UNRECORDED
+    return _error_of(result).get("code") in UNRECORDED
+
+
+def _error_of(result: str) -> JsonObject:
+    return object_of(json.loads(result).get("error"))
 
 
 def _may_change(result: str) -> bool:
     """Whether the same call may return something else: its outcome is unknown, or the user may have asked for it
     since."""
-    error: object = json.loads(result).get("error")
-    was_requested = not is_object(error) or object_of(error).get("code") != NOT_ASKED
-    return not was_requested or is_outcome_unknown(result)
+    return _error_of(result).get("code") == NOT_ASKED or is_outcome_unknown(result)
 
 
 def _repeats(journal: Journal) -> Iterator[tuple[TurnCall, TurnCall]]:

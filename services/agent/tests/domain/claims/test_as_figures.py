@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.claims.agreement import normalize_figure_phrases
+from agent.domain.claims.agreement import normalize_phrases
 from agent.domain.claims.checker import ClaimChecker
 from agent.domain.claims.facts import Facts, facts_of_results
 
@@ -85,4 +85,4 @@ def test_a_multiple_of_two_figures_needs_no_period(known: Callable[[], Facts], r
 
 def test_what_is_no_range_of_a_price_is_left_as_it_is() -> None:
     for said in ("IBM moved from 5% to 7%", "between its 50-day and 200-day averages", "the 18% that MSFT gained"):
-        assert normalize_figure_phrases(said) == said
+        assert normalize_phrases(said) == said

@@ -78,3 +78,14 @@ def test_places_ranks_and_verbs_are_read_in_other_words(true: str, false: str, *
 @pytest.mark.parametrize("said", ["MSFT is near its high.", "MSFT está prácticamente en máximos anuales."])
 def test_who_is_at_a_high_is_the_one_that_is_named(said: str, *, strict: bool) -> None:
     assert ClaimChecker(of_both(), "1y", strict=strict).reasons(said)
+
+
+def test_both_are_the_two_of_the_sentence_before() -> None:
+    returns = {"IBM": 0.1, "MSFT": 0.2, "AAPL": -0.3}
+    known = facts_of_findings(
+        [{"ticker": ticker, "price": 10.0, "returns": {"1y": value}} for ticker, value in returns.items()]
+    )
+    checker = ClaimChecker(known, "1y")
+    assert checker.reasons("IBM returned 10.0% and MSFT 20.0% over the last year.") == ()
+    assert checker.reasons("Both rose.") == ()
+    assert checker.reasons("Both fell.")

@@ -36,11 +36,9 @@ class Refusal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AskedPeriod:
-    """The main period of the answer. `is_named`: the query names it; `is_unavailable`: the query names one that no tool
-    covers."""
+    """The main period of the answer. `is_unavailable`: the query names one that no tool covers."""
 
     period: Period = "1y"
-    is_named: bool = False
     is_unavailable: bool = False
 
 
@@ -67,6 +65,7 @@ _ANALYSE = re.compile(
     r"\b(compar\w+|analy[sz]\w*|analiza\w*|analisis|versus|vs|how (?:has|have|did|is|are|does|do)|look at|overview|"
     r"report|summar\w+|como (?:le|les|ha|han|va|van|estuvo|esta|estan)|resum\w+|informe|panorama|evolucion|frente a)\b"
 )
+_COMPARE = re.compile(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b")
 _WHICH_ONE = re.compile(
     r"\b(?:which|who|what(?:'?s| is| was) the|cual(?:es)?|quien(?:es)?|que (?:accion|valor|empresa))\b"
 )
@@ -172,11 +171,15 @@ def find_refusal(query: str, *, tickers_given: bool) -> Refusal | None:
         return Refusal.GUARANTEE
     if _ADVICE.search(normalized):
         return Refusal.ADVICE
-    looks_back = _ANALYSE.search(normalized) and any(pattern.search(normalized) for _, pattern in _PERIODS)
-    about_markets = bool(_FINANCE.search(normalized) or looks_back or tickers_in(query))
-    if _OTHER.search(normalized) and not _FINANCE.search(normalized):
-        return Refusal.OTHER
-    return None if about_markets or tickers_given else Refusal.OTHER
+    if _FINANCE.search(normalized):
+        return None
+    looks_back = _ANALYSE.search(normalized) and _names_period(normalized)
+    is_other = _OTHER.search(normalized) or not (looks_back or tickers_given or tickers_in(query))
+    return Refusal.OTHER if is_other else None
+
+
+def _names_period(normalized: str) -> bool:
+    return any(pattern.search(normalized) for _, pattern in _PERIODS)
 
 
 def is_about_all_tickers(text: str) -> bool:
@@ -189,7 +192,7 @@ def is_about_all_tickers(text: str) -> bool:
     is_about_all = has_no_subject and _OF_ALL.search(normalized) is not None and _OWN.search(normalized) is None
     if not is_about_all:
         return False
-    best_of_a_period = re.search(_BEST, normalized) and any(pattern.search(normalized) for _, pattern in _PERIODS)
+    best_of_a_period = re.search(_BEST, normalized) and _names_period(normalized)
     return bool(best_of_a_period or read_question(text, ()).figures or OVERALL.search(normalized))
 
 
@@ -206,11 +209,8 @@ def is_analysis(text: str) -> bool:
         or (len(tickers) > 1 and _WHICH_ONE.search(normalized) and _SUPERLATIVE.search(normalized))
     ):
         return True
-    if _ANALYSE.search(normalized):
-        looks_back = any(pattern.search(normalized) for _, pattern in _PERIODS)
-        compares = bool(re.search(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b", normalized))
-        if compares or looks_back:
-            return True
+    if _ANALYSE.search(normalized) and (_COMPARE.search(normalized) or _names_period(normalized)):
+        return True
     return not (_SELF_STATEMENT.match(normalized) and "?" not in text) and _needs_several_figures(
         read_question(text, tuple(tickers))
     )
@@ -222,17 +222,17 @@ def _needs_several_figures(question: Question) -> bool:
     days = {(call.arguments.get("start"), call.arguments.get("end")) for call in calls}
     if question.figures == ["price"] and len(days) == 1 and all(first == last for first, last in days):
         return False  # of one day, or of now
-    is_derived = any(call.tool in (PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST) for call in calls)
-    is_derived = is_derived or (bool(question.figures) and any(call.tool == SNAPSHOT for call in calls))
-    has_several_tickers = max((len(call.tickers) for call in calls), default=0) > 1 and question.figures != ["price"]
-    period_arguments = {"end", "length", "timeframe"} & {name for call in calls for name in call.arguments}
+    names_period = bool(question.now_only) or any(
+        {"end", "length", "timeframe"} & call.arguments.keys() for call in calls
+    )
     has_several = len(question.figures) > 1 or len({(call.tool, repr(call.arguments)) for call in calls}) > 1
-    period_arguments = period_arguments or set(question.now_only)
+    has_several_tickers = any(len(call.tickers) > 1 for call in calls) and question.figures not in ([], ["price"])
     return (
-        is_derived
+        any(call.tool in (PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST) for call in calls)
+        or (bool(question.figures) and any(call.tool == SNAPSHOT for call in calls))
         or has_several
-        or bool(period_arguments)
-        or (has_several_tickers and bool(question.figures))
+        or names_period
+        or has_several_tickers
         or "atr_share" in question.figures
     )
 
@@ -240,13 +240,10 @@ def _needs_several_figures(question: Question) -> bool:
 def period_in(query: str) -> AskedPeriod:
     """The period that the query asks about; a year if it names none."""
     normalized = plain(query)
-    is_beyond = bool(_BEYOND.search(normalized))
-    if is_beyond:
-        return AskedPeriod("1y", is_named=False, is_unavailable=True)
-    for period, pattern in _PERIODS:
-        if pattern.search(normalized):
-            return AskedPeriod(period, is_named=True)
-    return AskedPeriod()
+    if _BEYOND.search(normalized):
+        return AskedPeriod(is_unavailable=True)
+    named_periods = (AskedPeriod(period) for period, pattern in _PERIODS if pattern.search(normalized))
+    return next(named_periods, AskedPeriod())
 
 
 def asks_for_forecast(query: str) -> bool:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from agent.domain.analysis.formats import day
-from agent.texts import TEXTS
+from agent.domain.analysis.texts import told
 from contracts.languages import Language
 
 MAX_LIMITATIONS = 4
@@ -19,18 +19,9 @@ def report_in_chat(report: dict[str, Any], language: Language) -> str:
             reports.append(str(source["report"]))
     if sources:
         lines = (f"- {'; '.join([origin, *reports])}" for origin, reports in sources.items())
-        paragraphs.append("\n".join([TEXTS["analysis.told.sources"].in_language(language), *lines]))
-    limitations = [limitation for limitation in report["limitations"] if limitation not in paragraphs[0]][
-        :MAX_LIMITATIONS
-    ]
+        paragraphs.append("\n".join([told("told.sources", language), *lines]))
+    limitations = [f"- {limitation}" for limitation in report["limitations"] if limitation not in paragraphs[0]]
     if limitations and report["findings"]:
-        paragraphs.append(
-            "\n".join(
-                [
-                    TEXTS["analysis.told.limitations"].in_language(language),
-                    *(f"- {limitation}" for limitation in limitations),
-                ]
-            )
-        )
+        paragraphs.append("\n".join([told("told.limitations", language), *limitations[:MAX_LIMITATIONS]]))
     paragraphs.append(str(report["disclaimer"]))
     return "\n\n".join(paragraphs)

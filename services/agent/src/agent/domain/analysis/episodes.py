@@ -1,12 +1,13 @@
-"""Writes sentences about results with their own dates: drawdowns, crossings of averages, upcoming earnings."""
+"""Writes sentences about results with their own days: drawdowns, crossings, upcoming earnings, headlines."""
 
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 from agent.domain.analysis.formats import as_date, day, joined, percent
-from agent.texts import TEXTS
+from agent.domain.analysis.texts import told
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -21,20 +22,13 @@ def drawdowns_text(finding: Finding, language: Language, max_falls: int | None =
     texts: list[str] = []
     # A fall that is also in a longer period is listed once, with its recovery.
     for fall in {(fall["peak"], fall["trough"]): fall for fall in falls_found}.values():
-        depth, peak, trough = (
-            percent(float(fall["depth"]), language),
-            day(fall["peak"], language),
-            day(fall["trough"], language),
-        )
-        end = TEXTS["analysis.episodes.not_recovered"].in_language(language)
+        depth = percent(float(fall["depth"]), language)
+        peak, low = day(fall["peak"], language), day(fall["trough"], language)
+        end = told("episodes.not_recovered", language)
         if fall.get("recovered"):
-            end = (
-                TEXTS["analysis.episodes.recovered"].in_language(language).format(day=day(fall["recovered"], language))
-            )
-        template = TEXTS["analysis.episodes.fall"].in_language(language)
-        texts.append(template.format(depth=depth, peak=peak, low=trough, end=end))
-    falls = TEXTS["analysis.episodes.falls"].in_language(language)
-    return [falls.format(ticker=finding["ticker"], falls="; ".join(texts))] if texts else []
+            end = told("episodes.recovered", language, day=day(fall["recovered"], language))
+        texts.append(told("episodes.fall", language, depth=depth, peak=peak, low=low, end=end))
+    return [told("episodes.falls", language, ticker=finding["ticker"], falls="; ".join(texts))] if texts else []
 
 
 def crossings_text(
@@ -51,15 +45,14 @@ def crossings_text(
         return []
     fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))
     crossings = cast("Sequence[Mapping[str, Any]]", finding["crossings"])
-    head = TEXTS["analysis.episodes.crossings"].in_language(language).format(fast=fast, slow=slow)
+    head = told("episodes.crossings", language, fast=fast, slow=slow)
     if fast == 1:
-        head = TEXTS["analysis.episodes.crossings_of_close"].in_language(language).format(slow=slow)
+        head = told("episodes.crossings_of_close", language, slow=slow)
     head = ", ".join(filter(None, (period, finding["ticker"], head)))
     crossings = [crossing for crossing in crossings if upward in (None, bool(crossing["above"]))]
-    ways = [TEXTS[f"analysis.episodes.went_{direction}"].in_language(language) for direction in ("below", "above")]
+    ways = [told(f"episodes.went_{direction}", language) for direction in ("below", "above")]
     texts = [f"{day(str(crossing['on']), language)} ({ways[bool(crossing['above'])]})" for crossing in crossings]
-    no_crossing = TEXTS["analysis.episodes.no_crossing"].in_language(language)
-    return [f"{head}: {', '.join(texts[-(max_crossings or 0) :]) or no_crossing}."]
+    return [f"{head}: {', '.join(texts[-(max_crossings or 0) :]) or told('episodes.no_crossing', language)}."]
 
 
 def upcoming_results_text(findings: Sequence[Finding], ahead: str, language: Language) -> list[str]:
@@ -71,9 +64,8 @@ def upcoming_results_text(findings: Sequence[Finding], ahead: str, language: Lan
         return []
     first, last = _days_ahead(ahead, max(as_date(finding["as_of"]) for finding in findings if finding.get("as_of")))
     due = [ticker for ticker, result_day in result_days.items() if first <= result_day <= last]
-    ticker_list = joined(due, language) or TEXTS["analysis.episodes.nobody_due"].in_language(language)
-    template = TEXTS["analysis.episodes.due"].in_language(language)
-    return [template.format(first=day(first, language), last=day(last, language), who=ticker_list)]
+    tickers = joined(due, language) or told("episodes.nobody_due", language)
+    return [told("episodes.due", language, first=day(first, language), last=day(last, language), who=tickers)]
 
 
 def _days_ahead(ahead: str, today: date) -> tuple[date, date]:
@@ -85,3 +77,23 @@ def _days_ahead(ahead: str, today: date) -> tuple[date, date]:
     month = today.month % 12 + 1 if ahead == "month" else int(ahead)
     year = today.year + (month < today.month)
     return date(year, month, 1), date(year, month, monthrange(year, month)[1])
+
+
+_NEW_YORK = ZoneInfo("America/New_York")
+
+
+def news_text(finding: Finding, language: Language) -> list[str]:
+    """Lists the headlines, each with its source and date."""
+    items = cast("Sequence[Mapping[str, Any]]", finding.get("news") or ())
+    if not items:
+        return []
+    return [
+        told("told.headlines", language, ticker=finding["ticker"]),
+        *(f"- {item['title']} ({item['source']}, {day(_published(str(item['time'])), language)})" for item in items),
+    ]
+
+
+def _published(moment: str) -> date:
+    """The day in New York. Sources that only know the day give the end of that day."""
+    time = datetime.fromisoformat(moment)
+    return time.astimezone(_NEW_YORK).date() if time.tzinfo else time.date()

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import day, money, number, percent
-from agent.domain.claims.facts import is_fraction
-from agent.texts import TEXTS
+from agent.domain.analysis.texts import told
+from agent.domain.claims.facts import MONEY_FIGURES, is_fraction
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -17,10 +17,6 @@ FIGURE_PARTS: Mapping[str, tuple[str, ...]] = {
     "fundamentals": ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield"),
 }  # fmt: skip
 """Figures that one word asks for together."""
-_MONEY_FIGURES = frozenset(
-    ("growth", "final", "costs", "high", "low", "close", "price", "dividends", "eps", "revenue", "market_cap",
-     "upper", "middle", "lower", "EMA", "VWAP", "ATR", "atr_14", "base", "highest_close", "lowest_close")
-)  # fmt: skip
 DATE_FIGURES = ("next_earnings_date", "next_dividend_date")
 
 
@@ -70,13 +66,11 @@ def last_day(figures: Iterable[Mapping[str, Any]]) -> str | None:
 def value_text(figure: Mapping[str, Any], language: Language) -> str:
     name, value = str(figure["figure"]), figure["value"]
     if name in DATE_FIGURES:
-        is_expected = figure.get("label") == "expected"
-        return day(str(value), language) + (
-            TEXTS["analysis.told.expected"].in_language(language) if is_expected else ""
-        )
+        expected = told("told.expected", language) if figure.get("label") == "expected" else ""
+        return day(str(value), language) + expected
     if name in ("macd", "signal", "histogram"):
         return number(float(value), language, 3)
-    if name in _MONEY_FIGURES or name.startswith("sma_"):
+    if name in MONEY_FIGURES or name.startswith("sma_"):
         return money(float(value), figure.get("currency"), language)
     if name.startswith(("up_", "down_")) or name in ("OBV", "average_volume", "highest_volume"):
         return number(float(value), language, 0)

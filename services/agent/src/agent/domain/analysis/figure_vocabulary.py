@@ -234,34 +234,34 @@ LOWEST_FIRST = re.compile(
 )
 """Words that rank from the lowest up."""
 _QUESTION_WORDS = """
-buying closely comprando deepest dinero direction distribuyo haz holding losers movio
-mueve movido cotizo cotizaron reparte repartido repartio shallowest
-suppose supon tend winners
-aportado aportando aportar buen buena buenas buenos drop dropped dropping drops funciona funcionado funcionar
-funciono good happens need needed needs off recuperarse tardado work worked works worst
-above add ago alza am among analiza analizar analyse analyst analyze anda andan aparte ask aventaja averaged bastante
-batido beaten became become behind below benchmark bien bought broken buy buying chart check clasifica
-clasificacion comporta comportado comportan comportaron comporto comprado comprar compre compro convertido
-convertirian cost costs cotiza cotizaba crash crisis cruce cruces cualquier cuanta cuantas cuantos dame dar
-debajo detail details di dime distance distancia doing done encima ensena ensename entonces eso esto estrategia
-euro euros ever evolucionado explain favor following four gap generally get getting going gone good habria
-habrian hacer hacia happen happened happening having haya hecho help her histogram histograma hubiera hubiese
+buying closely comprando dinero direction distribuyo haz losers movio
+cotizo cotizaron repartido shallowest
+suppose supon winners
+aportado aportando aportar drop dropped dropping drops funciona funcionado funcionar
+funciono good happens need needed needs recuperarse tardado
+alza am analiza analizar analyse analyst analyze anda andan aparte ask aventaja averaged
+batido beaten became become behind benchmark bien bought broken buy chart check clasifica
+comporta comportado comportan comportaron comporto comprado comprar compre compro convertido
+convertirian cost crash crisis cualquier cuanta cuantas cuantos dame dar
+di dime distance doing done encima ensena ensename entonces eso esto
+euro euros ever evolucionado explain favor following gap generally get getting going gone
+hacer hacia happen happened happening haya hecho help her histogram histograma hubiera hubiese
 hypothetically ido inversion inverti invertida invertidas invertido invertidos invertimos invertir invertiste
-invest invested investment invirtiendo invirtio ipo ir kind lately lejos let like list listado listing little
-lleva llevaba llevan medio meti metido metidos mide mine mira money mostrar move moved moves muestrame nada near
-need negativa negativas negative negativo negativos new nosotros often ordena ordenada ordenadas ordenado
-ordenados ordenar order ordered own paga pagado pagar pago paid pay paying pays people percent performance plan
-podria porcentaje porque posee positiva positivas positive positivo positivos possible probar prueba puede
-puedes puesto puse pusiera quedaria quedarian queria quiero rank ranked ranking rate regla respecto resume
-resumeme right rule salio sea sell selling serie should siempre sort sorted starting strategies strategy subir
-summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria tendrian tenemos thank thanks
-bad chart coming dibuja draw economicos grafico i'd inside ordename plot puesta puestos
-morning afternoon evening talk buenos dias tardes longest larga largo print printed
-hit hits toco hey anything someone somebody necesito ordenalas ordenalos quick react reacted else nothing putting
-thing things pls plz til ganando perdiendo three times tipo together told tres two use usually valdria valdrian vale
-valen valia vender ver versus
-view vs want way whats whether whose
-explica explicar pon ensena cuenta furthest farthest pagan pagaron repartieron
+invest invested investment invirtiendo invirtio ipo ir kind lately lejos let like listado listing
+lleva llevaba llevan medio meti metido metidos mide mine mira money mostrar move moved moves muestrame
+negativa negativas negative negativo negativos new nosotros often ordena ordenada ordenadas ordenado
+ordenados ordenar pagado pagar pago paying people plan
+podria porque posee positiva positivas positive positivo positivos possible probar prueba puede
+puedes puse pusiera quedaria quedarian queria quiero rate resume
+resumeme right salio sea sell selling serie should siempre sort sorted starting subir
+summarise summarize symbol symbols tal tan tarda tardaron tardo tendria tendrian tenemos thank
+bad coming dibuja draw economicos grafico i'd inside ordename plot puesta
+morning afternoon evening talk tardes larga print printed
+hits hey anything someone somebody necesito ordenalas ordenalos react reacted else putting
+thing things pls plz til ganando perdiendo tipo use usually valdria valdrian vale
+valen vender ver
+view vs want way whats whether
+explica explicar pon furthest farthest pagaron repartieron
 """
 QUESTION_WORDS = PLAIN_WORDS | frozenset(_QUESTION_WORDS.split()) | NUMBERS.keys()
 """Words of questions that ask for nothing by themselves."""

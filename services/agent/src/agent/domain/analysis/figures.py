@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from agent.domain.analysis.wanted_calls import COMPANY, SNAPSHOT
 from contracts.events.analysis import AnalysisCall
 
-SNAPSHOT, EVENTS = "market_snapshot", "fundamentals_events"
 ATR_SHARE = "atr_share"
 _SNAPSHOT_FIGURES = (
     "price", "currency", "returns", "max_drawdown", "current_drawdown", "volatility", "sma_20", "sma_50", "sma_200",
@@ -19,7 +19,7 @@ _EVENTS_FIGURES = (
     "period", "pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta",
     "next_earnings_date", "next_earnings_status", "next_dividend_date",
 )  # fmt: skip
-_LISTS = ("derived", "drawdowns")
+_LISTS = frozenset(("derived", "drawdowns", "news", "crossings"))
 _WINDOW = ("first", "last", "bars", "open", "high", "low", "close", "volume")
 
 
@@ -60,28 +60,19 @@ def collect_results(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Co
             for entry in cast("list[dict[str, Any]]", data.get("errors") or [])
         }
         for ticker in call.tickers:
-            if call.tool not in (SNAPSHOT, EVENTS) and not ticker_data:
-                if ticker in failed_tickers:
-                    results.errors.append(failed_tickers[ticker])
-                else:
-                    ticker_fields = _other_tool_fields(data, ticker)
-                    if ticker_fields:
-                        finding = figures.setdefault(ticker, {"ticker": ticker, "as_of": data.get("as_of")})
-                        for name in ("derived", "drawdowns", "news", "crossings"):
-                            if name in ticker_fields or name in finding:
-                                ticker_fields[name] = [*finding.get(name, []), *ticker_fields.get(name, [])]
-                        finding.update(
-                            {name: value for name, value in ticker_fields.items() if value or name not in _LISTS}
-                        )
-                        results.sources.append(_source(call.tool, ticker, data))
-            elif ticker in ticker_data:
+            if ticker in ticker_data:
                 entry = cast("dict[str, Any]", ticker_data[ticker])
                 figures.setdefault(ticker, {"ticker": ticker}).update(_own_fields(call.tool, entry))
                 results.sources.append(_source(call.tool, ticker, entry))
             elif ticker in failed_tickers:
                 results.errors.append(failed_tickers[ticker])
-            else:
+            elif ticker_data or call.tool in (SNAPSHOT, COMPANY):
                 results.unanswered.append((ticker, call.tool))
+            elif fields := _other_tool_fields(data, ticker):
+                finding = figures.setdefault(ticker, {"ticker": ticker, "as_of": data.get("as_of")})
+                for name, value in fields.items():
+                    finding[name] = [*finding.get(name, []), *value] if name in _LISTS else value
+                results.sources.append(_source(call.tool, ticker, data))
     results.findings.extend(figures[ticker] for ticker in tickers if ticker in figures)
     results.sources.sort(key=lambda source: list(tickers).index(source["ticker"]))
     return results
@@ -92,6 +83,11 @@ def data_of(call: AnalysisCall) -> dict[str, Any] | None:
     result = call.result or {}
     data = result.get("data") if result.get("success") else None
     return cast("dict[str, Any]", data) if isinstance(data, dict) else None
+
+
+def error_of(call: AnalysisCall) -> dict[str, Any]:
+    """The error of a call that failed; empty for any other."""
+    return (call.result or {}).get("error") or {}
 
 
 def has_prices(finding: Mapping[str, Any]) -> bool:
@@ -129,15 +125,14 @@ def _other_tool_fields(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
         typed_figures = cast("list[dict[str, Any]]", data["figures"])
         own_figures = [figure for figure in typed_figures if ticker in (figure.get("ticker"), figure.get("other"))]
         falls = [fall for fall in cast("list[dict[str, Any]]", data.get("drawdowns") or ()) if fall["ticker"] == ticker]
-        if falls:
-            return {"derived": own_figures, "drawdowns": falls}
     else:
+        falls = []
         own_figures = [
             {"ticker": ticker, "figure": name, "value": value}
             for name, value in data.items()
             if isinstance(value, int | float) and not isinstance(value, bool)
         ]
-    return {"derived": own_figures} if own_figures else {}
+    return {name: entries for name, entries in (("derived", own_figures), ("drawdowns", falls)) if entries}
 
 
 def _indicator_figures(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:

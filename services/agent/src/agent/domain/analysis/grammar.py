@@ -59,41 +59,35 @@ class _QuestionReader:
     """The state while a question is read."""
 
     def __init__(self, query: str, tickers: tuple[str, ...]) -> None:
-        self._query = query = normalize(query).text
+        self._query = normalize(query).text
+        self._folded_query = folded(self._query)
         self._tickers = tickers
-        self._unread = UnreadText(folded(query))
-        self._question = Question(lowest_first=bool(LOWEST_FIRST.search(patterns.TOP_FIRST.sub(" ", folded(query)))))
-        self._question.by_size = bool(patterns.BY_SIZE.search(folded(query)))
+        self._unread = UnreadText(self._folded_query)
+        self._question = Question(
+            lowest_first=bool(LOWEST_FIRST.search(patterns.TOP_FIRST.sub(" ", self._folded_query))),
+            by_size=bool(patterns.BY_SIZE.search(self._folded_query)),
+        )
         self._places: list[tuple[int, str, Kind | None]] = []
         self._how_it_did = False
 
     def read(self) -> Question:
         question = self._question
-        regular_investment = self._unread.first(patterns.REGULAR_INVESTMENT)
-        if regular_investment is not None:
-            question.unread.append(regular_investment[0].strip())
-        if (price_beyond := self._unread.first(patterns.PRICE_BEYOND)) is not None:
-            question.unread.append(price_beyond[0])
-            self._places.append((price_beyond.start(), "highest_close", "stretch"))
+        self._report(patterns.REGULAR_INVESTMENT)
+        if (price_beyond := self._report(patterns.PRICE_BEYOND)) is not None:
+            self._add(price_beyond, "highest_close", "stretch")
         price_level = self._unread.first(patterns.CLOSE_BEYOND_PRICE)
         money = amount_in(self._unread)
-        if money is not None and (other_amount := self._unread.first(WITH_MONEY)) is not None:
-            question.unread.append(other_amount[0])
-        if (shares := self._unread.first(patterns.SHARE_COUNT)) is not None:
-            question.unread.append(shares[0])
-            self._places.append((shares.start(), "price", "stretch"))
-        for pattern in (patterns.FIGURE_DIFFERENCE, patterns.UNSUPPORTED_PERIOD):
-            if (unsupported := self._unread.first(pattern)) is not None:
-                question.unread.append(unsupported[0].strip())
+        if money is not None:
+            self._report(WITH_MONEY)
+        if (shares := self._report(patterns.SHARE_COUNT)) is not None:
+            self._add(shares, "price", "stretch")
+        self._report(patterns.FIGURE_DIFFERENCE)
+        self._report(patterns.UNSUPPORTED_PERIOD)
         self._ordered()
-        if (
-            patterns.EARNINGS.search(self._unread.text)
-            and (period_ahead_match := self._unread.first(patterns.AHEAD)) is not None
-        ):
-            question.ahead = period_ahead(period_ahead_match)
-            self._places.append((period_ahead_match.start(), "next_earnings_date", "company"))
-        relation = self._relation()
-        rule = self._rule()
+        if patterns.EARNINGS.search(self._unread.text) and (ahead := self._unread.first(patterns.AHEAD)) is not None:
+            question.ahead = period_ahead(ahead)
+            self._add(ahead, "next_earnings_date", "company")
+        relation, rule = self._relation(), self._rule()
         crossing = None if rule else self._crossing()
         self._averages()
         lengths = self._indicator_lengths()
@@ -101,8 +95,8 @@ class _QuestionReader:
         hours = self._unread.first(patterns.HOURS)
         part_unit = self._counted(price_level) or part_unit
         self._figures()
-        was_bought = money is not None or patterns.HAD_BOUGHT.search(folded(self._query)) is not None
-        from_then = was_bought and not patterns.DURING.search(folded(self._query))
+        was_bought = money is not None or patterns.HAD_BOUGHT.search(self._folded_query) is not None
+        from_then = was_bought and not patterns.DURING.search(self._folded_query)
         stretches = take_periods(self._unread, invested=from_then)
         self._overall()
         known_parts = {part for ticker in self._tickers for part in folded(ticker).split("/")}
@@ -117,29 +111,27 @@ class _QuestionReader:
         self._mean(stretches, invested=money is not None)
         question.periods = [stretch.period for stretch in stretches if stretch.period in SNAPSHOTS] or ["1y"]
         by_kind = self._named()
-        if (
-            "max_drawdown" in question.figures
-            and "drawdowns" not in question.figures
-            and patterns.WHEN.search(folded(self._query))
-        ):
-            question.figures.append("drawdowns")  # which have their days
-            question.most["drawdowns"] = 1
-            by_kind["stretch"].append("drawdowns")
         stretches = self._looked_at(stretches, by_kind, part_unit)
-        if stretches == [ALL_TIME] and patterns.FIRST_DAY.search(folded(self._query)):
-            for names in (question.figures, *by_kind.values()):  # the price of that day, and not of now
-                names[:] = ["base" if name in ("price", "close") else name for name in names]
-        self._past_prices(stretches, by_kind)
         has_arguments = any(stretch.arguments for stretch in stretches)
         if has_arguments and "stretch" not in by_kind and rule is None:
             question.now_only = [*by_kind.get("company", []), *by_kind.get("standing", [])]
         amount = None if money is None else money[0]
         timeframe = None if hours is None else f"{hours['n'] or 1}h"
-        is_about_now = has_arguments and amount is None and patterns.NOW.search(folded(self._query)) is not None
+        is_about_now = has_arguments and amount is None and patterns.NOW.search(self._folded_query) is not None
         requested = RequestedParts(amount, relation, rule, crossing, lengths, part_unit, timeframe, is_about_now)
         own_stretches = stretches_by_ticker(self._query) if amount is None and relation is None else {}
         question.calls = CallPlan(self._tickers, requested, question, by_kind, own_stretches).calls(stretches)
         return question
+
+    def _report(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Takes a part of the question that no tool answers, which the report says."""
+        match = self._unread.first(pattern)
+        if match is not None:
+            self._question.unread.append(match[0].strip())
+        return match
+
+    def _add(self, match: re.Match[str], name: str, kind: Kind | None) -> None:
+        self._places.append((match.start(), name, kind))
 
     def _ordered(self) -> None:
         """Reads which position of a ranking the question asks about."""
@@ -159,9 +151,15 @@ class _QuestionReader:
             self._places = [place for place in self._places if place[1] not in ("growth", "base", "price")]
 
     def _looked_at(self, periods: list[PeriodArguments], by_kind: ByKind, unit: str | None) -> list[PeriodArguments]:
-        """The periods that the tools are asked for, which may differ from the named ones."""
-        question, query = self._question, folded(self._query)
+        """The periods that the tools are asked for, which may differ from the named ones; adds the figures that follow
+        from them."""
+        question, query = self._question, self._folded_query
         names = set(question.figures)
+        if "max_drawdown" in names and "drawdowns" not in names and patterns.WHEN.search(query):
+            question.figures.append("drawdowns")  # which have their days
+            question.most["drawdowns"] = 1
+            by_kind["stretch"].append("drawdowns")
+            names.add("drawdowns")
         if not names & {"price", *by_kind.get("indicator", ())}:
             # "Had it recovered by the end of 2009?" does not ask for a figure of that day.
             periods = [period for period in periods if not period.is_day] or periods
@@ -190,26 +188,25 @@ class _QuestionReader:
         if names & _YEARLY_FIGURES and not names & {"price", "close"}:
             # For a single day, figures of a period cover the year up to it.
             periods = [period.year_up_to if period.is_day else period for period in periods]
-        return periods
-
-    def _past_prices(self, stretches: list[PeriodArguments], by_kind: ByKind) -> None:
-        """Adds the price at the beginning of the period if a past price is asked for."""
-        figures = self._question.figures
-        lengths = [stretch for stretch in stretches if not stretch.arguments or "period" in stretch.arguments]
-        if "price" in figures and lengths and patterns.PAST_TIME.search(folded(self._query)):
-            figures.insert(figures.index("price"), "base")
+        if periods == [ALL_TIME] and patterns.FIRST_DAY.search(query):
+            for names_asked in (question.figures, *by_kind.values()):  # the price of that day, and not of now
+                names_asked[:] = ["base" if name in ("price", "close") else name for name in names_asked]
+        has_lengths = any(not period.arguments or "period" in period.arguments for period in periods)
+        if "price" in question.figures and has_lengths and patterns.PAST_TIME.search(query):
+            question.figures.insert(question.figures.index("price"), "base")  # the price of then
             by_kind.setdefault("stretch", []).insert(0, "base")
+        return periods
 
     def _relation(self) -> dict[str, Any] | None:
         """The arguments of a correlation or of a beta against something."""
         beta = patterns.BETA.search(self._unread.text)
         benchmark = tickers_in(self._query[beta.start("whom") :])[:1] if beta is not None else []
         if beta is not None and benchmark:
-            self._places.append((beta.start(), "beta", None))
+            self._add(beta, "beta", None)
             self._unread.text = self._unread.text[: beta.start()] + BLANK * 4 + self._unread.text[beta.start() + 4 :]
         correlated = self._unread.first(patterns.CORRELATED)
         if correlated is not None:
-            self._places.append((correlated.start(), "correlation", None))
+            self._add(correlated, "correlation", None)
         if correlated is None and not benchmark:
             return None
         return {"benchmark": benchmark[0]} if benchmark else {}
@@ -222,7 +219,7 @@ class _QuestionReader:
         )
         if match is None:
             return None
-        self._places.append((match.start(), "backtest", None))
+        self._add(match, "backtest", None)
         lengths = self._lengths() or self._of_averages()
         while tried and self._unread.first(patterns.HYPOTHETICAL_RESULT):
             pass
@@ -244,8 +241,8 @@ class _QuestionReader:
         match = self._unread.first(patterns.CROSSING)
         if match is None:
             return None
-        self._places.append((match.start(), "crossings", None))
-        self._question.upward = crossing_direction(folded(self._query))
+        self._add(match, "crossings", None)
+        self._question.upward = crossing_direction(self._folded_query)
         lengths = self._lengths() or self._of_averages() or {}
         self._unread.first(patterns.WHOLE_AVERAGE)
         return lengths
@@ -276,18 +273,17 @@ class _QuestionReader:
                 number for number in numbers if 2 <= number <= 250 and number not in self._question.averages
             ]
             self._places.append((place, "averages", "indicator"))
-        is_about_price = re.search(r"moving|movil|sma|above|below|encima|debajo", folded(self._query))
+        is_about_price = re.search(r"moving|movil|sma|above|below|encima|debajo", self._folded_query)
         match = self._unread.first(patterns.WHOLE_AVERAGE) if is_about_price and not self._question.averages else None
         if match is not None:
             self._question.averages = [50, 200]
-            self._places.append((match.start(), "averages", "indicator"))
+            self._add(match, "averages", "indicator")
 
     def _indicator_lengths(self) -> dict[str, int]:
         """Reads lengths of indicators other than the defaults, by name, and bars that no tool has."""
         lengths: dict[str, int] = {}
-        for match in list(patterns.UNSUPPORTED_BARS.finditer(self._unread.text)):
-            self._question.unread.append(match[0])
-            self._unread.replace(match, BLANK)
+        while self._report(patterns.UNSUPPORTED_BARS) is not None:
+            pass
         for match in list(patterns.LENGTH_OF.finditer(self._unread.text)):
             words = match["name"] or match["name2"]
             name = next(name for name, pattern in INDICATOR_WORDS.items() if re.fullmatch(pattern, words))
@@ -295,7 +291,7 @@ class _QuestionReader:
             if 2 <= length <= 250 and name not in ("MACD", "OBV"):
                 lengths[name] = length
                 self._unread.replace(match, BLANK)
-                self._places.append((match.start(), name, "indicator"))
+                self._add(match, name, "indicator")
         return lengths
 
     def _extremes(self) -> tuple[str | None, list[tuple[int, str]]]:
@@ -325,18 +321,15 @@ class _QuestionReader:
         count_match = patterns.HOW_MANY.search(self._unread.text)
         unit = unit_of(count_match["unit"]) if count_match else None
         if level is not None:
-            self._places.append((level.start(), "highest_close" if level["up"] else "lowest_close", "stretch"))
-            if (
-                count_match is not None
-                or patterns.HOW_OFTEN.search(folded(self._query))
-                or patterns.WHICH_DAY.search(folded(self._query))
-            ):
+            self._add(level, "highest_close" if level["up"] else "lowest_close", "stretch")
+            asks_when = (patterns.HOW_OFTEN, patterns.WHICH_DAY)
+            if count_match is not None or any(pattern.search(self._folded_query) for pattern in asks_when):
                 self._question.unread.append(level[0])
             return None
         if unit == "day" and not patterns.IN_A_ROW.search(self._unread.text):
             for name, pattern in (("up_days", patterns.UP), ("down_days", patterns.DOWN)):
                 if moved := self._unread.first(pattern):
-                    self._places.append((moved.start(), name, "stretch"))
+                    self._add(moved, name, "stretch")
         if unit in (None, "day"):
             return None
         for row in (row for row in ROWS if row.names[0] in ("up_days", "down_days")):
@@ -349,7 +342,7 @@ class _QuestionReader:
         kinds = {kind for _, _, kind in self._places}
         match = patterns.OVERALL.search(self._unread.text)
         if self._places and match is not None and (kinds == {"news"} or not match[0].startswith("compar")):
-            self._places.append((match.start(), "return", "stretch"))
+            self._add(match, "return", "stretch")
             self._how_it_did = True
 
     def _figures(self) -> None:
@@ -370,27 +363,25 @@ class _QuestionReader:
     def _named(self) -> ByKind:
         """Collects the figures, each once, in the question's order. Returns them by source."""
         question = self._question
-        if question.ahead:
-            self._places = [place for place in self._places if place[1] != "eps"]
         names = {name for _, name, _ in self._places}
+        implied = {"eps"} if question.ahead else set[str]()
         exact = {"growth", "cagr", *(() if self._how_it_did else ("averages", "crossings"))}
         volume = [position for position, name, _ in self._places if name in ("return", "average_volume")]
-        exact |= {"average_volume"} if in_one_clause(folded(self._query), volume) else set[str]()
-        more_exact = {name for name in names if name.endswith("_return") or name in exact}
-        if more_exact and "return" in names and not re.search(r"\breturns?\b|\brentabilidad", folded(self._query)):
-            self._places = [place for place in self._places if place[1] != "return"]
+        exact |= {"average_volume"} if in_one_clause(self._folded_query, volume) else set[str]()
+        has_more_exact = any(name.endswith("_return") or name in exact for name in names)
+        if has_more_exact and not re.search(r"\breturns?\b|\brentabilidad", self._folded_query):
+            implied.add("return")
         if names & {"averages", "crossings", "growth", "backtest"}:
-            implied = {"price"} if self._how_it_did else {"price", "return"}
-            self._places = [place for place in self._places if place[1] not in implied]
+            implied |= {"price"} if self._how_it_did else {"price", "return"}
         if names & {"week_return", "month_return", "quarter_return", "year_return"}:
-            self._places = [place for place in self._places if place[1] != "return"]
-        if {"cagr", "total_return"} <= names:
-            kept_places = [place for place in self._places if place[1] not in ("total_return", "dividends")]
-            self._places = [
-                (position, name.replace("cagr", "total_cagr"), kind) for position, name, kind in kept_places
-            ]
+            implied.add("return")
+        renamed = {"cagr": "total_cagr"} if {"cagr", "total_return"} <= names else {}
+        implied |= {"total_return", "dividends"} if renamed else set[str]()
         by_kind: ByKind = {}
         for _, name, kind in sorted(self._places, key=lambda place: place[0]):
+            if name in implied:
+                continue
+            name = renamed.get(name, name)
             if name not in question.figures:
                 question.figures.append(name)
             if kind is not None and name not in by_kind.setdefault(kind, []):

@@ -34,10 +34,6 @@ _POINT = rf"(?:{times.MONTH} (?:of |de |del )?{times.YEAR}|{times.YEAR})"
 _NUMBERED = {"primero": "primer", "tercero": "tercer"}
 
 
-def _other_extreme(match: re.Match[str]) -> str:
-    return f"{match[0]} {match['unit']}"
-
-
 def _other_part(match: re.Match[str]) -> str:
     name = _NUMBERED.get(match["other"], match["other"])
     part = "" if name.startswith("q") else f" {match['part'] or 'quarter'}"
@@ -52,15 +48,11 @@ def _both_parts(match: re.Match[str]) -> str:
 
 
 def _extreme_of(match: re.Match[str]) -> str:
-    best = bool(match["up"] or match["up2"])
-    unit = match["unit"]
-    return f"{'best' if best else 'worst'} {unit} {match['mid'] or ''}"
+    return f"{'best' if match['up'] or match['up2'] else 'worst'} {match['unit']} {match['mid'] or ''}"
 
 
 def _each_length(match: re.Match[str]) -> str:
-    numbers = re.findall(r"\d+", match["numbers"])
-    unit = match["unit"]
-    return ", ".join(f"last {number} {unit}" for number in numbers)
+    return ", ".join(f"last {number} {match['unit']}" for number in re.findall(r"\d+", match["numbers"]))
 
 
 _UP = r"(?:r[io]se|risen|gain(?:s|ed)?|climb\w*|went up|go up|subi(?:o|eron|do)|subio|sub[ei]|gan(?:o|aron|ado))"
@@ -72,55 +64,45 @@ _ANY_SPANISH = re.compile(r"\b(?:el|la|los|las|de|del|en|que|como|cual|fecha)\b"
 def _iso(match: re.Match[str]) -> str:
     """14/02/2012 as 2012-02-14. The day comes first, unless it cannot, or the text is English and both orders can."""
     first, second = int(match["one"]), int(match["two"])
-    month_first = second > MONTHS_OF_A_YEAR or (first <= MONTHS_OF_A_YEAR and not _ANY_SPANISH.search(match.string))
+    month_first = second > 12 or (first <= 12 and not _ANY_SPANISH.search(match.string))
     month, day = (first, second) if month_first else (second, first)
     return f"{match['year']}-{month:02}-{day:02}"
 
 
-MONTHS_OF_A_YEAR = 12
-
-
-def _rule(
-    pattern: str, replacement: Callable[[re.Match[str]], str]
-) -> tuple[re.Pattern[str], Callable[[re.Match[str]], str]]:
-    """A pattern, and the text that replaces what it matches."""
-    return re.compile(pattern), replacement
-
-
-_RULES = (
-    _rule(rf"(?<![\d/])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})/(?P<year>{times.YEAR})(?![\d/])", _iso),
-    _rule(r"\brecord (?=(?:highs?|lows?)\b)", lambda match: "all-time "),
+_RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
+    (rf"(?<![\d/])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})/(?P<year>{times.YEAR})(?![\d/])", _iso),
+    (r"\brecord (?=(?:highs?|lows?)\b)", lambda match: "all-time "),
     # The highest and lowest close.
-    _rule(
+    (
         r"\b(?P<one>highest|lowest) (?P<and>and|or) (?:the )?(?P<two>highest|lowest) "
         r"(?P<what>clos(?:e|ing)|price)\b",
         lambda match: f"{match['one']} {match['what']} {match['and']} {match['two']} {match['what']}",
     ),
-    _rule(
+    (
         r"\b(?P<what>cierre|precio) mas (?P<one>alto|bajo) (?P<and>y|o) (?:el )?mas (?P<two>alto|bajo)\b",
         lambda match: f"{match['what']} mas {match['one']} {match['and']} {match['what']} mas {match['two']}",
     ),
     # Which two years were the best?
-    _rule(
+    (
         rf"\b(?:which|what|que|cuales) (?P<count>{'|'.join(NUMBERS)}|\d) {UNIT} (?P<mid>[^?;]{{0,30}}?)"
         r"\b(?:(?P<best>best|mejores)|worst|peores)\b",
         lambda match: f"{match['count']} {'best' if match['best'] else 'worst'} {match['unit']} {match['mid']}",
     ),
     # Which quarter of 2009 was the best?
-    _rule(
+    (
         r"\b(?:which|what|que|cual) (?P<unit>day|week|month|quarter|dia|semana|mes|"
         r"trimestre)\b(?P<mid>[^?;,]{0,40}?) (?:was|were|is|fue|ha sido|es) (?:[a-z]+'s |its |their |the |el |la |"
         r"su )?(?:(?P<best>best|strongest|mejor)|worst|weakest|peor)\b",
         lambda match: f"{'best' if match['best'] else 'worst'} {match['unit']}{match['mid']}",
     ),
     # How far is it from its 50-day?
-    _rule(
+    (
         rf"\b(?P<head>(?:from|above|below|over|under) (?:its|the|their) \d{{2,3}})[- ]day(?={_CLAUSE_END}| "
         rf"in (?:%|per ?cent))",
         lambda match: f"{match['head']}-day average",
     ),
     # The month in 2012 when it fell the most.
-    _rule(
+    (
         rf"\b(?:the|el|la) {UNIT}\b(?P<mid>[^?;]{{0,30}}?) (?:when|where|in which|that|(?:en )?(?:el |la )?que|"
         rf"cuando)\b(?P<who>[^?;]{{0,20}}?) (?:mas (?:(?P<up2>{_UP})|{_DOWN})|(?:(?P<up>{_UP})|{_DOWN}) (?:the "
         rf")?(?:most|mas))\b",
@@ -129,75 +111,75 @@ _RULES = (
         ),
     ),
     # In which month of 2008 did it fall most?
-    _rule(
+    (
         rf"\b(?:in |on |en )?(?:which|what|que|cual) {UNIT}\b(?P<mid>[^?;]*?)"
         rf"(?:\b(?:(?P<up>{_UP})|{_DOWN}) (?:\S+ )?{_MOST}|\b(?:mas|most) (?:(?P<up2>{_UP})|{_DOWN}))\b",
         _extreme_of,
     ),
     # The biggest one-day drop.
-    _rule(
+    (
         r"\b(?:biggest|largest|worst|mayor|peor|maxima) "
         r"(?:(?:one|single)[- ](?P<a>day|week|month) (?:drops?|falls?|loss(?:es)?|declines?)|"
         r"(?:caida|bajada|perdida) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b",
         lambda match: f"worst {match['a'] or match['b'] or 'day'}",
     ),
-    _rule(
+    (
         r"\b(?:biggest|largest|best|mayor|mejor|maxima) (?:(?:one|single)[- ](?P<a>day|week|month) (?:gains?|"
         r"rises?|jumps?)|(?:subida|ganancia|alza) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b",
         lambda match: f"best {match['a'] or match['b'] or 'day'}",
     ),
     # 1-, 3- and 5-year returns.
-    _rule(
+    (
         r"\b(?P<numbers>\d{1,2}(?: ?-?,? ?(?:,|and|y|e|or|o|vs|/) ?\d{1,2}){1,4})[- ]"
         r"(?P<unit>years?|months?|weeks?|anos?|mes(?:es)?|semanas?)\b",
         _each_length,
     ),
     # 2008-2009
-    _rule(
+    (
         rf"\b(?P<one>{times.YEAR}) ?[-–] ?(?P<two>{times.YEAR})\b(?!-)",
         lambda match: f"{match['one']} to {match['two']}",
     ),
     # The best month of 2010 and the worst.
-    _rule(
+    (
         rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue "
         rf")?)?(?:(?:the|its|their|el|la|su) )?(?:best|worst|mejor|peor)"
         rf"(?= ones?{_CLAUSE_END}|{_CLAUSE_END}| (?:of|in|de|en) )",
-        _other_extreme,
+        lambda match: f"{match[0]} {match['unit']}",
     ),
     # Q1 and Q2 2012, the first and second quarter of 2012.
-    _rule(
+    (
         rf"\b(?P<one>{_QUARTER}|{_ORDER}) {_BESIDE} (?:the |el |la |al )?(?P<two>q[1-4]|{_ORDER})"
         rf"(?: (?P<part>quarter|trimestre|half|semestre))? (?:of |de |del )?(?P<year>{times.YEAR})\b",
         _both_parts,
     ),
     # The second quarter of 2012 against the first.
-    _rule(
+    (
         rf"(?P<head>\b(?:q[1-4]|{_ORDER} (?P<part>quarter|trimestre|half|semestre)) (?:of |de |del )?"
         rf"(?P<year>{times.YEAR})\b[^.?!]*?\b(?:the |el |al |la )?)(?P<other>q[1-4]|{_ORDER})"
         rf"(?: (?:one|quarter|trimestre|half|semestre))?{_CLAUSE_END}",
         _other_part,
     ),
     # In 2011 and 2012: two years; from 2011 to 2012, or between them, one stretch.
-    _rule(
+    (
         rf"(?<!between )(?<!entre )(?<!-)\b(?P<one>{times.YEAR}) (?:and|y|or|o|e) (?:(?:in|en|of|de) )?"
         rf"(?P<two>{times.YEAR})\b(?!-)",
         lambda match: f"{match['one']}, {match['two']}",
     ),
     # How much of its revenue is profit.
-    _rule(
+    (
         r"\b(?:how much|what (?:share|part|portion|percentage|proportion)|que (?:parte|porcentaje|proporcion)|"
         r"cuanto) (?=of |de )(?P<whose>[^?]*?)(?:revenues?|sales|ingresos|ventas|lo que ingresa|facturacion)\b"
         r"(?P<rest>[^?]*?)(?:net )?(?:profits?|income|beneficios?(?: netos?)?|ganancias?)\b",
         lambda match: f"net margin {match['whose']} {match['rest']}",
     ),
     # From its peak to its trough.
-    _rule(
+    (
         rf"\b{_LOST}(?:from|desde) (?:its|the|their|su|sus|el|un)? ?{_PEAK}\b(?P<rest>[^?;]{{0,40}}?) "
         r"(?:to|hasta|a) (?:its|the|their|su|sus|el|un)? ?(?:lows?|troughs?|bottoms?|minimos?|suelos?)\b",
         lambda match: f"maximum drawdown {match['mid'] or ''} {match['rest']}",
     ),
     # It fell from its highs in 2008.
-    _rule(
+    (
         rf"\b(?:(?:(?:biggest|largest|mayor(?:es)?) )?(?:falls?|drops?|caidas?)|fell|los[et]|dropped|declined?|cayo|"
         rf"perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) "
         rf"(?:(?:its|the|their|sus?|los|el) )?(?:highs?|peaks?|tops?|maximos?) (?:in|during|en|durante) "
@@ -205,32 +187,33 @@ _RULES = (
         lambda match: f"maximum drawdown {match['mid']}in {match['year']}",
     ),
     # How was it doing on the year?
-    _rule(
+    (
         r"\bon the year\b|(?P<head>\b(?:va|van|iba|iban|lleva\w*|acumula\w*)\b[^,?;]{0,30}? )en el ano\b",
         lambda match: f"{match['head'] or ''}year to date",
     ),
     # Since its high of September 2012.
-    _rule(
+    (
         rf"\b{_LOST}(?:since|from|below|desde|respecto (?:a|de)) (?:its|the|their|su|sus|el|al)? ?{_PEAK} "
         rf"(?:of|in|from|de|del|en) (?P<point>{_POINT})",
         lambda match: f"current drawdown {match['mid'] or ''} since {match['point']}",
     ),
     # The 20-day average goes above its 50-day.
-    _rule(
+    (
         r"\b(?:go|goes|went|gone|mov\w+|rises?|rose|risen|climb\w*|get|got|breaks?|broken?|slip\w*|drop\w*|"
         r"dip\w*|fall|fell|fallen) (?:back )?(?=(?:above|below|over|under|through) (?:its|the|their) \d)",
         lambda match: "cross ",
     ),
-    _rule(
+    (
         r"\b(?:subi\w*|pas\w+|romp\w+|ca[eiy]\w*|perd\w+) (?=por (?:encima|debajo) de (?:su|la) (?:media|de))",
         lambda match: "cruza ",
     ),
-    _rule(
+    (
         r"(?P<head>\b(?:averages?|sma|medias?)\b[^?;]*?\b(?:its|the|and|or) )(?P<length>\d{1,3})[- ]"
         rf"(?:day|session)s?(?: ones?)?(?= (?:in|since|during|over|now|today)\b|{_CLAUSE_END})",
         lambda match: f"{match['head']}{match['length']}-day average",
     ),
 )
+_COMPILED_RULES = tuple((re.compile(pattern), replacement) for pattern, replacement in _RULES)
 _FIGURE_WORDS = """
 volatility correlation drawdown drawdowns dividend dividends return returns performance average volume crossings
 earnings revenue margin volatilidad correlacion dividendo dividendos rentabilidad media volumen cruces resultados
@@ -258,7 +241,7 @@ class NormalizedQuery:
 def normalize(query: str) -> NormalizedQuery:
     """Adds omitted words to a question and corrects spelling. Raises nothing; unknown words stay."""
     text, spelt = _correct_spelling(with_days_in_figures(query))
-    for pattern, replacement in _RULES:
+    for pattern, replacement in _COMPILED_RULES:
         folded_text, position = folded(text), 0
         while (match := pattern.search(folded_text, position)) is not None:
             new_text = replacement(match)

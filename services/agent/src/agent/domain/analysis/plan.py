@@ -1,19 +1,18 @@
 """Chooses which tools run for which tickers, by a model or by rules, within the budgets in either case."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from agent.domain.analysis.texts import note
-from agent.domain.analysis.wanted_calls import CORRELATION
-from agent.domain.texts import without_thoughts
+from agent.domain.analysis.wanted_calls import COMPANY, CORRELATION, SNAPSHOT
+from agent.domain.texts import json_in
 from contracts.events.analysis import MAX_TICKERS
-from contracts.json_values import JsonObject
+from contracts.json_values import JsonObject, is_list, list_of, object_of
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
-ANALYSIS_TOOLS = ("market_snapshot", "fundamentals_events")
+ANALYSIS_TOOLS = (SNAPSHOT, COMPANY)
 """Tools that take several tickers and answer for each. The fallback plan calls all of them, in this order."""
 
 
@@ -120,35 +119,25 @@ def parse_routing(text: str) -> tuple[PlannedCall, ...] | None:
 
     A tool without valid tickers counts as chosen for none.
     """
-    body = _json_object(text)
-    items = body.get("tools") if body is not None else None
-    if not isinstance(items, list):
+    items = object_of(json_in(text, "{}")).get("tools")
+    if not is_list(items):
         return None
     calls: list[PlannedCall] = []
-    for item in cast("list[Any]", items):
-        if not isinstance(item, dict):
+    for entry in map(object_of, items):
+        tool, tickers, arguments = entry.get("tool"), entry.get("tickers"), object_of(entry.get("arguments"))
+        if not isinstance(tool, str) or not is_list(tickers):
             return None
-        entry = cast("JsonObject", item)
-        tool, tickers = entry.get("tool"), entry.get("tickers")
-        if not isinstance(tool, str) or not isinstance(tickers, list):
-            return None
-        arguments = entry.get("arguments")
-        given_arguments = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
-        other_arguments = {name: value for name, value in given_arguments.items() if name not in ("tickers", "symbol")}
-        calls.append(PlannedCall(tool, _symbols(cast("list[Any]", tickers)), other_arguments))
+        other_arguments = {name: value for name, value in arguments.items() if name not in ("tickers", "symbol")}
+        calls.append(PlannedCall(tool, _symbols(tickers), other_arguments))
     return tuple(calls)
 
 
-def parse_tickers(text: str) -> tuple[str, ...] | None:
-    """The tickers in a model's answer ``{"tickers": [...]}``, at most twelve; None when it cannot be read."""
-    body = _json_object(text)
-    tickers = body.get("tickers") if body is not None else None
-    if not isinstance(tickers, list):
-        return None
-    return _symbols(cast("list[Any]", tickers))[:MAX_TICKERS]
+def parse_tickers(text: str) -> tuple[str, ...]:
+    """The tickers in a model's answer ``{"tickers": [...]}``, at most twelve; empty when it cannot be read."""
+    return _symbols(list_of(object_of(json_in(text, "{}")).get("tickers")))[:MAX_TICKERS]
 
 
-def _symbols(texts: list[Any]) -> tuple[str, ...]:
+def _symbols(texts: list[object]) -> tuple[str, ...]:
     """The symbols in their internal form, in order; texts that are no symbol are left out. Repeats stay, since they
     count."""
     names: list[str] = []
@@ -158,16 +147,3 @@ def _symbols(texts: list[Any]) -> tuple[str, ...]:
         except InvalidSymbolError:
             continue
     return tuple(names)
-
-
-def _json_object(text: str) -> JsonObject | None:
-    """The JSON object in an answer, alone or among other words."""
-    text = without_thoughts(text)
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end <= start:
-        return None
-    try:
-        parsed = json.loads(text[start : end + 1])
-    except (json.JSONDecodeError, RecursionError):
-        return None
-    return cast("JsonObject", parsed) if isinstance(parsed, dict) else None

@@ -6,6 +6,7 @@ from typing import Any
 
 from agent.domain.analysis.plan import ToolInfo
 from agent.domain.claims.checked_text import DroppedSentence
+from agent.domain.prompt.messages import task_messages
 from agent.texts import TEXTS
 from contracts.languages import Language
 
@@ -28,7 +29,7 @@ _ROUTING = (
 
 def ticker_messages(query: str) -> Messages:
     """The messages that ask for ``{"tickers": [...]}``."""
-    return [{"role": "system", "content": _TICKERS}, {"role": "user", "content": _json({"question": query})}]
+    return task_messages(_TICKERS, _json({"question": query}))
 
 
 def routing_messages(query: str, tickers: Sequence[str], tools: Sequence[ToolInfo], max_calls: int) -> Messages:
@@ -44,10 +45,7 @@ def routing_messages(query: str, tickers: Sequence[str], tools: Sequence[ToolInf
         for tool in tools
     ]
     payload = {"question": query, "tickers": list(tickers), "tools": offered}
-    return [
-        {"role": "system", "content": _ROUTING.format(max_calls=max_calls)},
-        {"role": "user", "content": _json(payload)},
-    ]
+    return task_messages(_ROUTING.format(max_calls=max_calls), _json(payload))
 
 
 def summary_messages(
@@ -59,10 +57,7 @@ def summary_messages(
 ) -> Messages:
     """The messages that ask for a summary of the findings."""
     payload = {"question": query, "findings": list(findings), "limitations": list(limitations)}
-    return [
-        {"role": "system", "content": TEXTS["prompt.analysis"].in_language(language).format(period=period)},
-        {"role": "user", "content": _json(payload)},
-    ]
+    return task_messages(TEXTS["prompt.analysis"].in_language(language).format(period=period), _json(payload))
 
 
 def retry_messages(

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from agent.domain.analysis.figure_entries import DATE_FIGURES, Finding, entries, last_day, listed_figures, value_text
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, period_text
+from agent.domain.analysis.texts import told
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALL_FIGURES, MAX_CLOSED_DAYS
-from agent.texts import TEXTS
 from contracts.languages import Language
 
 
@@ -27,10 +27,9 @@ def _first_days(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 def is_ranked(findings: Sequence[Finding], name: str, periods: Sequence[str]) -> bool:
     """Whether `ranking_lines` lists the figure of each ticker: there are several, and their periods begin together."""
-    first_days = (
-        _first_days(figures).values() for figures in _by_period(findings, name, periods).values() if len(figures) > 1
-    )
-    return _max_known_tickers(findings, name, periods) > 1 and all(begin_together(days) for days in first_days if days)
+    comparable = [figures for figures in _by_period(findings, name, periods).values() if len(figures) > 1]
+    first_days = (_first_days(figures).values() for figures in comparable)
+    return bool(comparable) and all(begin_together(days) for days in first_days if days)
 
 
 def ranking_lines(
@@ -50,10 +49,8 @@ def ranking_lines(
                 continue
             first_days = _first_days(figures)
             if first_days and not begin_together(first_days.values()):
-                starts = joined(
-                    [f"{ticker} {day(first_day, language)}" for ticker, first_day in first_days.items()], language
-                )
-                lines.append(TEXTS["analysis.told.unranked"].in_language(language).format(since=starts))
+                starts = [f"{ticker} {day(first_day, language)}" for ticker, first_day in first_days.items()]
+                lines.append(told("told.unranked", language, since=joined(starts, language)))
                 break
             order = _order(figures, name, lowest_first=lowest_first)
             if by_size and name == "return":
@@ -99,9 +96,7 @@ def year_ranking_lines(finding: Finding, names: Sequence[str], language: Languag
             and figure.get("value") is not None
             and str(figure.get("asked")).endswith("-12-31")
         }
-        order = sorted(
-            figures, key=lambda year: _sort_key(figures[year]["value"], name in FALL_FIGURES), reverse=not lowest_first
-        )
+        order = _order(figures, name, lowest_first=lowest_first)
         if len(order) > 1:
             values = ", ".join(f"{year}: {_value_with_day(figures[year], language)}" for year in order)
             lines.append(f"{finding['ticker']}, {_order_label(name, language, lowest_first)}: {values}.")
@@ -114,11 +109,11 @@ def _order_label(name: str, language: Language, lowest_first: bool, *, by_size: 
     if name in DATE_FIGURES:
         return label
     if by_size and name == "return":
-        return TEXTS[f"analysis.order.{'smallest' if lowest_first else 'largest'}"].in_language(language)
+        return told(f"order.{'smallest' if lowest_first else 'largest'}", language)
     if name == "growth":
-        label = TEXTS["analysis.order.final_amount"].in_language(language)
+        label = told("order.final_amount", language)
     superlatives = ("deepest", "mildest") if name in FALL_FIGURES else ("highest", "lowest")
-    return TEXTS[f"analysis.order.{superlatives[lowest_first]}_first"].in_language(language).format(label=label)
+    return told(f"order.{superlatives[lowest_first]}_first", language, label=label)
 
 
 def _value_with_day(figure: Mapping[str, Any], language: Language) -> str:
@@ -134,11 +129,6 @@ def _sort_key(value: object, is_fall: bool) -> float:
         return -float(as_date(value).toordinal())
     amount = float(cast("float", value))
     return -amount if is_fall else amount
-
-
-def _max_known_tickers(findings: Sequence[Finding], name: str, periods: Sequence[str]) -> int:
-    """The largest number of tickers that have the figure for one period."""
-    return max((len(figures) for figures in _by_period(findings, name, periods).values()), default=0)
 
 
 def _by_period(

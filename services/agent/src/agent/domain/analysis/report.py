@@ -4,21 +4,21 @@ Limits are written as sentences: what was not answered and why, where data ends,
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
 from agent.domain.analysis.asked import AskedPeriod
-from agent.domain.analysis.call_names import call_name
 from agent.domain.analysis.comparison import comparison, value_of
 from agent.domain.analysis.figure_entries import has_answer
-from agent.domain.analysis.figures import CollectedResults, has_prices
+from agent.domain.analysis.figures import CollectedResults, error_of, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.rankings import begin_together
-from agent.domain.analysis.texts import disclaimer, note, plain_reason, plain_summary
-from agent.domain.analysis.wanted_calls import Question
+from agent.domain.analysis.texts import note, told
+from agent.domain.analysis.wanted_calls import INDICATORS, Question
 from agent.domain.claims.facts import HOLDING
+from agent.texts import TEXTS
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
 from contracts.languages import Language
 
@@ -53,7 +53,7 @@ def build_report(
         "tools_used": tools_used(record.calls),
         "sources": results.sources,
         "limitations": list(dict.fromkeys(limitations)),
-        "disclaimer": disclaimer(language),
+        "disclaimer": told("disclaimer", language),
         "generated_at": now.isoformat().replace("+00:00", "Z"),
         "errors": [{name: entry[name] for name in ("error", "ticker", "reason")} for entry in results.errors],
         "language": language,
@@ -69,7 +69,7 @@ def report_without_figures(
     record: AnalysisRecord, key: str, limitations: Sequence[str], language: Language, now: datetime
 ) -> dict[str, Any]:
     """Returns the report of a question for which no tool was called."""
-    summary = plain_summary(key, language)
+    summary = told(f"summary.{key}", language)
     return build_report(record, CollectedResults(), summary, limitations, AskedPeriod(), language, now)
 
 
@@ -77,8 +77,7 @@ def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
     """Each tool with its tickers. Calls are counted per ticker; the retry after a bad answer is not counted."""
     used: dict[str, dict[str, Any]] = {}
     for call in calls:
-        error: dict[str, Any] = (call.result or {}).get("error") or {}
-        if call.again or error.get("code") == NOT_MADE:
+        if call.again or error_of(call).get("code") == NOT_MADE:
             continue
         entry = used.setdefault(call.tool, {"tool": call.tool, "tickers": [], "calls": 0})
         entry["tickers"] = list(dict.fromkeys([*entry["tickers"], *call.tickers]))
@@ -95,8 +94,7 @@ def unanswered_calls(calls: Sequence[AnalysisCall], results: CollectedResults, l
             continue
         by_name = call.tool not in ANALYSIS_TOOLS
         call_label = call_name(call.tool, call.arguments or {}, language)
-        error: dict[str, Any] = (call.result or {}).get("error") or {}
-        if error and by_name:
+        if (error := error_of(call)) and by_name:
             field_errors = "; ".join(str(error_field["message"]) for error_field in error.get("fields") or ())
             reason = _reason(field_errors or error.get("message") or error.get("code"))
             notes.append(
@@ -109,6 +107,19 @@ def unanswered_calls(calls: Sequence[AnalysisCall], results: CollectedResults, l
             if by_name or entry["ticker"] in results.unknown
         ]
     return list(dict.fromkeys(notes))
+
+
+_LABELS = TEXTS.section("analysis.call")
+
+
+def call_name(tool: str, arguments: dict[str, Any], language: Language) -> str:
+    """Names the results of a call as a person would: "the indicators RSI, MACD (2008-01-01 – 2008-12-31)"."""
+    label = _LABELS[tool].in_language(language) if tool in _LABELS else tool
+    if tool == INDICATORS:
+        label += f" {', '.join(arguments.get('indicators', ()))}"
+    if "start" in arguments or "end" in arguments:
+        return f"{label} ({arguments.get('start', '…')} – {arguments.get('end', '…')})"
+    return f"{label} ({arguments['period']})" if "period" in arguments else label
 
 
 def _reason(text: object) -> str:
@@ -124,7 +135,11 @@ def unanswered_parts(
     has current ones of, and words that no rule reads."""
     notes: list[str] = []
     unknown: set[str] = set()
-    tickers = ", ".join(record.tickers)
+
+    def add_note(what: str, tickers: Iterable[str], reason: str) -> None:
+        reason_text = told(f"not_answered.{reason}", language)
+        notes.append(note("not_answered", language, what=what, tickers=", ".join(tickers), reason=reason_text))
+
     failed_tickers = results.unknown | {
         str(entry["ticker"]) for entry in results.errors if entry["tool"] not in ANALYSIS_TOOLS
     }
@@ -144,19 +159,10 @@ def unanswered_parts(
             and (results.findings or uncalled_tools)
         ):
             unknown.add(name)
-            reason = plain_reason("no_tool" if uncalled_tools and not tickers_with_figure else "no_figure", language)
-            notes.append(
-                note(
-                    "not_answered",
-                    language,
-                    what=figure_name(name, language),
-                    tickers=", ".join(tickers_without),
-                    reason=reason,
-                )
-            )
+            reason = "no_tool" if uncalled_tools and not tickers_with_figure else "no_figure"
+            add_note(figure_name(name, language), tickers_without, reason)
     for name in (figure for figure in question.now_only if figure not in unknown):
-        reason = plain_reason("now_only", language)
-        notes.append(note("not_answered", language, what=figure_name(name, language), tickers=tickers, reason=reason))
+        add_note(figure_name(name, language), record.tickers, "now_only")
     if by_rule:
         made_calls = [(call.tool, call.arguments or {}, ticker) for call in record.calls for ticker in call.tickers]
         for call in question.calls:
@@ -164,13 +170,9 @@ def unanswered_parts(
                 ticker for ticker in call.tickers if (call.tool, call.arguments, ticker) not in made_calls
             ]
             if tickers_without and call.tool not in uncalled_tools:
-                call_label, reason = call_name(call.tool, call.arguments, language), plain_reason("budget", language)
-                notes.append(
-                    note("not_answered", language, what=call_label, tickers=", ".join(tickers_without), reason=reason)
-                )
+                add_note(call_name(call.tool, call.arguments, language), tickers_without, "budget")
         for words in question.unread:
-            reason = plain_reason("unread", language)
-            notes.append(note("not_answered", language, what=f"“{words}”", tickers=tickers, reason=reason))
+            add_note(f"“{words}”", record.tickers, "unread")
     return notes
 
 

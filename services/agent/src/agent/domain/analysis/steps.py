@@ -21,7 +21,7 @@ from agent.domain.analysis.asked import (
     period_in,
 )
 from agent.domain.analysis.derived import derived_text, requested_figures_text
-from agent.domain.analysis.figures import CollectedResults, collect_results, data_of
+from agent.domain.analysis.figures import CollectedResults, collect_results, data_of, error_of
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.plan import (
@@ -44,7 +44,7 @@ from agent.domain.analysis.report import (
 )
 from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.summary import rule_summary, sources_sentence
-from agent.domain.analysis.texts import note, plain_summary, reason_of
+from agent.domain.analysis.texts import note, reason_of, told
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.checked_text import CheckedText, check_text
 from agent.domain.claims.facts import facts_of_findings
@@ -173,7 +173,7 @@ def _with_tickers(
         reply = _reply(record, "tickers")
         if reply is None:
             return record.model_copy(update={"stage": "reading"}), AskModel("tickers", ticker_messages(request.query))
-        tickers = list(dict.fromkeys(parse_tickers(reply.text or "") or ()))
+        tickers = list(dict.fromkeys(parse_tickers(reply.text or "")))
         if tickers:
             notes.append(note("inferred", language, tickers=", ".join(tickers)))
     if not tickers and policy.default_tickers:
@@ -262,8 +262,8 @@ def _finish(
     results = collect_results(record.tickers, good)
     asked_period = main_period(normalize(request.query).text).period or period.period
     question = read_question(request.query, tuple(record.tickers))
-    routed = _reply(record, "routing")
-    by_rule = not (request.use_llm and routed is not None and routed.text is not None)
+    routing = _reply(record, "routing")
+    by_rule = not (request.use_llm and routing is not None and routing.text is not None)
     missing = [
         *unanswered_calls(record.calls, results, language),
         *unanswered_parts(question, record, results, language, by_rule=by_rule),
@@ -277,11 +277,12 @@ def _finish(
     ]
     if not results.findings:
         tickers = ", ".join(record.tickers)
-        summary = "\n".join([plain_summary("nothing", language, tickers=tickers), *missing])
+        summary = "\n".join([told("summary.nothing", language, tickers=tickers), *missing])
         report = build_report(record, results, summary, limitations, period, language, now)
         return record, Finish({**report, "not_answered": missing})
-    routing = _reply(record, "routing")
-    if request.use_llm and routing is not None and routing.text is not None:
+    if by_rule:
+        summary, dropped = _rule_summary(results, question, missing, period.period, language), 0
+    else:
         messages = summary_messages(request.query, results.findings, limitations, asked_period, language)
         replies = [reply for reply in record.replies if reply.step == "summary"]
         if not replies:
@@ -294,8 +295,6 @@ def _finish(
         by_rule_said = _rule_summary(results, question, missing, period.period, language)
         summary, remark, dropped = _choose_summary(replies[0], best, results, by_rule_said, language)
         limitations = [*limitations, *remark]
-    else:
-        summary, dropped = _rule_summary(results, question, missing, period.period, language), 0
     report = build_report(record, results, summary, limitations, period, language, now, dropped)
     return record, Finish({**report, "not_answered": missing})
 
@@ -347,7 +346,7 @@ def _failure_notes(calls: Sequence[AnalysisCall], usable: FitsSchema, language: 
             if call.again:
                 notes.append(note("invalid_output", language, tool=call.tool, tickers=tickers))
         elif data_of(call) is None and call.tool in ANALYSIS_TOOLS:
-            error: dict[str, Any] = (call.result or {}).get("error") or {}
+            error = error_of(call)
             reason = error.get("message") or error.get("code") or "?"
             notes.append(note("call_failed", language, tool=call.tool, tickers=tickers, reason=str(reason).rstrip(".")))
     return notes
@@ -358,9 +357,7 @@ def _is_invalid(call: AnalysisCall, usable: FitsSchema) -> bool:
     data = data_of(call)
     if data is not None:
         return not usable(call.tool, data)
-    result = call.result or {}
-    error: dict[str, Any] = result.get("error") or {}
-    return bool(result.get("success")) or error.get("code") == "INVALID_OUTPUT"
+    return bool((call.result or {}).get("success")) or error_of(call).get("code") == "INVALID_OUTPUT"
 
 
 def _reply(record: AnalysisRecord, step: ModelStep) -> AnalysisReply | None:

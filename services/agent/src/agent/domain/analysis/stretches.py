@@ -4,7 +4,7 @@ in 2008 · March to June 2012 · Q3 2011 · since 2010 · on 15 March 2012 · th
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TypeVar
@@ -107,23 +107,15 @@ def take_periods(unread: UnreadText, *, invested: bool = False) -> list[PeriodAr
     an amount was invested at the named time, and the period begins there."""
     dated = sorted(_days_in(unread), key=lambda pair: pair[0])
     if len(dated) == 1 and unread.first(ALL_TIME_PHRASE) is not None:
-        return [
-            _stretch_of_days(
-                f"{ALL_TIME.arguments['start']}/{dated[0][1].arguments.get('end', '')}".rstrip("/")
-                + ("" if "end" in dated[0][1].arguments else "/")
-            )
-        ]
+        return [_stretch_of_days(f"{times.FIRST_DAY}/{dated[0][1].arguments.get('end', '')}")]
     if dated:
         days = _unique(stretch for _, stretch in dated)
         ends_alone = days[0].is_day or days[0].arguments.get("start") == times.FIRST_DAY
         if len(days) == 1 and "end" in days[0].arguments and ends_alone and not invested:
             lengths = [length for length in _lengths_in(unread) if length.period != "1d" and length is not ALL_TIME]
             if lengths:
-                return [
-                    _length_after(days[0], lengths[0])
-                    if _follows(lengths[0], unread.text)
-                    else _up_to(days[0], lengths[0])
-                ]
+                part = _length_after if _follows(lengths[0], unread.text) else _up_to
+                return [part(days[0], lengths[0])]
         if invested and all("end" in day.arguments for day in days):
             return _invested_stretch(days)
         this_year = not any(stretch.is_day for stretch in days) and any(
@@ -190,12 +182,12 @@ def _lengths_in(unread: UnreadText) -> list[PeriodArguments]:
         return [ALL_TIME]
     to_date = [stretch for _, stretch in sorted(_to_date_stretches(unread), key=lambda pair: pair[0])]
     if to_date:
-        return _unique(iter(to_date))
+        return _unique(to_date)
     lengths = list(unread.take(_AGO, _length_of_ago))
     if lengths:
         return _unique(stretch for _, stretch in lengths)
     for name, pattern in times.PERIODS:
-        lengths += unread.take(pattern, lambda match, name=name: _stretch_of_length(_period_of_match(name, match)))
+        lengths += unread.take(pattern, lambda match, name=name: _stretch_of_length(times.period_of(name, match)))
     stretches = _unique(stretch for _, stretch in sorted(lengths, key=lambda pair: pair[0]))
     # "Today" beside another length is the time of the question.
     return [stretch for stretch in stretches if stretch.period != "1d"] or stretches
@@ -226,23 +218,17 @@ _SINCE_MONTH = re.compile(
 
 def _since_month(match: re.Match[str]) -> PeriodArguments | None:
     day = int(match["d1"] or match["d2"] or 1)
+    if not 1 <= day <= 31:
+        return None
     day_suffix = f"-{day:02}" if day > 1 else ""
-    return (
-        PeriodArguments({"period": f"since-{times.month_of(match['month']):02}{day_suffix}"})
-        if 1 <= day <= 31
-        else None
-    )
+    return PeriodArguments({"period": f"since-{times.month_of(match['month']):02}{day_suffix}"})
 
 
 def _length_of_ago(match: re.Match[str]) -> PeriodArguments:
     return _stretch_of_length(times.length_of(match["count"] or match["count2"], match["unit"] or match["unit2"]))
 
 
-def _period_of_match(name: str, match: re.Match[str]) -> str:
-    return times.span_of(match) if name == "span" else name
-
-
-def _unique(stretches: Iterator[PeriodArguments]) -> list[PeriodArguments]:
+def _unique(stretches: Iterable[PeriodArguments]) -> list[PeriodArguments]:
     unique: list[PeriodArguments] = []
     for stretch in stretches:
         if stretch not in unique:
@@ -309,16 +295,12 @@ def _on_a_session(stretch: PeriodArguments) -> PeriodArguments:
     return _stretch_of_days(f"{day}/{day}")
 
 
-_STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
-    (times.RANGE, lambda match: times.range_of(match["first"], match["last"])),
-    (times.QUARTER, times.quarter_range),
-    (times.HALF, times.half_range),
-    (times.SINCE, lambda match: times.since_of(match["first"])),
+_STRETCHES: tuple[times.RangePattern, ...] = (
+    *times.RANGES,
     (times.UNTIL, times.until_of),
     (_WEEK_OF, _week_of),
     (_DAY, _one_day),
-    (times.IN_MONTH, lambda match: times.month_range(int(match["year"]), times.month_of(match["month"]))),
-    (times.IN_YEAR, lambda match: times.year_range(int(match["year"]))),
+    *times.MONTHS_AND_YEARS,
 )
 
 

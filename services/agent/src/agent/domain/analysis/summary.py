@@ -11,7 +11,7 @@ from agent.domain.analysis.comparison import PERIODS, value_of
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, percent, period_name
 from agent.domain.analysis.formats import number as plain_number
-from agent.texts import TEXTS
+from agent.domain.analysis.texts import told
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -35,11 +35,8 @@ def rule_summary(findings: Sequence[Finding], period: Period, language: Language
 def sources_sentence(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], language: Language) -> str:
     """A sentence that says where the figures come from and how old they are."""
     names = joined(list(dict.fromkeys(str(source["source"]) for source in sources)), language)
-    dates = sorted({as_date(source["as_of"]) for source in sources})
-    if not dates or not findings:
-        return ""
-    shown = day(dates[-1], language)
-    return _text("basis", language, names=names, date=shown)
+    dates = {as_date(source["as_of"]) for source in sources}
+    return told("rule.basis", language, names=names, date=day(max(dates), language)) if dates and findings else ""
 
 
 def _moves(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:
@@ -48,58 +45,46 @@ def _moves(priced: Sequence[Finding], period: Period, language: Language) -> lis
     if not returns:
         label = period_name(period, language)
         tickers = joined([str(finding["ticker"]) for finding in priced], language)
-        return [_text("too_short", language, period=label, tickers=tickers)]
-    heading = TEXTS[f"analysis.over.{period}"].in_language(language).format(date=day(returns[0][0]["as_of"], language))
+        return [told("rule.too_short", language, period=label, tickers=tickers)]
+    heading = told(f"over.{period}", language, date=day(returns[0][0]["as_of"], language))
     returns.sort(key=lambda pair: -pair[1])
     move_texts = [f"{finding['ticker']} {_move_text(value, language)}" for finding, value in returns]
-    sentences = [f"{heading} {_text('price_alone', language)}, {joined(move_texts, language)}."]
+    sentences = [f"{heading} {told('rule.price_alone', language)}, {joined(move_texts, language)}."]
     if len(returns) > 1:
         best, worst = returns[0], returns[-1]
         if percent(best[1], language) == percent(worst[1], language):
-            sentences.append(_text("no_difference", language))
-        elif len(returns) == 2:
-            sentences.append(_text("better", language, best=best[0]["ticker"], worst=worst[0]["ticker"]))
+            sentences.append(told("rule.no_difference", language))
         else:
-            sentences.append(_text("best", language, best=best[0]["ticker"], worst=worst[0]["ticker"]))
+            rank = "better" if len(returns) == 2 else "best"
+            sentences.append(told(f"rule.{rank}", language, best=best[0]["ticker"], worst=worst[0]["ticker"]))
     return sentences
 
 
 def _move_text(value: float, language: Language) -> str:
     text = percent(abs(value), language)
     if text == percent(0.0, language):
-        return _text("unmoved", language)
-    return _text("rose" if value > 0 else "fell", language, change=text)
+        return told("rule.unmoved", language)
+    return told("rule.rose" if value > 0 else "rule.fell", language, change=text)
 
 
 def _risk(priced: Sequence[Finding], language: Language) -> list[str]:
-    sentences: list[str] = []
-    known = [finding for finding in priced if value_of(finding, "volatility") is not None]
-    words: list[str] = []
-    for finding in known:
-        volatility, worst = value_of(finding, "volatility"), value_of(finding, "max_drawdown")
-        if volatility is None or worst is None:
-            continue
+    """The risk of each ticker, and which of two was calmer by both measures, if one was."""
+    risks = [
+        (volatility, worst, finding)
+        for finding in priced
+        if (volatility := value_of(finding, "volatility")) is not None
+        and (worst := value_of(finding, "max_drawdown")) is not None
+    ]
+    texts: list[str] = []
+    for volatility, worst, finding in risks:
         vol, fall = percent(volatility, language), percent(abs(worst), language)
-        words.append(_text("one_risk", language, ticker=finding["ticker"], volatility=vol, fall=fall))
-    if words:
-        sentences.append(_text("risk", language, each="; ".join(words)))
-    if len(known) == 2:
-        sentences += _calmer_sentence(known[0], known[1], language)
+        texts.append(told("rule.one_risk", language, ticker=finding["ticker"], volatility=vol, fall=fall))
+    sentences = [told("rule.risk", language, each="; ".join(texts))] if texts else []
+    if len(risks) == 2:
+        (low_volatility, mild_fall, calm), (volatility, worst, rough) = sorted(risks, key=lambda risk: risk[0])
+        if low_volatility < volatility and mild_fall > worst:
+            sentences.append(told("rule.calmer", language, calm=calm["ticker"], rough=rough["ticker"]))
     return sentences
-
-
-def _calmer_sentence(first: Finding, second: Finding, language: Language) -> list[str]:
-    pairs = [(value_of(first, name), value_of(second, name)) for name in ("volatility", "max_drawdown")]
-    (vol_one, vol_other), (fall_one, fall_other) = pairs
-    if vol_one is None or vol_other is None or fall_one is None or fall_other is None:
-        return []
-    if vol_one < vol_other and fall_one > fall_other:
-        calm, rough = first, second
-    elif vol_one > vol_other and fall_one < fall_other:
-        calm, rough = second, first
-    else:
-        return []
-    return [_text("calmer", language, calm=calm["ticker"], rough=rough["ticker"])]
 
 
 def _other_periods(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:
@@ -112,12 +97,12 @@ def _other_periods(priced: Sequence[Finding], period: Period, language: Language
         ]
         if period_texts:
             ticker_texts.append(f"{finding['ticker']}: {', '.join(period_texts)}")
-    return [_text("other_periods", language, each="; ".join(ticker_texts))] if ticker_texts else []
+    return [told("rule.other_periods", language, each="; ".join(ticker_texts))] if ticker_texts else []
 
 
 def _signed(value: float, language: Language) -> str:
     text = percent(value, language)
-    return f"+{text}" if value > 0 and not text.startswith("0,0 ") and text != "0.0%" else text
+    return f"+{text}" if value > 0 and text != percent(0.0, language) else text
 
 
 def _trend(finding: Finding, language: Language) -> list[str]:
@@ -134,34 +119,35 @@ def _trend(finding: Finding, language: Language) -> list[str]:
         place = "between" if len(above) > 1 else "above" if above.pop() else "below"
         if any(price == value for _, value in known):
             place = "beside"
-        sentences.append(_text(f"closes_{place}", language, ticker=ticker, close=close, averages=shown))
+        sentences.append(told(f"rule.closes_{place}", language, ticker=ticker, close=close, averages=shown))
     unusual = value_of(finding, "volume_zscore")
     if unusual is not None and abs(unusual) >= UNUSUAL_VOLUME:
         size = plain_number(abs(unusual), language, 1)
-        sentences.append(_text("more_volume" if unusual > 0 else "less_volume", language, size=size))
+        sentences.append(told("rule.more_volume" if unusual > 0 else "rule.less_volume", language, size=size))
     return sentences
 
 
 def _averages(averages: Sequence[tuple[int, float]], currency: str | None, language: Language) -> str:
-    average_texts = [
-        _text("average_of", language, count=n, value=money(value, currency, language)) for n, value in averages
+    texts = [
+        told("rule.average_of", language, count=n, value=money(value, currency, language)) for n, value in averages
     ]
-    return _text("average" if len(averages) == 1 else "averages", language, which=joined(average_texts, language))
+    return told("rule.average" if len(texts) == 1 else "rule.averages", language, which=joined(texts, language))
 
 
 def _value(findings: Sequence[Finding], language: Language) -> list[str]:
     ticker_texts: list[str] = []
     for finding in findings:
-        known = [(name, value) for name in _VALUES if (value := value_of(finding, name)) is not None]
         figure_texts = [
-            f"{figure_name(name, language)} {_value_text(finding, name, value, language)}" for name, value in known
+            f"{figure_name(name, language)} {_value_text(finding, name, value, language)}"
+            for name in _VALUES
+            if (value := value_of(finding, name)) is not None
         ]
         if figure_texts:
             # "FY2012 (to 2012-06-30)": the part in brackets is English, and the findings have it.
             period = str(finding.get("period") or "").partition(" (")[0]
             head = f"{finding['ticker']}, {period}" if period else str(finding["ticker"])
             ticker_texts.append(f"{head}: {', '.join(figure_texts)}")
-    return [_text("fundamentals", language, each="; ".join(ticker_texts))] if ticker_texts else []
+    return [told("rule.fundamentals", language, each="; ".join(ticker_texts))] if ticker_texts else []
 
 
 _VALUES = ("pe", "market_cap", "net_margin", "dividend_yield")
@@ -179,11 +165,7 @@ def _dates(finding: Finding, language: Language) -> list[str]:
     if earnings:
         sure = "confirmed" if finding.get("next_earnings_status") == "confirmed" else "expected"
         earnings_day = day(earnings, language)
-        sentences.append(_text(f"earnings_{sure}", language, ticker=finding["ticker"], date=earnings_day))
+        sentences.append(told(f"rule.earnings_{sure}", language, ticker=finding["ticker"], date=earnings_day))
     if dividend:
-        sentences.append(_text("dividend", language, ticker=finding["ticker"], date=day(dividend, language)))
+        sentences.append(told("rule.dividend", language, ticker=finding["ticker"], date=day(dividend, language)))
     return sentences
-
-
-def _text(key: str, language: Language, **parts: object) -> str:
-    return TEXTS[f"analysis.rule.{key}"].in_language(language).format(**parts)

@@ -180,32 +180,21 @@ _DAYS_UP = re.compile(
 _NOT = re.compile(r"\b(?:not|no|nor|ni|never|nunca)\b|n't\b")
 
 
-def normalize_close_comparisons(sentence: str) -> str:
-    """Rewrites "2% lower than the previous close" as "down 2%", "lower than the day before" as "down", and "the
-    following year" after 2011 as "in 2012"."""
+def normalize_phrases(sentence: str) -> str:
+    """Rewrites phrases that the reader does not know in words that it does."""
+    # "The following year" after 2011 as "in 2012".
     if year := _YEAR.search(sentence):
         sentence = _YEAR_BESIDE.sub(lambda match: f"in {int(year[0]) + (1 if match['next'] else -1)}", sentence)
+    # "2% lower than the previous close" as "down 2%", "lower than the day before" as "down".
     sentence = _CLOSE.sub(lambda match: f"{'up' if match['up'] else 'down'} {match['n']}", sentence)
-    return _DAY_BEFORE.sub(lambda match: "up" if match["up"] else "down", sentence)
-
-
-def expand_averages(sentence: str) -> str:
-    """Rewrites "all of its averages" as the three that the tools compute, and "both their 50-day and 200-day averages"
-    as "its 50-day and 200-day averages"."""
-    return _BOTH_ITS.sub("its ", _AVERAGES.sub("its 20-day, 50-day and 200-day averages", sentence))
-
-
-def expand_high(sentence: str) -> str:
-    """Rewrites "at its high: 0.1% below it" as "at its high: 0.1% below its high"."""
-    return _BELOW_IT.sub("below its high", sentence) if _HIGH.search(sentence) else sentence
-
-
-def normalize_figure_phrases(sentence: str) -> str:
-    """Rewrites "traded between 158 and 210" as a low and a high, "higher than a year ago" as "up over the last year",
-    "lost money" as "fell", "19%, igual que IBM" as 19% for IBM too, and "130 sesiones al alza" as "130 up days"."""
+    sentence = _DAY_BEFORE.sub(lambda match: "up" if match["up"] else "down", sentence)
+    # "Lost money" as "fell".
     sentence = _MONEY.sub(lambda match: "fell" if match["lost"] else "rose", sentence)
+    # "Traded between 158 and 210" as a low and a high.
     sentence = _RANGE.sub(lambda match: f"had a low of {match['a']} and a high of {match['b']}", sentence)
+    # "Higher than a year ago" as "up over the last year".
     sentence = _THAN_AGO.sub(_move_over_last, sentence)
+    # "19%, igual que IBM" as 19% for IBM too.
     sentence = _SAME_AS.sub(lambda match: f"{match['n']}, and {match['whom']} {match['n']}", sentence)
     sentence = _WITHIN.sub(lambda match: f"more than {match['a']}% and less than {match['b']}%", sentence)
     if any(match["unit"] for match in _MONTHS_UP.finditer(sentence)):
@@ -214,9 +203,27 @@ def normalize_figure_phrases(sentence: str) -> str:
         lambda match: f"{match['a']}%{match['whom']} {match['b']}%" if _has_stated_direction(match) else match[0],
         sentence,
     )
-    return _DAYS_UP.sub(
+    # "130 sesiones al alza" as "130 up days".
+    sentence = _DAYS_UP.sub(
         lambda match: f"had {match['n'] or match['m']} {'up' if match['es'] or match['en'] else 'down'} days", sentence
     )
+    # "Over the past month and over the past three" as "… the past three months".
+    sentence = _BARE_COUNT.sub(lambda match: f"{match[0]} {match['unit']}s", sentence)
+    # "On the 23rd" after "18 April" as a day of April.
+    if month := _IN_MONTH.search(sentence):
+        sentence = _BARE_DAY.sub(lambda match: f"{match[0]} de {month[1]}", sentence)
+    # "Eleven points" as "11 points", "156 billion against 50" as "156 billion against 50 billion".
+    sentence = _SPELLED.sub(lambda match: str(_COUNTS[match[0].lower()]), sentence)
+    sentence = _BARE_AMOUNT.sub(lambda match: f"{match[0]} {match['unit']}", sentence)
+    # "And the best, July" as "and the best month, July" after a worst month was named.
+    if part := _BEST_OR_WORST.search(sentence):
+        rest = _BARE_BEST_OR_WORST.sub(lambda match: f"{match[1]} {part['unit']}", sentence[part.end() :])
+        sentence = sentence[: part.end()] + rest
+    # "At its high: 0.1% below it" as "at its high: 0.1% below its high".
+    if _HIGH.search(sentence):
+        sentence = _BELOW_IT.sub("below its high", sentence)
+    # "All of its averages" as the three that the tools compute, "both their 50-day and 200-day averages" as "its …".
+    return _BOTH_ITS.sub("its ", _AVERAGES.sub("its 20-day, 50-day and 200-day averages", sentence))
 
 
 def _month_count(match: re.Match[str]) -> str:
@@ -232,27 +239,6 @@ def _move_over_last(match: re.Match[str]) -> str:
     count = NUMBERS.get(match["n"].lower(), match["n"])
     span = match["unit"] if match["n"].lower() in ("a", "an", "one", "un", "una") else f"{count} {match['unit']}s"
     return f"{'up' if match['up'] else 'down'} over the last {span}"
-
-
-def expand_best_worst_unit(sentence: str) -> str:
-    """Rewrites "and the best, July" as "and the best month, July" after a worst month was named."""
-    best_or_worst = _BEST_OR_WORST.search(sentence)
-    if best_or_worst is None:
-        return sentence
-    return sentence[: best_or_worst.end()] + _BARE_BEST_OR_WORST.sub(
-        lambda match: f"{match[1]} {best_or_worst['unit']}", sentence[best_or_worst.end() :]
-    )
-
-
-def expand_units(sentence: str) -> str:
-    """Rewrites "over the past month and over the past three" as "… the past three months", "156 billion against 50" as
-    "156 billion against 50 billion", "on the 23rd" after "18 April" as a day of April, and "eleven points" as "11
-    points"."""
-    sentence = _BARE_COUNT.sub(lambda match: f"{match[0]} {match['unit']}s", sentence)
-    if month := _IN_MONTH.search(sentence):
-        sentence = _BARE_DAY.sub(lambda match: f"{match[0]} de {month[1]}", sentence)
-    sentence = _SPELLED.sub(lambda match: str(_COUNTS[match[0].lower()]), sentence)
-    return _BARE_AMOUNT.sub(lambda match: f"{match[0]} {match['unit']}", sentence)
 
 
 def neutralize_span_verbs(sentence: str) -> str:

@@ -6,39 +6,26 @@ kept.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import chain
 
 from agent.domain.claims import sentence_patterns as patterns
-from agent.domain.claims.agreement import (
-    directions_agree,
-    expand_averages,
-    expand_best_worst_unit,
-    expand_high,
-    expand_units,
-    has_owner,
-    neutralize_span_verbs,
-    normalize_close_comparisons,
-    normalize_figure_phrases,
-)
+from agent.domain.claims.agreement import directions_agree, neutralize_span_verbs, normalize_phrases
+from agent.domain.claims.chat_sentence import chat_problems, reasons_against_talk
 from agent.domain.claims.claim import CarriedContext, Claim, SentenceClaims
-from agent.domain.claims.clause_tokens import BEARING_KINDS
 from agent.domain.claims.crossings import COUNT, are_crossings_right, has_only_lengths
-from agent.domain.claims.events import find_events, is_about_speaker, is_general
 from agent.domain.claims.excerpts import excerpts, names_its_subject
 from agent.domain.claims.facts import HOLDING, Facts
-from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
+from agent.domain.claims.lexer import Lexer, Token, folded
 from agent.domain.claims.reader import read_claims
 from agent.domain.claims.sentences import cells_of
 from agent.domain.claims.spoken_frame import without_spoken_frame
 from agent.domain.claims.states import is_count_right, judge_sentence, misreads_rsi
 from agent.domain.claims.times import YEAR, with_year
 from agent.domain.claims.unbacked import is_multiple, unbacked_statements, wrong_day_distances
-from agent.domain.claims.verdicts import contradiction, unbacked_reason
-from agent.domain.claims.words import EVENT_WORDS, OPINIONS
+from agent.domain.claims.verdicts import unbacked_reason
+from agent.domain.claims.words import OPINIONS
 from agent.domain.tickers import NAMES
 
 _MARKS = re.compile(r"[*`#]+|\b_+|_+\b|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
@@ -87,10 +74,6 @@ class ClaimChecker:
         self._has_claims = False
         self._columns: tuple[str, ...] = ()
 
-    def restarted(self) -> "ClaimChecker":
-        """A new checker with the same facts, before its first sentence."""
-        return ClaimChecker(self._facts, self._question_period, strict=self._strict)
-
     def judge(self, sentence: str) -> tuple[str, tuple[str, ...]]:
         """Returns what may be said of the next sentence (all of it, its clauses that are backed, or nothing), and the
         reasons against the rest."""
@@ -131,17 +114,7 @@ class ClaimChecker:
         )
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        text = expand_best_worst_unit(
-            expand_units(normalize_figure_phrases(normalize_close_comparisons(_MARKS.sub(" ", sentence))))
-        )
-        text = expand_averages(expand_high(text))
-        years = {self._year} if self._year else {int(year) for year in _YEAR.findall(text)}
-        if len(years) == 1:
-            text = with_year(text, years.pop())
-        elif not years:
-            text = with_year(text, self._facts.years_by_month(ahead=bool(patterns.UPCOMING.search(folded(text)))))
-        if self._year:
-            text = patterns.SAME_YEAR.sub(f"in {self._year}", text)
+        text = self._with_full_dates(normalize_phrases(_MARKS.sub(" ", sentence)))
         if not text.strip():
             return ()
         if text.lstrip().startswith(("{", "[")) or "```" in sentence:
@@ -153,23 +126,40 @@ class ClaimChecker:
         if neutral_rsi is not None:
             text = text[: neutral_rsi.start()] + text[neutral_rsi.end() :]
         text = self._without_quotes(text if self._strict else without_spoken_frame(text))
-        tokens = self._lexer.tokens(neutralize_span_verbs(text))
-        crossed = are_crossings_right(folded(text), tokens, self._facts.crossings)
+        tokens, folded_text = self._lexer.tokens(neutralize_span_verbs(text)), folded(text)
+        crossed = are_crossings_right(folded_text, tokens, self._facts.crossings)
         if crossed is False:
             return ("averages did not cross like that",)
         is_count_proven = is_count_right(
-            folded(text), tokens, self._tickers_with_facts, self._question_period, self._facts
+            folded_text, tokens, self._tickers_with_facts, self._question_period, self._facts
         )
         if is_count_proven is False:
             return ("not so many of them",)
-        if not self._strict:
-            if _is_question_or_offer(text, tokens):
-                return ()
-            has_figures = any(token.kind == "number" for token in tokens)
-            if happened := find_events(text, self._unknown_words(tokens), has_figures=has_figures):
-                return (f"an event that nothing told: {', '.join(happened)}",)
-            if is_talk(tokens) or (is_general(text) and not any(token.kind in _DEFINITE_KINDS for token in tokens)):
-                return ()
+        talk_reasons = None if self._strict else reasons_against_talk(text, tokens, self._unknown_words(tokens))
+        if talk_reasons is not None:
+            return talk_reasons
+        return self._reasons_against_claims(
+            sentence,
+            text,
+            tokens,
+            crossed=bool(crossed),
+            is_count_proven=bool(is_count_proven),
+            is_called_neutral=neutral_rsi is not None,
+        )
+
+    def _reasons_against_claims(
+        self,
+        sentence: str,
+        text: str,
+        tokens: Sequence[Token],
+        *,
+        crossed: bool,
+        is_count_proven: bool,
+        is_called_neutral: bool,
+    ) -> tuple[str, ...]:
+        """The reasons against what a sentence claims. `text`: what is read of it; `crossed`: its crossings are right;
+        `is_count_proven`: its count of tickers is right; `is_called_neutral`: it calls an RSI neutral."""
+        folded_text = folded(text)
         reading = read_claims(tokens, self._tickers_with_facts, self._carried, self._question_period)
         self._has_claims = reading.names_ticker and any(
             claim.relation not in _DATE_RELATIONS for claim in reading.claims
@@ -180,130 +170,78 @@ class ClaimChecker:
                 claim for claim in reading.claims if claim.number is None and claim.relation not in _MOVES
             ]
             reading.problems = [problem for problem in reading.problems if not problem.startswith("words")]
-        if patterns.EVERY_YEAR.search(folded(text)):
+        if patterns.EVERY_YEAR.search(folded_text):
             reading.claims = list(self._for_every_period(reading.claims))
-        if self._strict:
-            problems = [
-                *reading.problems,
-                *(reason for claim in reading.claims if (reason := unbacked_reason(claim, self._facts))),
-            ]
-            if reading.names_ticker and not reading.claims and any(token.word in OPINIONS for token in tokens):
-                problems.append("a judgement without a figure")
-        else:
-            problems = self._chat_problems(reading, text, tokens)
+        problems = (
+            self._report_problems(reading, tokens)
+            if self._strict
+            else chat_problems(reading, text, tokens, self._facts)
+        )
         proven, otherwise = judge_sentence(
-            folded(text), tokens, reading, self._facts, self._question_period, is_count_proven=bool(is_count_proven)
+            folded_text, tokens, reading, self._facts, self._question_period, is_count_proven=is_count_proven
         )
         problems = [problem for problem in problems if not problem.startswith(proven)] + otherwise
-        if misreads_rsi(folded(text), self._facts, is_called_neutral=neutral_rsi is not None):
+        if misreads_rsi(folded_text, self._facts, is_called_neutral=is_called_neutral):
             problems.append("the RSI says otherwise")
-        if (tone := patterns.TONE.search(folded(text))) and not patterns.NEGATION_OR_CONDITION.search(
-            folded(text)[: tone.end()]
-        ):
-            label = "bullish" if tone["up"] or tone["up2"] else "bearish"
-            if self._facts.prediction_labels and label not in self._facts.prediction_labels:
-                problems.append("the signal says otherwise")
+        if self._misreads_signal(folded_text):
+            problems.append("the signal says otherwise")
         problems += [
             f"a headline in other words: {quote[1]}"
             for quote in patterns.QUOTE.finditer(sentence)
             if self._misquotes(quote[1])
         ]
-        if not directions_agree(folded(text)):
+        if not directions_agree(folded_text):
             problems.append("the direction is not that of its numbers")
         if crossed:
-            text = COUNT.sub(" ", folded(text))
+            folded_text = COUNT.sub(" ", folded_text)
             if has_only_lengths(tokens):
-                problems = [
-                    reason
-                    for reason in problems
-                    if " sma_" not in reason and not reason.startswith(("an average", "a change"))
-                ]
-        gives_cause = reading.claims and not (self._strict or retells) and patterns.CAUSE.search(folded(text))
+                problems = [reason for reason in problems if not _CROSSING_REASON.search(reason)]
+        gives_cause = reading.claims and not (self._strict or retells) and patterns.CAUSE.search(folded_text)
         if gives_cause and (odd := self._unknown_words(tokens)):
             problems.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.names_ticker or reading.claims:
-            multiple = is_multiple(folded(text), tokens, reading.claims, self._facts, self._question_period)
+            multiple = is_multiple(folded_text, tokens, reading.claims, self._facts, self._question_period)
             problems += unbacked_statements(
-                folded(text), reading.claims, self._facts, reading.subjects, multiple=multiple
+                folded_text, reading.claims, self._facts, reading.subjects, multiple=multiple
             )
             problems += wrong_day_distances(tokens, reading.claims, self._facts)
             if multiple:
                 problems = [reason for reason in problems if not patterns.MULTIPLE_REASON.search(reason)]
             problems = [reason for reason in problems if reason in otherwise or not reason.startswith(proven)]
+        return self._carried_on(reading, problems)
+
+    def _with_full_dates(self, text: str) -> str:
+        """The text with the years of its months and of "the same year", as far as they are known."""
+        years = {self._year} if self._year else {int(year) for year in _YEAR.findall(text)}
+        if len(years) == 1:
+            text = with_year(text, years.pop())
+        elif not years:
+            text = with_year(text, self._facts.years_by_month(ahead=bool(patterns.UPCOMING.search(folded(text)))))
+        return patterns.SAME_YEAR.sub(f"in {self._year}", text) if self._year else text
+
+    def _report_problems(self, reading: SentenceClaims, tokens: Sequence[Token]) -> list[str]:
+        """The reasons against a sentence of a report: whatever was not read, and each claim that no fact backs."""
+        reasons = (unbacked_reason(claim, self._facts) for claim in reading.claims)
+        problems = [*reading.problems, *filter(None, reasons)]
+        if reading.names_ticker and not reading.claims and any(token.word in OPINIONS for token in tokens):
+            problems.append("a judgement without a figure")
+        return problems
+
+    def _misreads_signal(self, folded_text: str) -> bool:
+        """Whether a sentence calls a prediction bullish or bearish, and none is."""
+        tone, labels = patterns.TONE.search(folded_text), self._facts.prediction_labels
+        if tone is None or not labels or patterns.NEGATION_OR_CONDITION.search(folded_text[: tone.end()]):
+            return False
+        return ("bullish" if tone["up"] or tone["up2"] else "bearish") not in labels
+
+    def _carried_on(self, reading: SentenceClaims, problems: list[str]) -> tuple[str, ...]:
+        """The reasons against a sentence, after keeping what the next ones take over from it."""
         if self._strict and not problems and self._is_subject_dropped and reading.claims and not reading.names_ticker:
             problems.append("whom it is about was said in a sentence that was dropped")
         if reading.claims or reading.names_ticker:
             self._is_subject_dropped = bool(problems)
         self._carried = CarriedContext(reading.subjects or self._carried.subjects, reading.periods)
         return tuple(dict.fromkeys(problems))
-
-    def _chat_problems(self, reading: SentenceClaims, text: str, tokens: Sequence[Token]) -> list[str]:
-        """The reasons against a chat sentence."""
-        folded_text = folded(text)
-        # What a rule or holding would have returned is no supposition: a backtest computed it.
-        is_supposed = HOLDING not in self._tickers and bool(patterns.SUPPOSED.search(folded_text))
-        is_offer = bool(patterns.OFFER.search(folded_text))
-        figures = [token.value for token in tokens if token.kind == "figure"]
-        numbers = [token for token in tokens if token.kind == "number"]
-        named_figures, is_paired = frozenset(chain.from_iterable(figures)), 1 < len(figures) == len(numbers)
-        reasons_by_subject: dict[str | None, list[str]] = {claim.subject: [] for claim in reading.claims}
-        claims_per_number = Counter(id(claim.number) for claim in reading.claims)
-        for claim in reading.claims:
-            is_ownerless = (
-                claim.relation == "is" and claim.figures not in _PAIR_FIGURES and not has_owner(claim.number, tokens)
-            )
-            is_ownerless = is_ownerless and claims_per_number[id(claim.number)] == 1
-            other_tickers = self._tickers if is_ownerless else ()
-            candidate_claims = [
-                replace(claim, subject=ticker) for ticker in dict.fromkeys((claim.subject, *other_tickers))
-            ]
-            candidate_reasons = [
-                contradiction(
-                    candidate,
-                    self._facts,
-                    is_supposed=is_supposed,
-                    named_figures=named_figures,
-                    is_paired=is_paired,
-                )
-                for candidate in candidate_claims
-            ]
-            if (reason := candidate_reasons[0]) and all(candidate_reasons):
-                reasons_by_subject[claim.subject].append(reason)
-        # "The stock", without a named ticker: any of those before it, if the claim holds for it.
-        has_no_subject = not reading.names_ticker and not any(token.kind in ("all", "neither") for token in tokens)
-        problems = (
-            []
-            if has_no_subject and not all(reasons_by_subject.values())
-            else list(chain.from_iterable(reasons_by_subject.values()))
-        )
-        kinds = {token.kind for token in tokens}
-        symbols = any(token.kind == "foreign" and token.text == folded(token.value) for token in tokens)
-        is_without_claim = is_offer or (
-            not kinds & (BEARING_KINDS - {"unknown"}) and (bool(kinds & {"not", "unknown"}) or not symbols)
-        )
-        bare_tokens = [token for token in tokens if token.word not in _FILLER_WORDS]
-        unread = [
-            triple
-            for triple in zip(bare_tokens, bare_tokens[1:], bare_tokens[2:], strict=False)
-            if _is_unread_move(*triple)
-        ]
-        if any(not figures or owner.kind == "figure" for owner, _, _ in unread):
-            problems.append("a move that no rule reads")
-        for problem in reading.problems:
-            is_foreign = problem.startswith(("a source", "a change")) or (
-                problem.startswith("a ticker") and not is_without_claim
-            )
-            is_promise = reading.names_ticker or bool(patterns.UNNAMED_STOCK.search(folded_text))
-            is_promise = is_promise and problem.startswith("a promise") and not patterns.WILL_TELL.search(folded_text)
-            is_untold = reading.names_ticker and not reading.claims and problem.startswith("words") and not is_offer
-            is_untold = (
-                is_untold
-                and not is_about_speaker(text)
-                and not (self._facts.prediction_labels and patterns.TONE.search(folded_text))
-            )
-            if is_foreign or is_promise or is_untold:
-                problems.append(problem)
-        return problems
 
     def _for_every_period(self, claims: Sequence[Claim]) -> Iterator[Claim]:
         """Repeats each claim about several periods for each period of the tools' results."""
@@ -360,40 +298,18 @@ class ClaimChecker:
 
 _HOLDING_NAMES = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
 _MOVES = ("rose", "fell")
+_CROSSING_REASON = re.compile(r"^an average|^a change| sma_")
+"""Reasons that no longer apply if the crossings are right and all numbers can be lengths of averages."""
 _MIN_SHARED_WORDS = 0.6
 """Share of its words from which a quotation counts as a quotation of a text."""
-_PAIR_FIGURES = (("beta",), ("correlation",))
-"""Figures stated with a second ticker that is not their owner."""
 _DATE_RELATIONS = frozenset(("dated", "during", "report"))
 """Relations that only state a date."""
 _PERIOD_RELATIONS = frozenset(("rose", "fell", "more", "less", "highest", "lowest"))
-_DEFINITE_KINDS = frozenset(("ticker", "foreign", "number", "spelled", "source", "day"))
-"""Kinds of tokens that a sentence about things in general does not have."""
 _STEM_LENGTH = 5
 """Length of the common beginning of a word's forms: cancel, cancelled."""
-
-
-def _is_unread_move(owner: Token, verb: Token, number: Token) -> bool:
-    """Whether three tokens state a move by a verb of unknown direction: "IBM forfeited 2.7%", "its margin expanded to
-    2.7%"."""
-    if owner.kind not in ("ticker", "figure") or verb.kind != "odd" or number.kind != "number":
-        return False
-    value: Number = number.value
-    return value.percent and not value.sign
-
-
-_FILLER_WORDS = frozenset(("to", "by", "a", "hasta", "se", "un", "una", "en"))
-"""Words that may stand between a ticker, its verb and its number."""
 
 
 def _token_texts(tokens: Sequence[Token], *kinds: str) -> set[str]:
     """The tokens of these kinds: rises and falls by their kind, others as written."""
     selected = [token for token in tokens if token.kind in kinds]
     return {token.kind if token.kind in ("rise", "fall") else token.text.replace(" ", "") for token in selected}
-
-
-def _is_question_or_offer(sentence: str, tokens: Sequence[Token]) -> bool:
-    """Whether it is a question back or an offer that states no figure and no event."""
-    stated = {"number", "rise", "fall", "better", "worse", "more", "less", "source", "promise", "highest", "lowest"}
-    states_something = any(token.kind in stated or token.word in EVENT_WORDS for token in tokens)
-    return not states_something and bool(patterns.OFFER.search(folded(sentence)))

@@ -178,10 +178,8 @@ class Facts:
         for name, value in entry.items():
             if name == "depth":  # of a fall from its peak to its trough
                 self.add(subject, "max_drawdown", value, f"{entry.get('peak')}/{entry.get('trough')}")
-                peaks = dict.fromkeys(
-                    _days_in(str(entry.get("peak"))), next(iter(_days_in(str(entry.get("recovered")))), None)
-                )
-                self.falls.setdefault(subject, {}).update(peaks)
+                recovered_on = next(iter(_days_in(str(entry.get("recovered")))), None)
+                self.falls.setdefault(subject, {}).update(dict.fromkeys(_days_in(str(entry.get("peak"))), recovered_on))
             elif name in _DATE_FIELDS or (
                 isinstance(value, int | float | None) and name not in ("report", "report_source")
             ):
@@ -223,17 +221,15 @@ class Facts:
         """Adds the dates, the source and the texts of an entry."""
         days = self.days.setdefault(subject, set())
         for name, value in entry.items():
-            if name == "source" and isinstance(value, str):
+            if not isinstance(value, str) or name in _DATE_FIELDS:
+                continue
+            if name == "source":
                 self.sources.add(value)
+            if name == "source" or name in _TEXT_FIELDS:
                 self.texts.setdefault(subject, []).append(value)
-            elif (
-                name not in _DATE_FIELDS and isinstance(value, str) and (name in _TEXT_FIELDS or not _DAY.match(value))
-            ):
-                if name in _TEXT_FIELDS:
-                    self.texts.setdefault(subject, []).append(value)
-                    days |= _days_in(value)
-            elif name not in _DATE_FIELDS and isinstance(value, str):
-                days |= _days_in(value[:10])
+            if name != "source":
+                # Other values only count if they are a day or a time: their day, and what follows it.
+                days |= _days_in(value if name in _TEXT_FIELDS else value[:11])
 
 
 def _days_in(text: str) -> set[date]:
@@ -353,8 +349,6 @@ def _account_shares(entry: Mapping[str, object]) -> list[float]:
 
 def _add_indicators(facts: Facts, subject: str, indicators: Mapping[str, object]) -> None:
     for name, values in indicators.items():
-        if not is_object(values):
-            continue
         parts = object_of(values)
         period = parts.get("period")
         for key, value in parts.items():

@@ -6,7 +6,7 @@ words rarely clash, and an answer may contain both.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -103,146 +103,140 @@ class Lexer:
 
     def tokens(self, sentence: str) -> list[Token]:
         """The tokens of a sentence, in order."""
-        text = folded(sentence)
-        tokens: list[Token] = []
-        used_flags = bytearray(len(text))
-
-        def take(kind: str, match: re.Match[str], value: Any = None) -> None:
-            tokens.append(Token(kind, match[0], match.start(), value))
-            used_flags[match.start() : match.end()] = b"\x01" * (match.end() - match.start())
-
-        def unused_matches(pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-            blank = "".join("\x00" if used else c for c, used in zip(text, used_flags, strict=True))
-            return (match for match in pattern.finditer(blank) if match[0].strip() and "\x00" not in match[0])
-
-        self._in_parts(sentence, text, take, unused_matches)
-        for match in unused_matches(_WORDS_RE):
-            word = match[0]
-            bare = word.removesuffix("'s").strip("'’.-")
-            if bare in COMPARING:
-                tokens.append(Token("loaded", word, match.start(), word=bare))
-            elif word in _PUNCTUATION or bare in self._words or not bare or _ADVERB.fullmatch(bare):
-                tokens.append(Token("word", word, match.start(), word=bare))
-            else:
-                tokens.append(Token("odd", word, match.start(), word=bare))
+        unread = _UnreadSentence(folded(sentence))
+        self._take_sources(unread)
+        self._take_tickers(sentence, unread)
+        _take_figures_named_first(unread)
+        if patterns.MOVED.search(unread.text):
+            _take_shares(unread)
+        _take_times(unread)
+        for kind, pattern in patterns.TOKENS:
+            for match in unread.matches(pattern):
+                unread.take(*_kind_and_value(kind, match), match)
+            if kind == "figure":
+                _take_numbers(unread)
+        tokens = [*unread.tokens, *(self._word(match) for match in unread.matches(_WORDS_RE))]
         return list(_with_sides(sorted(tokens, key=lambda token: token.position)))
 
-    def _in_parts(
-        self,
-        sentence: str,
-        text: str,
-        take: Callable[..., None],
-        unused_matches: Callable[..., Iterator[re.Match[str]]],
-    ) -> None:
-        for match in unused_matches(patterns.SOURCE):
+    def _word(self, match: re.Match[str]) -> Token:
+        word = match[0]
+        bare = word.removesuffix("'s").strip("'’.-")
+        is_plain = word in _PUNCTUATION or bare in self._words or not bare or _ADVERB.fullmatch(bare)
+        kind = "loaded" if bare in COMPARING else "word" if is_plain else "odd"
+        return Token(kind, word, match.start(), word=bare)
+
+    def _take_sources(self, unread: "_UnreadSentence") -> None:
+        for match in unread.matches(patterns.SOURCE):
             name = match["a"] or match["b"]
-            if (name is None and match["b"] is None and match["a"] is None) or name in self._sources:
-                take("word", match)
+            if name is None or name in self._sources:
+                unread.take("word", None, match)
             elif name in patterns.PLAIN_SOURCES or name in self._names:
                 continue
             elif match["a"] or name not in self._words:
-                take("source", match, name)
-        for match in unused_matches(self._tickers):
-            take("ticker", match, self._names[match[0]])
+                unread.take("source", name, match)
+
+    def _take_tickers(self, sentence: str, unread: "_UnreadSentence") -> None:
+        for match in unread.matches(self._tickers):
+            unread.take("ticker", self._names[match[0]], match)
         for ticker in tickers_in(sentence, shouting=sentence.isupper() and not _MEASUREMENT.search(sentence)):
             if ticker in self._names.values():
                 continue
-            spellings = [
-                ticker,
-                *(name for name, named_ticker in NAMES.items() if named_ticker == ticker and name not in self._words),
-            ]
-            for match in unused_matches(
-                re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(folded(spelling)) for spelling in spellings)})(?!\w)")
-            ):
+            names = (name for name, named in NAMES.items() if named == ticker and name not in self._words)
+            spellings = "|".join(re.escape(folded(spelling)) for spelling in (ticker, *names))
+            for match in unread.matches(re.compile(rf"(?<!\w)(?:{spellings})(?!\w)")):
                 written = sentence[match.start() : match.end()]
                 if written == ticker or (match[0] in NAMES and written[0].isupper()):
-                    take("foreign", match, ticker)
-        for match in unused_matches(patterns.REPORT):
-            take("report", match, int(match["year"]))
-        has_average = bool(patterns.HAS_AVERAGE.search(text))
-        if has_average:
-            for match in unused_matches(patterns.SMA):
-                take("figure", match, (f"sma_{next(filter(None, match.groups()))}",))
-        for names, pattern in FIGURE_PHRASES:
-            for match in unused_matches(pattern):
-                take("figure", match, names)
-        if patterns.MOVED.search(text):
-            self._parts(text, take, unused_matches)
-        self._times(text, take, unused_matches)
-        for kind, pattern in patterns.TOKENS:
-            for match in unused_matches(pattern):
-                take(*_token_parts(kind, match))
-            if kind == "figure":
-                self._numbers(text, take, unused_matches)
+                    unread.take("foreign", ticker, match)
 
-    def _times(
-        self, text: str, take: Callable[..., None], unused_matches: Callable[..., Iterator[re.Match[str]]]
-    ) -> None:
-        for match in unused_matches(times.RANGE):
-            value = times.range_of(match["first"], match["last"])
-            if value is not None and not (re.fullmatch(r"\d{1,2}.*", match["first"]) and "/" not in value):
-                take("period", match, value)
-        for match in unused_matches(times.SINCE):
-            value = times.since_of(match["first"])
-            if value is not None:
-                take("period", match, value)
-        for pattern, range_of_match in ((times.QUARTER, times.quarter_range), (times.HALF, times.half_range)):
-            for match in unused_matches(pattern):
-                take("period", match, range_of_match(match))
-        for match in unused_matches(times.DATE):
-            try:
-                take("day", match, times.day_of(match))
-            except ValueError:
-                take("odd", match)
-        for match in unused_matches(times.MONTH_MOOD):
-            take("rise" if match["up"] else "fall", match)
-        for match in unused_matches(times.IN_MONTH):
-            take("period", match, times.month_range(int(match["year"]), times.month_of(match["month"])))
-        for match in unused_matches(times.IN_YEAR):
-            take("period", match, times.year_range(int(match["year"])))
-        for match in unused_matches(times.BARE_UNIT):
-            if match[0].endswith("end") or times.BEFORE_BARE_UNIT.search(text, 0, match.start()):
-                take("word", match)
-        if patterns.STREAK.search(text):
-            for match in unused_matches(times.COUNT_OF_DAYS):
-                days = float(times.count_of(match["count"]))
-                take("number", match, Number(((days, 0),), percent=False, money=None, scale=1.0, sign="", points=False))
-        for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.PERIODS):
-            for match in unused_matches(pattern):
-                take("period", match, times.span_of(match) if name == "span" else name)
 
-    def _parts(
-        self, text: str, take: Callable[..., None], unused_matches: Callable[..., Iterator[re.Match[str]]]
-    ) -> None:
-        """Takes "lost a third" as a number of percent."""
-        for match in unused_matches(patterns.PART):
-            share = next(share for name, share in patterns.PART_SHARES.items() if match[name]) * 100
-            side = ">" if match["over"] else "<" if match["under"] else ""
-            number = Number(
-                ((share, 0),), percent=True, money=None, scale=1.0, sign="", points=False, bound=side, is_share=True
-            )
-            take("number", match, number)
+class _UnreadSentence:
+    """A folded sentence while it is read. Text that was taken as a token is not seen by later patterns."""
 
-    def _numbers(
-        self, text: str, take: Callable[..., None], unused_matches: Callable[..., Iterator[re.Match[str]]]
-    ) -> None:
-        for match in unused_matches(patterns.NUMBER):
-            preceding = text[max(match.start() - _QUALIFIER_WIDTH, 0) : match.start()]
-            bound = patterns.BOUND.search(preceding)
-            currency_before, currency_after = (match["before"] or "").strip(), (match["after"] or "").strip()
-            number = Number(
-                readings=readings(match["digits"]),
-                percent=bool(match["percent"]),
-                money=patterns.CURRENCY.get(currency_before)
-                or patterns.CURRENCY.get(currency_after.removeprefix("us ")),
-                scale=patterns.SCALES.get(match["scale"] or "", 1.0),
-                sign=match["sign"] or match["sign2"] or "",
-                points=bool(match["points"]),
-                times=bool(match["times"]),
-                is_approximate=bool(patterns.ABOUT.search(preceding)),
-                bound="" if bound is None else ">" if bound["over"] else "<",
-            )
-            take("number", match, number)
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[Token] = []
+        self._unread = text
+
+    def matches(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """The pattern's matches in the text that is not taken yet."""
+        return (match for match in pattern.finditer(self._unread) if match[0].strip() and "\x00" not in match[0])
+
+    def take(self, kind: str, value: Any, match: re.Match[str]) -> None:
+        start, end = match.span()
+        self.tokens.append(Token(kind, match[0], start, value))
+        self._unread = self._unread[:start] + "\x00" * (end - start) + self._unread[end:]
+
+
+def _take_figures_named_first(unread: _UnreadSentence) -> None:
+    """Takes figures whose names contain numbers or lengths of time, and the year of a report."""
+    for match in unread.matches(patterns.REPORT):
+        unread.take("report", int(match["year"]), match)
+    if patterns.HAS_AVERAGE.search(unread.text):
+        for match in unread.matches(patterns.SMA):
+            unread.take("figure", (f"sma_{next(filter(None, match.groups()))}",), match)
+    for names, pattern in FIGURE_PHRASES:
+        for match in unread.matches(pattern):
+            unread.take("figure", names, match)
+
+
+def _take_times(unread: _UnreadSentence) -> None:
+    _take_ranges(unread, times.RANGES)
+    for match in unread.matches(times.DATE):
+        try:
+            unread.take("day", times.day_of(match), match)
+        except ValueError:
+            unread.take("odd", None, match)
+    for match in unread.matches(times.MONTH_MOOD):
+        unread.take("rise" if match["up"] else "fall", None, match)
+    _take_ranges(unread, times.MONTHS_AND_YEARS)
+    for match in unread.matches(times.BARE_UNIT):
+        if match[0].endswith("end") or times.BEFORE_BARE_UNIT.search(unread.text, 0, match.start()):
+            unread.take("word", None, match)
+    if patterns.STREAK.search(unread.text):
+        for match in unread.matches(times.COUNT_OF_DAYS):
+            days = float(times.count_of(match["count"]))
+            number = Number(((days, 0),), percent=False, money=None, scale=1.0, sign="", points=False)
+            unread.take("number", number, match)
+    for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.PERIODS):
+        for match in unread.matches(pattern):
+            unread.take("period", times.period_of(name, match), match)
+
+
+def _take_ranges(unread: _UnreadSentence, ranges: Sequence[times.RangePattern]) -> None:
+    for pattern, range_of in ranges:
+        for match in unread.matches(pattern):
+            if (value := range_of(match)) is not None:
+                unread.take("period", value, match)
+
+
+def _take_shares(unread: _UnreadSentence) -> None:
+    """Takes "lost a third" as a number of percent."""
+    for match in unread.matches(patterns.PART):
+        share = next(share for name, share in patterns.PART_SHARES.items() if match[name]) * 100
+        side = ">" if match["over"] else "<" if match["under"] else ""
+        number = Number(
+            ((share, 0),), percent=True, money=None, scale=1.0, sign="", points=False, bound=side, is_share=True
+        )
+        unread.take("number", number, match)
+
+
+def _take_numbers(unread: _UnreadSentence) -> None:
+    for match in unread.matches(patterns.NUMBER):
+        preceding = unread.text[max(match.start() - _QUALIFIER_WIDTH, 0) : match.start()]
+        bound = patterns.BOUND.search(preceding)
+        currency = (match["before"] or "").strip() or (match["after"] or "").strip().removeprefix("us ")
+        number = Number(
+            readings=readings(match["digits"]),
+            percent=bool(match["percent"]),
+            money=patterns.CURRENCY.get(currency),
+            scale=patterns.SCALES.get(match["scale"] or "", 1.0),
+            sign=match["sign"] or match["sign2"] or "",
+            points=bool(match["points"]),
+            times=bool(match["times"]),
+            is_approximate=bool(patterns.ABOUT.search(preceding)),
+            bound="" if bound is None else ">" if bound["over"] else "<",
+        )
+        unread.take("number", number, match)
 
 
 def _with_sides(tokens: list[Token]) -> Iterator[Token]:
@@ -256,35 +250,37 @@ def _with_sides(tokens: list[Token]) -> Iterator[Token]:
         yield token if kind is None else Token(kind, token.text, token.position)
 
 
-def _token_parts(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
-    """A token's kind, its match and its value."""
+def _kind_and_value(kind: str, match: re.Match[str]) -> tuple[str, Any]:
+    """The kind and the value of a token that a pattern of this kind matched."""
     groups = match.groupdict()
+
+    def has_any(*names: str) -> bool:
+        return any(groups[name] for name in names)
+
     if kind == "figure":
-        index = next(i for i in range(len(FIGURES)) if groups[f"f{i}"])
-        return "figure", match, FIGURES[index][0]
+        return kind, FIGURES[next(i for i in range(len(FIGURES)) if groups[f"f{i}"])][0]
     if kind == "compare":
-        if groups["rmore"] or groups["rless"]:
-            return ("more" if groups["rmore"] else "less"), match, "volatility"
-        if any(groups[name] for name in ("wmore", "wless", "vmore", "vless")):
-            return ("less" if groups["wless"] or groups["vless"] else "more"), match, "market_cap"
+        if has_any("rmore", "rless"):
+            return ("more" if groups["rmore"] else "less"), "volatility"
+        if has_any("wmore", "wless", "vmore", "vless"):
+            return ("less" if has_any("wless", "vless") else "more"), "market_cap"
         figure = _figure_of(next((groups[name] for name in _ADJECTIVE_GROUPS if groups[name]), "volatil"))
-        is_less = any(groups[name] for name in ("less", "fless", "adj3", "adj4", "half")) != figure.startswith("-")
-        return ("less" if is_less else "more"), match, figure.lstrip("-")
+        is_less = has_any("less", "fless", "adj3", "adj4", "half") != figure.startswith("-")
+        return ("less" if is_less else "more"), figure.lstrip("-")
     if kind == "super":
-        adjective = groups["sadj"] or groups["sadj2"] or groups["sest"]
-        figure = _figure_of(adjective)
-        least = bool(groups["sleast"] or groups["sleast2"]) != figure.startswith("-")
-        return ("lowest" if least else "highest"), match, figure.lstrip("-")
+        figure = _figure_of(groups["sadj"] or groups["sadj2"] or groups["sest"])
+        is_least = has_any("sleast", "sleast2") != figure.startswith("-")
+        return ("lowest" if is_least else "highest"), figure.lstrip("-")
     if kind == "moved_more":
-        amount = groups["much"] or groups["fmuch"]
-        return "moved", match, ("fall" if groups["fdir"] else "rise", "more" if amount in ("more", "mas") else "less")
+        is_more = (groups["much"] or groups["fmuch"]) in ("more", "mas")
+        return "moved", ("fall" if groups["fdir"] else "rise", "more" if is_more else "less")
     if kind == "best":
-        rank = groups["b"] or groups["b2"] or groups["b3"] or ("worst" if groups["loser"] else "best")
-        figure = None if re.match("lead|led|lider", match[0]) else "return"
-        return ("lowest" if rank in ("worst", "weakest", "peor") else "highest"), match, figure
-    return kind, match, None
+        is_worst = groups["loser"] or not {groups["b"], groups["b2"], groups["b3"]}.isdisjoint(_WORST)
+        return ("lowest" if is_worst else "highest"), None if re.match("lead|led|lider", match[0]) else "return"
+    return kind, None
 
 
+_WORST = frozenset(("worst", "weakest", "peor"))
 _ADJECTIVE_GROUPS = ("adj", "adj2", "adj3", "adj4", "adj5", "er")
 """Groups of a comparison that hold its adjective."""
 

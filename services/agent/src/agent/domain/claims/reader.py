@@ -33,111 +33,128 @@ def read_claims(
     tokens: Sequence[Token], known_tickers: Sequence[str], carried: CarriedContext, question_period: str | None
 ) -> SentenceClaims:
     """The claims of one sentence about `known_tickers`. `question_period`: the period that the question is about."""
-    reading = SentenceClaims()
-    reading.problems += [
-        f"{_PROBLEM_KINDS[token.kind]}: {token.text.strip()}" for token in tokens if token.kind in _PROBLEM_KINDS
-    ]
-    segments = _joined(list(_segments(tokens)))
-    sentence_periods = [token.value for token in tokens if token.kind == "period"]
-    leading_periods = _leading_period(segments)
-    subjects, figure, move = carried.subjects, (), None
-    pending_tickers: list[str] = []
-    previous_periods: tuple[str, ...] = ()
-    sentence_tickers = tuple(dict.fromkeys(t.value for t in tokens if t.kind == "ticker"))
-    if tokens and tokens[0].text in ("with", "con", "at", "a") and sentence_tickers:
-        # "With a P/E of 14, IBM …": the clause is about the ticker that the next one names.
-        subjects = sentence_tickers[:1]
-    has_denial = any(token.kind in ("not", "neither", "untrue") for token in tokens) and any(
-        token.kind in BEARING_KINDS - {"unknown", "expected"} for token in tokens
-    )
-    for index, segment in enumerate(segments):
-        clause = Clause(segment, known_tickers)
-        pays_nothing = clause.tells_dividend and (
-            clause.is_denial or any(token.word in _NOTHING_WORDS for token in segment)
+    return _SentenceReader(tokens, known_tickers, carried, question_period).read()
+
+
+class _SentenceReader:
+    """Reads the clauses of a sentence in order; each takes over what it leaves out from those before it."""
+
+    def __init__(
+        self,
+        tokens: Sequence[Token],
+        known_tickers: Sequence[str],
+        carried: CarriedContext,
+        question_period: str | None,
+    ) -> None:
+        self._known_tickers, self._carried = known_tickers, carried
+        self._reading = SentenceClaims(
+            problems=[
+                f"{_PROBLEM_KINDS[token.kind]}: {token.text.strip()}"
+                for token in tokens
+                if token.kind in _PROBLEM_KINDS
+            ]
         )
-        # "Google, alone among them, pays no dividend": the first clause only names the ticker of the others.
-        is_only_subject = not index and not clause.is_denial and len(sentence_tickers) == len(clause.tickers)
-        if (
-            has_denial
-            and not clause.makes_claims
-            and not pays_nothing
-            and (clause.is_denial or (clause.tickers and not is_only_subject))
-        ):
-            # "IBM rose, not MSFT", "MSFT did": what is denied or affirmed is in another clause.
-            reading.problems.append(DENIAL)
-        if clause.is_only_comparison and not clause.makes_claims:
-            continue
-        if segment[0].text in CONTRAST:
-            pending_tickers = []
-        if not clause.makes_claims:
-            if clause.tells_dividend:
-                dividend_figure = ("dividends",) if sentence_periods else ("dividend_yield",)
-                no_dividend = Claim("unknown", None, dividend_figure, periods=tuple(sentence_periods[:1]))
-                reading.claims += [replace(no_dividend, subject=ticker) for ticker in clause.tickers if pays_nothing]
-                reading.problems += [] if pays_nothing and clause.tickers else [_DIVIDEND_PROBLEM]
-            pending_tickers += clause.tickers
-            continue
-        own_subjects = list(dict.fromkeys([*pending_tickers, *clause.subjects]))
-        # "more than Microsoft, which gains 4.6%"
-        if not own_subjects and index and segment[0].text in ("que", "which", "who"):
-            own_subjects = [t.value for t in segments[index - 1] if t.kind == "ticker"][-1:]
-        pending_tickers = []
-        excepted_tickers = clause.excepted_tickers
-        if clause.names_everyone and (len(own_subjects) < 2 or excepted_tickers):
-            both_tickers = (
-                sentence_tickers
-                if clause.names_both and not clause.objects
-                else ()
-                if sentence_tickers
-                else carried.subjects
-            )
-            own_subjects = (
-                list(both_tickers)
-                if len(both_tickers) == 2 and not excepted_tickers
-                else [ticker for ticker in known_tickers if ticker not in excepted_tickers]
-            )
-        if any(token.kind == "rest" for token in segment) and not clause.objects:
-            own_subjects = [ticker for ticker in known_tickers if ticker not in sentence_tickers]
-        clause_subjects = tuple(own_subjects) or subjects
-        periods = tuple(clause.periods) or previous_periods or leading_periods
-        later_periods = () if periods else _trailing_period(segments[index + 1 :])
+        self._segments = _joined(list(_segments(tokens)))
+        self._periods = periods_of(tokens)
+        self._tickers = tuple(dict.fromkeys(token.value for token in tokens if token.kind == "ticker"))
+        self._leading_periods = _leading_period(self._segments)
         # The only period of a sentence applies to every clause: "In 2011 Microsoft fell, while IBM gained 25%".
-        only_period = sentence_periods if len(set(sentence_periods)) == 1 else ()
-        fallback_periods = tuple(period for period in (*only_period, *carried.periods, question_period) if period)
-        averages = tuple(_averages(segments[index + 1 :]))
+        only_period = self._periods if len(set(self._periods)) == 1 else ()
+        self._fallback_periods = tuple(filter(None, (*only_period, *carried.periods, question_period)))
+        self._has_denial = any(token.kind in ("not", "neither", "untrue") for token in tokens) and any(
+            token.kind in BEARING_KINDS - {"unknown", "expected"} for token in tokens
+        )
+        self._subjects = carried.subjects
+        if tokens and tokens[0].text in ("with", "con", "at", "a") and self._tickers:
+            # "With a P/E of 14, IBM …": the clause is about the ticker that the next one names.
+            self._subjects = self._tickers[:1]
+        self._figure: tuple[str, ...] = ()
+        self._move: str | None = None
+        self._pending_tickers: list[str] = []
+        self._previous_periods: tuple[str, ...] = ()
+
+    def read(self) -> SentenceClaims:
+        reading = self._reading
+        for index, segment in enumerate(self._segments):
+            clause = Clause(segment, self._known_tickers)
+            pays_nothing = clause.tells_dividend and (
+                clause.is_denial or any(token.word in _NOTHING_WORDS for token in segment)
+            )
+            # "Google, alone among them, pays no dividend": the first clause only names the ticker of the others.
+            is_only_subject = not index and not clause.is_denial and len(self._tickers) == len(clause.tickers)
+            if clause.makes_claims:
+                self._read_clause(index, clause)
+                continue
+            if self._has_denial and not pays_nothing and (clause.is_denial or (clause.tickers and not is_only_subject)):
+                # "IBM rose, not MSFT", "MSFT did": what is denied or affirmed is in another clause.
+                reading.problems.append(DENIAL)
+            if clause.is_only_comparison:
+                continue
+            if clause.tells_dividend:
+                self._read_dividend(clause, pays_nothing=pays_nothing)
+            self._pending_tickers = [*([] if segment[0].text in CONTRAST else self._pending_tickers), *clause.tickers]
+        reading.names_ticker = bool(self._tickers)
+        reading.subjects = tuple(dict.fromkeys((*self._tickers, *self._pending_tickers))) or self._subjects
+        reading.periods = tuple(self._periods[:1]) or self._carried.periods
+        return reading
+
+    def _read_dividend(self, clause: Clause, *, pays_nothing: bool) -> None:
+        """Reads that no dividend is paid; a dividend that is paid needs a figure."""
+        figure = ("dividends",) if self._periods else ("dividend_yield",)
+        if pays_nothing:
+            self._reading.add(Claim("unknown", None, figure, periods=tuple(self._periods[:1])), clause.tickers)
+        if not (pays_nothing and clause.tickers):
+            self._reading.problems.append(_DIVIDEND_PROBLEM)
+
+    def _read_clause(self, index: int, clause: Clause) -> None:
+        reading, own_subjects = self._reading, self._own_subjects(index, clause)
+        self._pending_tickers = []
+        periods = tuple(clause.periods) or self._previous_periods or self._leading_periods
         context = ClauseContext(
-            clause_subjects,
-            periods,
-            later_periods,
-            fallback_periods,
-            figure,
-            move,
-            sentence_tickers,
-            bool(own_subjects),
-            len(own_subjects) > 1,
-            averages,
+            subjects=tuple(own_subjects) or self._subjects,
+            periods=periods,
+            later_periods=() if periods else _trailing_period(self._segments[index + 1 :]),
+            fallback_periods=self._fallback_periods,
+            figure=self._figure,
+            move=self._move,
+            sentence_tickers=self._tickers,
+            is_subject_named=bool(own_subjects),
+            is_plural=len(own_subjects) > 1,
+            averages=tuple(_averages(self._segments[index + 1 :])),
         )
         first_claim = len(reading.claims)
         clause.read(reading, context)
         # "All rose except Apple": Apple did not.
         moved = {claim.relation: claim for claim in reading.claims[first_claim:] if claim.relation in ("rose", "fell")}
-        reading.claims += [
-            replace(claim, subject=name, is_denied=True) for claim in moved.values() for name in excepted_tickers
-        ]
+        for claim in moved.values():
+            reading.add(replace(claim, is_denied=True), clause.excepted_tickers)
         if clause.tells_dividend and not any(_DIVIDENDS & {*claim.figures} for claim in reading.claims[first_claim:]):
             reading.problems.append(_DIVIDEND_PROBLEM)
-        previous_periods = tuple(clause.periods) if clause.is_about_time else ()
-        if clause.figure:
-            figure = clause.figure
-        elif clause.move:
-            figure = ()
-        move = clause.move or (None if clause.figure else move)
+        self._previous_periods = tuple(clause.periods) if clause.is_about_time else ()
+        if clause.figure or clause.move:
+            self._figure, self._move = clause.figure, clause.move
         if clause.subjects or own_subjects:
-            subjects = tuple(clause.next_subjects or own_subjects)
-    reading.names_ticker = bool(sentence_tickers)
-    reading.subjects = tuple(dict.fromkeys((*sentence_tickers, *pending_tickers))) or subjects
-    reading.periods = tuple(dict.fromkeys(sentence_periods[:1])) or carried.periods
-    return reading
+            self._subjects = tuple(clause.next_subjects or own_subjects)
+
+    def _own_subjects(self, index: int, clause: Clause) -> list[str]:
+        """The tickers that a clause is about by its own words, or by those that only named them before it."""
+        segment, excepted_tickers = self._segments[index], clause.excepted_tickers
+        pending_tickers = [] if segment[0].text in CONTRAST else self._pending_tickers
+        own_subjects = list(dict.fromkeys([*pending_tickers, *clause.subjects]))
+        # "more than Microsoft, which gains 4.6%"
+        if not own_subjects and index and segment[0].text in ("que", "which", "who"):
+            own_subjects = [token.value for token in self._segments[index - 1] if token.kind == "ticker"][-1:]
+        if clause.names_everyone and (len(own_subjects) < 2 or excepted_tickers):
+            both_tickers = self._tickers or self._carried.subjects
+            names_both = not self._tickers or (clause.names_both and not clause.objects)
+            own_subjects = (
+                list(both_tickers)
+                if names_both and len(both_tickers) == 2 and not excepted_tickers
+                else [ticker for ticker in self._known_tickers if ticker not in excepted_tickers]
+            )
+        if any(token.kind == "rest" for token in segment) and not clause.objects:
+            own_subjects = [ticker for ticker in self._known_tickers if ticker not in self._tickers]
+        return own_subjects
 
 
 def _segments(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -162,18 +179,15 @@ def _joined(segments: list[list[Token]]) -> list[list[Token]]:
     for index, segment in enumerate(segments):
         kinds = {token.kind for token in segment}
         number_count = sum(token.kind == "number" for token in joined[-1]) if joined else 0
-        numbers_ahead = [
-            token
-            for segment_ahead in takewhile(_is_number, segments[index:])
-            for token in segment_ahead
-            if token.kind == "number"
-        ]
+        numbers_ahead = sum(
+            token.kind == "number" for ahead in takewhile(_is_number, segments[index:]) for token in ahead
+        )
         if (
             joined
             and _is_number(segment)
             and numbers_ahead
             and number_count < named_count
-            and (number_count or 1 < named_count == len(numbers_ahead))
+            and (number_count or 1 < named_count == numbers_ahead)
         ):
             joined[-1] = [*joined[-1], *segment]
             continue
@@ -181,14 +195,8 @@ def _joined(segments: list[list[Token]]) -> list[list[Token]]:
             joined[-1] = [*joined[-1], *segment]  # and the calmest, IBM, at 19%
             continue
         ticker_count = sum(token.kind == "ticker" for token in segment)
-        makes_claims = bool(kinds & BEARING_KINDS)
-        named_count = (
-            named_count + ticker_count
-            if ticker_count and (not joined or (named_count and not _has_bearing(joined[-1])))
-            else ticker_count
-        )
-        if not makes_claims and not ticker_count:
-            named_count = 0
+        goes_on = ticker_count and joined and not any(token.kind in BEARING_KINDS for token in joined[-1])
+        named_count = (named_count if goes_on else 0) + ticker_count
         joined.append(list(segment))
     return joined
 
@@ -200,10 +208,6 @@ def _ranks_nobody(segment: Sequence[Token]) -> bool:
 
 def _is_number(segment: Sequence[Token]) -> bool:
     return {token.kind for token in segment} <= {"number", "period", "word"}
-
-
-def _has_bearing(segment: Sequence[Token]) -> bool:
-    return any(token.kind in BEARING_KINDS for token in segment)
 
 
 def _leading_period(segments: Sequence[Sequence[Token]]) -> tuple[str, ...]:

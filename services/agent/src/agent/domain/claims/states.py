@@ -1,9 +1,10 @@
 """Checks words for a state against the figures: overbought, above its signal, a collapse."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agent.domain.claims import sentence_patterns as patterns
 from agent.domain.claims.claim import DENIAL, Claim, Relation, SentenceClaims
+from agent.domain.claims.clause_tokens import MOVES
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token, periods_of
 from agent.domain.claims.orders import is_order_right
@@ -16,9 +17,6 @@ OVERBOUGHT, OVERSOLD = 65.0, 35.0
 """RSI beyond which the words are not misleading: between the usual 70 and 30 and narrower limits in use."""
 MIN_STRONG_RETURN = 0.015
 """From this return on a strong word for a move is not misleading."""
-
-_MOVES: Mapping[str, Relation] = {"rise": "rose", "fall": "fell"}
-
 
 _PLACE_REASONS, _COUNT_REASONS = ("a change", "below nothing"), ("words that no tool's figures back: ",)
 _ORDER_REASONS = ("a rank", "a superlative", "another has", "a judgement", "words that no tool's figures back: seguid")
@@ -43,10 +41,8 @@ def judge_sentence(
 ) -> tuple[tuple[str, ...], list[str]]:
     """Judges a sentence as a whole. Returns the beginnings of reasons that its proof removes, since what is proven as a
     whole needs no claim for each word, and the problems found. `is_count_proven`: its count of tickers is right."""
-    is_recovered, is_placed = (
-        are_recoveries_right(folded_text, tokens, reading.subjects, facts.falls),
-        is_macd_side_right(folded_text, facts),
-    )
+    is_recovered = are_recoveries_right(folded_text, tokens, reading.subjects, facts.falls)
+    is_placed = is_macd_side_right(folded_text, facts)
     is_ordered = is_order_right(folded_text, tokens, question_period, facts)
     denials = sum(token.kind in ("not", "neither", "untrue") for token in tokens)
     proven = (*_RECOVERY_REASONS, *((DENIAL,) if denials == 1 else ())) if is_recovered else ()
@@ -88,7 +84,7 @@ def is_count_right(
 ) -> bool | None:
     """Whether as many tickers moved as the sentence counts: "two of the three rose"; None if it counts none."""
     count = patterns.COUNT_OF_TICKERS.search(folded_text)
-    moved: list[Relation] = [_MOVES[token.kind] for token in tokens if token.kind in _MOVES]
+    moved: list[Relation] = [MOVES[token.kind] for token in tokens if token.kind in MOVES]
     if count is None or len(moved) != 1 or any(token.kind in ("number", "ticker", "not") for token in tokens):
         return None
     periods = tuple(periods_of(tokens)) or ((question_period,) if question_period else ())

@@ -6,7 +6,7 @@ day. The text is folded: lower case, no accents.
 
 import calendar
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -26,13 +26,13 @@ _OF = r"(?: ?,? (?:of |de |del )?| )"
 _FULL = rf"(?:{_ISO}|{_DAY} (?:of |de )?{MONTH}{_OF}{YEAR}|{MONTH} {_DAY},? {YEAR})"
 """A day, in full."""
 _POINT = rf"(?:{_FULL}|{MONTH}{_OF}{YEAR}|{_DAY} (?:of |de )?{MONTH}|{MONTH} {_DAY}(?!\d)|{MONTH}|{YEAR})"
-RANGE = re.compile(
+_RANGE = re.compile(
     rf"\b(?:(?:from|(?P<between>between|entre)|desde|de|del) )?(?:el |the )?(?P<first>{_POINT})"
     rf"(?: *(?:(?:up )?to|until|till|through|thru|-|a|al|"
     rf"hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )(?P<last>{_POINT})(?![\w%])"
 )
 """From one point to another. Two points side by side ("in March and in May") are no range."""
-SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
+_SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
 UNTIL = re.compile(
     rf"\b(?:(?P<before>before|prior to|antes de(?:l)?)(?: el| the)? (?P<point>{_FULL}|{MONTH}{_OF}{YEAR}|{YEAR})"
     rf"|(?:until|till|up to|hasta)(?: el| the)? (?P<last>{MONTH}{_OF}{YEAR}|{YEAR}))(?![\w%])"
@@ -41,16 +41,18 @@ UNTIL = re.compile(
 _BARE_MONTH = re.compile(
     rf"(?<!\d )(?<!\d de )(?<!\d of )\b(?:{'|'.join(MONTHS)})\b(?! \d| (?:of|de|del) \d|, \d{{4}})", re.I
 )
-QUARTER = re.compile(
+_QUARTER = re.compile(
     rf"\b(?:q(?P<q>[1-4])|(?:the |el )?(?P<word>first|second|third|fourth|primer|segundo|tercer|cuarto) "
     rf"(?:quarter|trimestre))(?:{_OF}| )(?P<year>{YEAR})\b"
 )
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "primer": 1, "segundo": 2, "tercer": 3, "cuarto": 4}
-HALF = re.compile(
+_HALF = re.compile(
     rf"\b(?:the |el |la )?(?P<word>first|second|primer|primera|segundo|segunda) (?:half|semestre|mitad)"
     rf"(?:{_OF}| )(?P<year>{YEAR})\b"
 )
-IN_MONTH = re.compile(rf"\b(?:(?:in|during|en|durante|of|de|for|over) )?(?P<month>{MONTH}){_OF}(?P<year>{YEAR})\b(?!-)")
+_IN_MONTH = re.compile(
+    rf"\b(?:(?:in|during|en|durante|of|de|for|over) )?(?P<month>{MONTH}){_OF}(?P<year>{YEAR})\b(?!-)"
+)
 MONTH_MOOD = re.compile(
     rf"\b(?:(?P<up>strong|good|great|solid|buen|gran|fuerte)|weak|bad|poor|rough|dismal|mal|flojo|pesimo) (?={MONTH})"
 )
@@ -60,7 +62,7 @@ DATE = re.compile(
     rf"|(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m1>{MONTH})(?:{_OF}(?P<y1>{YEAR}))?"
     rf"|(?P<m2>{MONTH}) (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,? (?P<y2>{YEAR}))?)(?!\w)"
 )
-IN_YEAR = re.compile(
+_IN_YEAR = re.compile(
     rf"\b(?:(?:in|during|over|for|throughout|en|durante|de|del|of)(?: the year| el ano| todo| all of)? )?(?:year |ano "
     rf")?(?P<year>{YEAR})\b(?![%\d]|[.,]\d|-\d)"
 )
@@ -145,9 +147,10 @@ class Day:
         return (self.month, self.day) == (other.month, other.day) and self.year in (None, other.year)
 
 
-def span_of(match: re.Match[str]) -> str:
-    """The period of a count and a unit: 12 months as 1y, seven days as 1w, six months as 6m."""
-    return length_of(match["count"], match["unit"])
+def period_of(name: str, match: re.Match[str]) -> str:
+    """The period of a match of a pattern of `PERIODS` of this name: 12 months as 1y, seven days as 1w, six months as
+    6m."""
+    return length_of(match["count"], match["unit"]) if name == "span" else name
 
 
 def count_of(count: str) -> int:
@@ -205,33 +208,26 @@ def with_year(text: str, year: int | Mapping[int, int]) -> str:
     return _BARE_MONTH.sub(dated, text)
 
 
-def quarter_range(match: re.Match[str]) -> str:
-    """The range of a quarter, such as q3 2012."""
+def _quarter_range(match: re.Match[str]) -> str:
     number = int(match["q"]) if match["q"] else _ORDINALS[match["word"]]
     return month_range(int(match["year"]), 3 * number - 2, 3 * number)
 
 
-def half_range(match: re.Match[str]) -> str:
-    """The range of a half year, such as the first half of 2012."""
+def _half_range(match: re.Match[str]) -> str:
     first = match["word"].startswith(("first", "primer"))
     return month_range(int(match["year"]), 1 if first else 7, 6 if first else 12)
 
 
-def range_of(first: str, last: str) -> str | None:
-    """The range between two points of a match of `RANGE`; None if they are no range."""
-    end = _edge(last, None, at_end=True)
-    if end is None:
-        return None
-    start = _edge(first, end.year, at_end=False)
-    if start is None or start > end:
-        return None
-    return f"{start.isoformat()}/{end.isoformat()}"
+def _range_of(match: re.Match[str]) -> str | None:
+    """The range between the two points of a match of `RANGE`; None if they are no range."""
+    end = _edge(match["last"], None, at_end=True)
+    start = _edge(match["first"], end.year, at_end=False) if end else None
+    return f"{start}/{end}" if start and end and start <= end else None
 
 
-def since_of(first: str) -> str | None:
-    """The range since a point."""
-    start = _edge(first, None, at_end=False)
-    return None if start is None else f"{start.isoformat()}/"
+def _range_since(match: re.Match[str]) -> str | None:
+    start = _edge(match["first"], None, at_end=False)
+    return None if start is None else f"{start}/"
 
 
 def until_of(match: re.Match[str]) -> str | None:
@@ -261,3 +257,18 @@ def _edge(point: str, year: int | None, *, at_end: bool) -> date | None:
         return date(known_year, month, calendar.monthrange(known_year, month)[1] if at_end else 1)
     except ValueError:
         return None
+
+
+RangePattern = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
+"""A pattern, and the range of days of its match; None if it is none."""
+RANGES: tuple[RangePattern, ...] = (
+    (_RANGE, _range_of),
+    (_SINCE, _range_since),
+    (_QUARTER, _quarter_range),
+    (_HALF, _half_range),
+)
+MONTHS_AND_YEARS: tuple[RangePattern, ...] = (
+    (_IN_MONTH, lambda match: month_range(int(match["year"]), month_of(match["month"]))),
+    (_IN_YEAR, lambda match: year_range(int(match["year"]))),
+)
+"""Whole months and years, which are read after the days within them."""

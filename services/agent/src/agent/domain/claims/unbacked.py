@@ -5,13 +5,14 @@ them did". Some are checked against the claims all the same: "twice as much" of 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
 from agent.domain.claims.claim import Claim
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
+from agent.domain.claims.sentence_patterns import OVERBOUGHT_OR_OVERSOLD
 from agent.domain.claims.times import COUNT, YEAR, count_of
 from agent.domain.claims.values import value_of
 from agent.domain.claims.verdicts import is_difference, is_of_now, unbacked_reason
@@ -175,7 +176,10 @@ _CORRELATION_STRENGTH = re.compile(
     r"\b(?:(?P<high>high|strong|alta|fuerte|elevada)|low|weak|baja|debil)\b"
     r"(?= correlation|[,:]? (?:(?:at|of|de|con) )?\(?\d)"
 )
-_OVERBOUGHT_OR_OVERSOLD = re.compile(r"\b(?:(?P<over>overbought|sobrecompra\w*)|oversold|sobrevent\w*)\b")
+_TOGETHER = re.compile(
+    r"\b(?:(?P<same>together|in step|in tandem|same direction|de la mano|misma direccion|al unisono)|"
+    r"opposite (?:directions?|ways)|inverse(?:ly)?|direcciones opuestas|sentido contrario|inversa(?:mente)?)\b"
+)
 _NEGATION = re.compile(r"\b(?:not|no|neither|nor|ni|far|lejos)\b|n't\b")
 _TICKER_KINDS = ("ticker", "rest")
 _SIDES = {"before": -1, "after": 1, "antes": -1, "despues": 1}
@@ -261,36 +265,26 @@ def wrong_day_distances(tokens: Sequence[Token], claims: Sequence[Claim], facts:
     return problems
 
 
-def _is_correlation_mislabelled(folded_text: str, claim: Claim) -> bool:
-    """Whether a correlation is called high or low and is not."""
-    if claim.figures != ("correlation",) or claim.number is None:
-        return False
-    strength = _CORRELATION_STRENGTH.search(folded_text)
-    return strength is not None and (abs(claim.number.readings[0][0]) < _MIN_HIGH_CORRELATION) == bool(strength["high"])
-
-
-_TOGETHER = re.compile(
-    r"\b(?:(?P<same>together|in step|in tandem|same direction|de la mano|misma direccion|al unisono)|"
-    r"opposite (?:directions?|ways)|inverse(?:ly)?|direcciones opuestas|sentido contrario|inversa(?:mente)?)\b"
-)
-
-
-def _is_correlation_sign_wrong(folded_text: str, claim: Claim) -> bool:
-    """Whether tickers with a positive correlation are said to move in opposite directions, or those with a negative
-    one together."""
-    direction = _TOGETHER.search(folded_text)
-    if direction is None or _NEGATION.search(folded_text) or claim.figures != ("correlation",) or claim.number is None:
-        return False
+def _mislabelled(folded_text: str, claim: Claim) -> Iterator[str]:
+    """Yields a problem for a correlation that is called high or low and is not, one whose sign is not that of the
+    stated direction, and an RSI in the lower half that is called overbought, or in the upper half oversold."""
+    if claim.number is None or claim.figures not in (("correlation",), ("RSI",)):
+        return
     value = claim.number.readings[0][0] * (-1 if claim.number.sign == "-" else 1)
-    return (value > 0) != bool(direction["same"])
-
-
-def _is_rsi_mislabelled(folded_text: str, claim: Claim) -> bool:
-    """Whether an RSI in the lower half is called overbought, or one in the upper half oversold."""
-    state = _OVERBOUGHT_OR_OVERSOLD.search(folded_text)
-    if state is None or _NEGATION.search(folded_text) or claim.figures != ("RSI",) or claim.number is None:
-        return False
-    return (claim.number.readings[0][0] > _RSI_MIDDLE) != bool(state["over"])
+    if claim.figures == ("correlation",):
+        strength = _CORRELATION_STRENGTH.search(folded_text)
+        if strength is not None and (abs(value) < _MIN_HIGH_CORRELATION) == bool(strength["high"]):
+            yield "a correlation called otherwise"
+    if _NEGATION.search(folded_text):
+        return
+    if claim.figures == ("RSI",):
+        state = OVERBOUGHT_OR_OVERSOLD.search(folded_text)
+        if state is not None and (value > _RSI_MIDDLE) != bool(state["over"]):
+            yield "an RSI called otherwise"
+    else:
+        direction = _TOGETHER.search(folded_text)
+        if direction is not None and (value > 0) != bool(direction["same"]):
+            yield "a correlation of the other sign"
 
 
 def _differ(claims: Sequence[Claim]) -> bool:
@@ -337,12 +331,8 @@ def unbacked_statements(
         problems.append("it is not there")
     if _ALIKE.search(folded_text) and _differ(claims):
         problems.append("they are not alike")
-    if any(_is_correlation_mislabelled(folded_text, claim) for claim in claims):
-        problems.append("a correlation called otherwise")
-    if any(_is_correlation_sign_wrong(folded_text, claim) for claim in claims):
-        problems.append("a correlation of the other sign")
-    if any(_is_rsi_mislabelled(folded_text, claim) for claim in claims):
-        problems.append("an RSI called otherwise")
+    for claim in claims:
+        problems += _mislabelled(folded_text, claim)
     if _AGO.search(folded_text) and any(is_of_now(claim, facts) for claim in claims):
         problems.append("a figure of now, told of then")
     moves = [claim for claim in claims if claim.relation in _MOVES and claim.subject is not None]

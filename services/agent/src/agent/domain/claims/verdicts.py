@@ -99,12 +99,7 @@ UNKNOWN_REASONS = (
 
 
 def contradiction(
-    claim: Claim,
-    facts: Facts,
-    *,
-    is_supposed: bool = False,
-    named_figures: frozenset[str] = frozenset(),
-    is_paired: bool = False,
+    claim: Claim, facts: Facts, *, is_supposed: bool, named_figures: frozenset[str], is_paired: bool
 ) -> str | None:
     """Returns how the claim contradicts the tools: by its number, for this figure, ticker and period, or by its
     direction, comparison or rank. None if it holds or no tool returned anything about it.
@@ -181,14 +176,10 @@ def _is_derivable(number: Number, facts: Facts) -> bool:
     prices = [
         fact.value for fact in facts.facts if fact.figure in _PRICES and isinstance(fact.value, float) and fact.value
     ]
-    if number.percent:
-        return any(
-            is_rounded_from(number, (loose_number / price - 1) * 100)
-            for loose_number in facts.loose_numbers
-            for price in prices
-        )
     return any(
-        is_rounded_from(number, loose_number * price) for loose_number in facts.loose_numbers for price in prices
+        is_rounded_from(number, (loose_number / price - 1) * 100 if number.percent else loose_number * price)
+        for loose_number in facts.loose_numbers
+        for price in prices
     )
 
 
@@ -236,8 +227,7 @@ def _is_of_other_days(fact: FigureFact, claim: Claim) -> bool:
         period.partition("/") for period in claim.periods if "/" in period and not claim.has_assumed_periods
     ]
     return bool(has_range and claim_periods) and all(
-        end < first or start > (last or "9")
-        for start, _, end in ((start, slash, end or "9") for start, slash, end in claim_periods)
+        (end or "9") < first or start > (last or "9") for start, _, end in claim_periods
     )
 
 

@@ -133,18 +133,9 @@ def _reduce_market(draft: PromptDraft) -> PromptDraft:
     return replace(draft, context=reduced)
 
 
-def _trim(draft: PromptDraft) -> PromptDraft:
-    """Keeps the last 10 messages; the others become part of the summary if one is made."""
-    return replace(draft, messages=draft.messages[-MAX_TRIMMED_MESSAGES:])
-
-
-def _summarize(draft: PromptDraft) -> PromptDraft:
-    """Keeps the last 5 messages; the others become key points."""
-    return replace(draft, messages=draft.messages[-MAX_SUMMARIZED_MESSAGES:])
-
-
 _STRATEGIES: tuple[tuple[Strategy, Callable[[PromptDraft], PromptDraft]], ...] = (
     ("reduce_market_context", _reduce_market),
-    ("trim_conversation", _trim),
-    ("summarize_conversation", _summarize),
+    ("trim_conversation", lambda draft: replace(draft, messages=draft.messages[-MAX_TRIMMED_MESSAGES:])),
+    ("summarize_conversation", lambda draft: replace(draft, messages=draft.messages[-MAX_SUMMARIZED_MESSAGES:])),
 )
+"""Messages that are left out become part of the summary, if one is made."""

@@ -58,7 +58,7 @@ def copilot_sections(
     if company is not None and not company.trades:
         return _joined(
             base_layer(language, company),
-            _person(words, context, customer),
+            _user(words, context, customer, trades=False),
             _known(words, _without_trading(context)),
             _conversation(words, _without_trading(context), summary),
             _section(words["instruct"], [*(words[key] for key in SUPPORT), *_missing(words, context)]),
@@ -70,8 +70,8 @@ def copilot_sections(
     )
     return _joined(
         "\n".join(filter(None, introduction)),
-        _user(words, context, customer),
-        _market(words, context.market, _zone(context.user), language) if context.market else None,
+        _user(words, context, customer, trades=True),
+        _market(words, context.market, _zone(context.user), language) if context.market else "",
         _holdings(words, context.portfolio, context.alerts),
         _known(words, context),
         _conversation(words, context, summary),
@@ -79,7 +79,7 @@ def copilot_sections(
     )
 
 
-def _joined(*sections: str | None) -> str:
+def _joined(*sections: str) -> str:
     return "\n\n".join(section for section in sections if section)
 
 
@@ -94,27 +94,17 @@ def _without_trading(context: FullContext) -> FullContext:
     )
 
 
-def _person(words: Words, context: FullContext, customer: Customer) -> str:
-    """The section about a customer of a company without trading."""
+def _user(words: Words, context: FullContext, customer: Customer, *, trades: bool) -> str:
     user = context.user
     language = user.language if user else customer.language
-    facts = [
-        (words["name"], user.name if user else None),
-        (words["language"], words.get(f"languages.{language[:2]}", language)),
-        (words["timezone"], _timezone(words, context)),
-    ]
-    return _section(words["user"], (f"{name}: {one_line(value)}" for name, value in facts if value))
-
-
-def _user(words: Words, context: FullContext, customer: Customer) -> str:
-    user = context.user
-    plan = user.plan if user else customer.plan
-    language = user.language if user else customer.language
-    facts = [
-        (words["name"], user.name if user else None),
-        (words["plan"], plan),
+    trading_facts = [
+        (words["plan"], user.plan if user else customer.plan),
         (words["risk"], words.get(f"risks.{user.risk_profile}") if user else None),
         (words["experience"], words.get(f"experiences.{user.experience}") if user else None),
+    ]
+    facts = [
+        (words["name"], user.name if user else None),
+        *(trading_facts if trades else ()),
         (words["language"], words.get(f"languages.{language[:2]}", language)),
         (words["timezone"], _timezone(words, context)),
     ]
@@ -130,7 +120,7 @@ def _timezone(words: Words, context: FullContext) -> str | None:
     return f"{context.user.timezone} ({words['now']} {now})"
 
 
-def _market(words: Words, market: ContextMarket, zone: tzinfo, language: Language) -> str | None:
+def _market(words: Words, market: ContextMarket, zone: tzinfo, language: Language) -> str:
     lines: list[str] = []
     if market.status is not None:
         status = f"{words['status']}: {words[f'statuses.{market.status}']}"
@@ -145,10 +135,10 @@ def _market(words: Words, market: ContextMarket, zone: tzinfo, language: Languag
     for event in market.upcoming_events[:MAX_EVENTS]:
         about = f"{event.symbol}: " if event.symbol else ""
         lines.append(f"{event.date.isoformat()} {one_line(about + event.name)} ({words[f'impacts.{event.impact}']})")
-    return _section(words["market"], lines) if lines else None
+    return _section(words["market"], lines)
 
 
-def _holdings(words: Words, portfolio: ContextPortfolio | None, alerts: list[ActiveAlert] | None) -> str | None:
+def _holdings(words: Words, portfolio: ContextPortfolio | None, alerts: list[ActiveAlert] | None) -> str:
     lines: list[str] = []
     if portfolio is not None:
         holdings = [
@@ -167,10 +157,10 @@ def _holdings(words: Words, portfolio: ContextPortfolio | None, alerts: list[Act
         if len(alerts) > MAX_ALERTS:
             alert_texts.append(words["more"].format(count=len(alerts) - MAX_ALERTS))
         lines.append(f"{words['alerts']}: {'; '.join(alert_texts)}")
-    return _section(words["portfolio"], lines) if lines else None
+    return _section(words["portfolio"], lines)
 
 
-def _known(words: Words, context: FullContext) -> str | None:
+def _known(words: Words, context: FullContext) -> str:
     user, memory = context.user, context.memory
     lines: list[str] = []
     offered = (context.system.available_tools if context.system else None) or ()
@@ -190,19 +180,15 @@ def _known(words: Words, context: FullContext) -> str | None:
         lines.append(f"{words['preferences']}: {_facts(user.preferences, with_id=has_correction_tool)}")
     if memory is not None and memory.user_notes:
         lines.append(f"{words['notes']}: {_facts(memory.user_notes, with_id=has_correction_tool)}")
-    return _section(words["known"], lines) if lines else None
+    return _section(words["known"], lines)
 
 
 def _facts(texts: Sequence[str], *, with_id: bool) -> str:
-    return "; ".join(_fact(text, with_id=with_id) for text in texts[:MAX_NOTES])
+    """Remembered facts. `with_id`: with their ids, for a model that can have them corrected or forgotten."""
+    return "; ".join(one_line(text, 200) + (f" [{fact_id(text)}]" if with_id else "") for text in texts[:MAX_NOTES])
 
 
-def _fact(text: str, *, with_id: bool) -> str:
-    """A remembered fact. `with_id`: with its id, for a model that can have it corrected or forgotten."""
-    return one_line(text, 200) + (f" [{fact_id(text)}]" if with_id else "")
-
-
-def _conversation(words: Words, context: FullContext, summary: str | None) -> str | None:
+def _conversation(words: Words, context: FullContext, summary: str | None) -> str:
     lines: list[str] = []
     if summary:
         lines.append(f"{words['summary']}: {one_line(summary, MAX_SUMMARY_LENGTH)}")
@@ -212,7 +198,7 @@ def _conversation(words: Words, context: FullContext, summary: str | None) -> st
             lines.append(f"{words['topics']}: {', '.join(one_line(topic, 80) for topic in conversation.recent_topics)}")
         if conversation.mentioned_symbols:
             lines.append(f"{words['mentioned']}: {', '.join(map(one_line, conversation.mentioned_symbols))}")
-    return _section(words["conversation"], lines) if lines else None
+    return _section(words["conversation"], lines)
 
 
 def _missing(words: Words, context: FullContext) -> list[str]:
@@ -221,7 +207,9 @@ def _missing(words: Words, context: FullContext) -> list[str]:
 
 
 def _section(title: str, lines: Iterable[str]) -> str:
-    return "\n".join([f"## {title}", *(f"- {line}" for line in lines)])
+    """A section with its lines; empty without lines."""
+    items = [f"- {line}" for line in lines]
+    return "\n".join([f"## {title}", *items]) if items else ""
 
 
 def _price(symbol: RelevantSymbol, zone: tzinfo) -> str:

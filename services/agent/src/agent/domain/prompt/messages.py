@@ -22,6 +22,11 @@ INTERRUPTED = json.dumps(
 """Replaces the result of a call that never returned: providers reject a conversation with a call without a result."""
 
 
+def task_messages(task: str, text: str) -> list[dict[str, Any]]:
+    """The messages of a call about one text: what is to be done, and the text, which is data."""
+    return [{"role": "system", "content": task}, {"role": "user", "content": text}]
+
+
 def alternating_messages(spoken: Iterable[tuple[bool, str]]) -> list[dict[str, Any]]:
     """Turns (mine, text) pairs into user and assistant messages. Successive messages of one side are joined, empty ones
     left out."""

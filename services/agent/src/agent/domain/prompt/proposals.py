@@ -1,12 +1,14 @@
 """The prompt by which a small model proposes changes to a user's remembered facts, and the parser of its answer."""
 
 import json
-from typing import Any, cast
+from contextlib import suppress
 
 from pydantic import ValidationError
 
+from agent.domain.prompt.messages import task_messages
+from agent.domain.texts import json_in
 from agent.texts import TEXTS
-from contracts.json_values import JsonObject
+from contracts.json_values import JsonObject, is_list, object_of
 from contracts.languages import Language
 from contracts.proposal_rpc import MAX_PROPOSALS, FactProposal, ProposalGround
 
@@ -30,27 +32,17 @@ def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonOb
         statements.insert(0, text)
     shown = {"said": statements, "facts": [{"id": fact.id, "fact": fact.fact} for fact in ground.facts]}
     task = TEXTS["prompt.proposals"].in_language(language).format(form=_FORM, none=_NONE)
-    return [
-        {"role": "system", "content": task},
-        {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
-    ]
+    return task_messages(task, json.dumps(shown, ensure_ascii=False))
 
 
 def parse_proposals(text: str) -> list[FactProposal] | None:
-    """The proposals in a model's answer, at most `MOST_PROPOSALS`; malformed ones are left out. None if the answer has
+    """The proposals in a model's answer, at most `MAX_PROPOSALS`; malformed ones are left out. None if the answer has
     another format."""
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        answer: Any = json.loads(text[start : end + 1]) if start >= 0 else None
-    except ValueError:
-        return None
-    changes = cast("JsonObject", answer).get("changes") if isinstance(answer, dict) else None
-    if not isinstance(changes, list):
+    changes = object_of(json_in(text, "{}")).get("changes")
+    if not is_list(changes):
         return None
     proposals: list[FactProposal] = []
-    for change in cast("list[Any]", changes):
-        try:
+    for change in changes:
+        with suppress(ValidationError):
             proposals.append(FactProposal.model_validate(change))
-        except ValidationError:
-            continue
     return proposals[:MAX_PROPOSALS]

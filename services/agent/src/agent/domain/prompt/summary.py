@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 
 from agent.domain.context.compression import PromptMessage
+from agent.domain.prompt.messages import task_messages
 from agent.texts import TEXTS
 from contracts.json_values import JsonObject
 from contracts.languages import Language
@@ -24,7 +25,5 @@ def summary_messages(earlier: str | None, said: Iterable[PromptMessage], languag
             break
         lines.append({"by": "copilot" if message.mine else "customer", "text": text})
     transcript = {"earlierSummary": earlier, "messages": lines[::-1]}
-    return [
-        {"role": "system", "content": TEXTS["prompt.summary"].in_language(language)},
-        {"role": "user", "content": json.dumps(transcript, ensure_ascii=False)},
-    ]
+    task = TEXTS["prompt.summary"].in_language(language)
+    return task_messages(task, json.dumps(transcript, ensure_ascii=False))
