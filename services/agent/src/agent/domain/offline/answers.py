@@ -62,18 +62,17 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     if wish.withheld:
         return needs_a_plan(wish.withheld, language, customer="search_memory" in offered)
     if wish.intent is Intent.UNREAD:
-        return _say("unread_order", language, word=wish.shown)
-    if wish.intent is Intent.UNLISTED and wish.shown:
-        return _say("symbols_there", language, symbols=wish.shown)
+        return _say("unread_order", language, word=wish.words)
+    if wish.intent is Intent.UNLISTED and wish.words:
+        return _say("symbols_there", language, symbols=wish.words)
     if wish.intent is Intent.ABILITIES:
         return abilities(offered, language)
     if wish.missing == ("symbol",):
-        group = "" if wish.way else wish.shown
-        return information_needed("symbols", language, group=group) if group else information_needed("symbol", language)
+        return information_needed("symbols" if wish.words else "symbol", language, group=wish.words)
     if "quantity" in wish.missing and not wish.way and {"symbol", "side"} <= wish.calls[0][1].keys():
         return how_many(wish.calls[0][1], language)
     if wish.intent is Intent.CHOSEN:
-        return f"{wish.shown}\n{_say('chosen', language)}"
+        return f"{wish.words}\n{_say('chosen', language)}"
     if wish.missing == ("when",):
         return _say("no_later", language)
     if wish.missing:

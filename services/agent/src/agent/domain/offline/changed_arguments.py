@@ -8,7 +8,7 @@ from agent.domain.offline import order_words, slots, talk_words
 from agent.domain.offline.changes import argument_to_change, change_in, is_like_price, kept_in, share_in, spent_in
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
-from agent.domain.offline.wishes import Wish
+from agent.domain.offline.wishes import RELATIVE_WAYS, Wish
 from agent.domain.text_features import numbers_in
 
 ORDER = "create_paper_order"
@@ -95,18 +95,18 @@ def with_figures(
     return merged_arguments if merged_arguments != arguments else None
 
 
-def new_level(normalized: str, earlier: Wish, new_arguments: Mapping[str, Any]) -> str:
-    """The new amount or price of an order that is computed from it; "" if the text has none."""
+def new_level(normalized: str, earlier: Wish, new_arguments: Mapping[str, Any]) -> float:
+    """The new amount or price of an order that is computed from it; 0 if the text has none."""
     if earlier.way == "at_level" and "limit_price" in new_arguments:
-        return str(new_arguments["limit_price"])
+        return float(new_arguments["limit_price"])
     if order_words.SAYS_SIDE.search(normalized):
-        return ""  # it is another order
+        return 0.0  # it is another order
     figure = spent_in(normalized) or float(new_arguments.get("quantity", 0))
     if earlier.way == "at_level":
-        is_plausible = is_like_price(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})
+        is_plausible = is_like_price(figure, {**earlier.calls[0][1], "limit_price": earlier.amount})
     else:
-        is_plausible = figure > float(earlier.shown) / 5  # a figure of this size is money, and not a quantity
-    return str(figure) if is_plausible else ""
+        is_plausible = figure > earlier.amount / 5  # a figure of this size is money, and not a quantity
+    return figure if is_plausible else 0.0
 
 
 def changes_listed(
@@ -120,7 +120,7 @@ def changes_listed(
     last_tool = earlier.calls[0][0] if earlier is not None and phrase is None else ""
     names_listed_alert = phrase is None and listed_by == "list_alerts" and ordinal_in(normalized) is not None
     was_relative_alert = (
-        last_tool == "create_alert" and earlier is not None and earlier.way == "from_now"
+        last_tool == "create_alert" and earlier is not None and earlier.way in RELATIVE_WAYS
     )  # its price was computed
     if (
         last_tool == "list_alerts"

@@ -60,7 +60,7 @@ def answer_otherwise(
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         listed_symbols = ", ".join((market or {}).get("symbols", ()))
-        return SayText(plain_answer(Wish(Intent.UNLISTED, shown=listed_symbols), language))
+        return SayText(plain_answer(Wish(Intent.UNLISTED, words=listed_symbols), language))
     if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:
         return SayText(information_needed("symbol", language))
     # Figures that tools gave are repeated; a quoted page does not contain what it is asked for now.

@@ -84,7 +84,7 @@ def one_of_several(earlier: Wish, own: Sequence[str], normalized: str) -> Wish |
         return (
             Wish(Intent.TOOL, others, way="cancel")
             if len(others) == 1
-            else Wish(Intent.UNREAD, shown=normalized.strip())
+            else Wish(Intent.UNREAD, words=normalized.strip())
         )
     if len(own) == 1 and own[0] in order_symbols:
         return replace(earlier, calls=(orders[order_symbols.index(own[0])],))
