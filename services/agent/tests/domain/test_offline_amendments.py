@@ -247,3 +247,7 @@ def test_an_alert_that_lacked_its_share_is_prepared_once_the_share_is_named(
 def test_what_a_prediction_is_based_on_is_another_plans() -> None:
     pro = {name: schema for name, schema in SCHEMAS.items() if name != "get_ml_features"}
     assert wish_in("why?", pro, ["will MSFT go up?"]).withheld == "get_ml_features"
+
+
+def test_a_correlation_without_shares_has_no_other_time() -> None:
+    assert wish_in("la última", SCHEMAS, ["Buenos días", "correlación entre las dos"]).calls == ()

@@ -28,7 +28,7 @@ from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.order_words import condition_in
 from agent.domain.offline.slots import Schema, missing_arguments, only_figures
 from agent.domain.offline.small_talk import small_talk_in
-from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Wish
+from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Way, Wish
 from agent.domain.text_features import number_of
 
 _ANOTHER = re.compile(r"\b(?:another|otr[oa])\b")
@@ -294,7 +294,7 @@ def _with_arguments(earlier: Wish, arguments: dict[str, Any], missing: tuple[str
     has_figure = "quantity" in arguments if way == "spend" else any(name.endswith("_price") for name in arguments)
     if way in _COMPUTED_ARGUMENTS and not has_figure:
         return replace(earlier, calls=((tool, arguments), (cancelling_tool, old_arguments)))
-    ways = {"sell": "resell", "stop": "resell", "resell": "resell"}
+    ways: dict[Way, Way] = {"sell": "resell", "stop": "resell", "resell": "resell"}
     return Wish(
         Intent.TOOL,
         ((tool, arguments), (cancelling_tool, old_arguments)),

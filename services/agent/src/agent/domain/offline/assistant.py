@@ -12,6 +12,7 @@ from datetime import date
 from typing import Any
 
 from agent.domain.offline.answers import (
+    CITED,
     NOTICE,
     answer_from,
     is_empty_answer,
@@ -20,12 +21,10 @@ from agent.domain.offline.answers import (
     nobody_yet,
     not_understood,
     offers_person,
-    one_at_a_time,
     plain_answer,
-    plan_answer,
     price_with_other_readings,
+    say,
     search_unavailable,
-    tools_unavailable,
     user_facts_answer,
 )
 from agent.domain.offline.calls import OF_PUBLICATION, of_this_year
@@ -62,7 +61,6 @@ _AGENT_TOOLS = {HAND_OFF, "market_analysis"}
 DEMO = "demo"
 """Id of the development stack's company."""
 NO_KNOWLEDGE = KnowledgeFound()
-_CITED = re.compile(r"\[\d")
 _TOOLS_WITH_DAY = (
     *OF_PUBLICATION, "get_ohlcv", "get_indicators", "get_price", "market_snapshot", "get_performance",
     "market_analysis",
@@ -134,8 +132,10 @@ def respond(
     response = _completed(request, _response(request))
     if isinstance(response, UseTools):
         return response if not last else request.plain_answer(Wish(Intent.UNKNOWN))
-    text = f"{response.text}\n{one_at_a_time(request.wish.later, language)}" if request.wish.later else response.text
-    if is_foreign and (is_unknown(text) or _CITED.search(text)):
+    text = response.text
+    if request.wish.later:
+        text = f"{text}\n{say('one_at_a_time', language, text=request.wish.later)}"
+    if is_foreign and (is_unknown(text) or CITED.search(text)):
         text = not_understood("" if is_unknown(text) else text, language)
     text = f"{rule_answer}\n\n{text}" if rule_answer else text
     # Markdown takes a line directly after a list for a part of its last item.
@@ -273,7 +273,7 @@ def _site_answer(request: _Request) -> SayText | UseTools:
     if request.knowledge is None or not request.has_knowledge:
         return from_site(site_question, request.results, last=request.is_last)
     response = from_knowledge(site_question, request.knowledge)
-    is_no_answer = not _CITED.search(response.text) or (request.asks_whether and is_empty_answer(response.text))
+    is_no_answer = not CITED.search(response.text) or (request.asks_whether and is_empty_answer(response.text))
     return request.plain_answer(request.wish) if request.wish.withheld and is_no_answer else response
 
 
@@ -300,11 +300,11 @@ def _completed(request: _Request, response: SayText | UseTools) -> SayText | Use
             response = request.plain_answer(Wish(Intent.UNKNOWN))
     is_unserved = wish.withheld is not None or is_unknown(response.text)
     if is_unserved and request.plan and not set(request.offered) - _AGENT_TOOLS:
-        response = SayText(tools_unavailable(language))
+        response = SayText(say("tools_away", language))  # customers have some tools on every plan
     if request.plan and not wish.calls and MY_PLAN.search(plain(question)):
         has_more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
         addition = f"\n{response.text}" if has_more else ""
-        response = SayText(plan_answer(request.plan, language) + addition)
+        response = SayText(say("own_plan", language, plan=request.plan.capitalize()) + addition)
     return response
 
 
@@ -340,10 +340,8 @@ def _read_wish(
     wish = wish_in(question, offered, earlier_questions, trades=trades)
     if not trades or wish.intent is Intent.REMINDER:
         return question, wish
-    current_time, market_closed = (
-        (market or {}).get("current_time"),
-        (market or {}).get("status") in ("after_hours", "closed"),
-    )
+    current_time = (market or {}).get("current_time")
+    market_closed = (market or {}).get("status") in ("after_hours", "closed")
     today = date.fromisoformat(str(current_time)[:10]) if current_time else date.today()
     dated_question = with_past_days(since_then(question, earlier_questions), today, is_session_over=market_closed)
     if (past_day := days_ago(question, today)) is not None:

@@ -82,7 +82,7 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
         return sale(phrase.way, tool, schema, parsed)
     if phrase.way and (computed := _with_price(phrase, parsed, has_portfolio="get_portfolio" in schemas)) is not None:
         return computed
-    properties = schema.get("properties") or {}
+    properties: Schema = schema.get("properties") or {}
     if "symbol" in properties and len(parsed.symbols) > 1 and "quantity" not in properties:
         parts = (replace(parsed, symbols=(symbol,)) for symbol in parsed.symbols)
         return Wish(Intent.TOOL, tuple((tool, arguments_for(tool, schema, part) | time_arguments) for part in parts))

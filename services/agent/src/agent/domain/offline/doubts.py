@@ -11,6 +11,7 @@ from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import FREE_OR_PAID, gives_count, inherited_keys
 from agent.domain.offline.evidence import has_evidence
 from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.kinds import name_of
 from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.months import covers_month
 from agent.domain.offline.other_cases import is_another_case
@@ -265,7 +266,7 @@ def _is_of_named_row(question: str, antecedent: str, chosen: Sequence[Excerpt]) 
     """Whether a question for the price or the duration of something mentioned before is answered by the table row of
     that name."""
     antecedent_keys = frozenset[str]().union(*terms(antecedent).values())
-    row_names = [significant_words(excerpt.text.partition(":")[0]) for excerpt in chosen if excerpt.is_table_row]
+    row_names = [significant_words(name_of(excerpt)) for excerpt in chosen if excerpt.is_table_row]
     return (
         lacks_subject(question)
         and len(row_names) == len(chosen)
@@ -303,11 +304,9 @@ def _more_similar_section(
     """The section that is most similar to the question, if it leads the chosen sections by `_MIN_SIMILARITY_LEAD`."""
     most_similar = max(sections, key=lambda section: similarity_of(section, candidates))
     chosen_similarity = max(similarity_of(section, candidates) for section in chosen_sections)
-    return (
-        most_similar
-        if similarity_of(most_similar, candidates) >= max(MIN_SIMILARITY, chosen_similarity + _MIN_SIMILARITY_LEAD)
-        else None
-    )
+    if similarity_of(most_similar, candidates) >= max(MIN_SIMILARITY, chosen_similarity + _MIN_SIMILARITY_LEAD):
+        return most_similar
+    return None
 
 
 def _section_headed_by_topic(

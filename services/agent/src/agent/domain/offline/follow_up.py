@@ -10,14 +10,14 @@ from agent.domain.offline.changed_arguments import ORDER
 from agent.domain.offline.changes import Change, change_in, share_in
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, only_figures, tool_value
-from agent.domain.offline.wishes import Wish
+from agent.domain.offline.wishes import Way, Wish
 from agent.domain.text_features import numbers_in
 
 LATER_TIME = ("when",)
 """What an order for a later time lacks; orders cannot be scheduled."""
 MAX_FOLLOW_UP_WORDS = 7
 """Maximum words of a follow-up."""
-REPLACING_WAYS = {ORDER: "replace", "create_alert": "replace_listed"}
+REPLACING_WAYS: dict[str, Way] = {ORDER: "replace", "create_alert": "replace_listed"}
 """By tool whose result is replaced when it changes: the way that does it."""
 
 

@@ -211,7 +211,7 @@ def is_row_named(query: Query, passage: Excerpt) -> bool:
 
 def _names_topic(query: Query, row: Excerpt) -> bool:
     """Whether a row's name contains a word that the question is about."""
-    name_keys = keys_in(row.text.partition(":")[0])
+    name_keys = keys_in(name_of(row))
     return any(query[word] & name_keys for word in topic_words(query))
 
 
@@ -226,7 +226,7 @@ def _rows_of_kind(query: Query, passages: Sequence[Excerpt], coverages: Sequence
     other_keys = [
         keys for word, keys in query.items() if not (word[0] == "=" or keys in kind_keys or keys & shapes.PRICE_OR_TIME)
     ]
-    is_named = any(keys & keys_in(passage.text.partition(":")[0]) for keys in other_keys for passage in rows)
+    is_named = any(keys & keys_in(name_of(passage)) for keys in other_keys for passage in rows)
     return rows[:MAX_SHOWN] if kind_keys and not is_named and len(rows) > 1 else []
 
 

@@ -15,8 +15,8 @@ from agent.domain.offline.answers import (
     cash_left,
     if_all_moved,
     if_moved,
-    information_needed,
     multiplied,
+    say,
     stop_later,
 )
 from agent.domain.offline.conditions import as_waiting
@@ -99,7 +99,7 @@ def _ending(wish: Wish, lookup: str, body: dict[str, Any], language: Language) -
     """The cancellation or deletion of the order or alert that is meant, or of all; or the question which one."""
     tool, arguments = wish.calls[0]
     kind, name = _RESULT_FIELDS[wish.way]
-    matching = [
+    matching: list[dict[str, Any]] = [
         listed
         for listed in _matching(_rows(body, kind), arguments)
         if listed["symbol"] not in arguments.get("spared", ())
@@ -178,8 +178,8 @@ def _ask_which(
     """The question which one is meant, with the candidates; or the remark that there is none."""
     lines = answer_from(lookup, {}, {kind: matching}, "", language)
     if not matching:
-        return information_needed("none", language) if _rows(body, kind) else lines
-    return f"{information_needed('several', language)}\n{lines}"
+        return say("which.none", language) if _rows(body, kind) else lines
+    return f"{say('which.several', language)}\n{lines}"
 
 
 def _with_new_figure(old: dict[str, Any], updates: dict[str, Any]) -> dict[str, Any]:
@@ -331,15 +331,13 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
         order = {name: value for name, value in arguments.items() if name not in ("share", "spared")}
         calls = tuple((tool, {**order, "symbol": position["symbol"], "quantity": position["quantity"]})
                       for position in positions if position["symbol"] not in spared)  # fmt: skip
-        return UseTools(calls) if calls else SayText(information_needed("position", language))
+        return UseTools(calls) if calls else SayText(say("which.position", language))
     if not positions:
         later = f" {stop_later(float(arguments['stop_price']), language)}" if "stop_price" in arguments else ""
-        return SayText(information_needed("position", language) + later)
+        return SayText(say("which.position", language) + later)
     if len(positions) > 1:
         return SayText(
-            information_needed(
-                "positions", language, names=", ".join(str(position["symbol"]) for position in positions)
-            )
+            say("which.positions", language, names=", ".join(str(position["symbol"]) for position in positions))
         )
     call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *_DISTANCES)}
     for name, price in _DISTANCES.items():
@@ -351,7 +349,7 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
         float(positions[0]["quantity"]) * float(arguments.get("share", 1)) - float(arguments.get("kept", 0)), 6
     )
     if amount <= 0:
-        return SayText(information_needed("fewer", language))
+        return SayText(say("which.fewer", language))
     call.setdefault("quantity", floor(amount) if amount >= 1 else amount)
     return UseTools(((tool, call),))
 
