@@ -227,3 +227,27 @@ def test_an_order_that_is_left_as_it_is_is_not_cancelled(said: str) -> None:
 )
 def test_what_is_meant_after_what_was_said_before(text: str, before: str, tool: str, arguments: dict[str, Any]) -> None:
     assert wish_in(text, SCHEMAS, [before]).calls[0] == (tool, arguments)
+
+
+@pytest.mark.parametrize(
+    ("follow_up", "arguments", "missing"),
+    [
+        ("and AAPL above 150", {"symbol": "AAPL", "condition": ">=", "price": 150.0}, ()),
+        ("and if it drops to 600?", {"condition": "<=", "price": 600.0}, ("symbol",)),
+        ("y si baja a 600", {"condition": "<=", "price": 600.0}, ("symbol",)),
+    ],
+)
+def test_an_alert_that_lacked_its_share_is_prepared_once_the_share_is_named(
+    follow_up: str, arguments: dict[str, Any], missing: tuple[str, ...]
+) -> None:
+    wish = wish_in(follow_up, SCHEMAS, ["hello", "alert me when it hits 700"])
+    assert (wish.calls, wish.missing) == ((("create_alert", arguments),), missing)
+
+
+def test_what_a_prediction_is_based_on_is_another_plans() -> None:
+    pro = {name: schema for name, schema in SCHEMAS.items() if name != "get_ml_features"}
+    assert wish_in("why?", pro, ["will MSFT go up?"]).withheld == "get_ml_features"
+
+
+def test_a_correlation_without_shares_has_no_other_time() -> None:
+    assert wish_in("la última", SCHEMAS, ["Buenos días", "correlación entre las dos"]).calls == ()

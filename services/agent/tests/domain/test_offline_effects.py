@@ -82,7 +82,7 @@ def test_the_word_that_stands_in_the_way_is_named() -> None:
 def test_the_only_one_of_a_list_is_not_ended_for_another_share(text: str) -> None:
     before: Sequence[str] = ["which alerts are on"]
     chosen = chosen_item(text, "Your alerts:\n- MSFT <= 25.00", SCHEMAS, before)
-    assert chosen is None or not chosen.shown
+    assert chosen is None or not chosen.words
 
 
 def test_what_lacks_its_side_is_asked_for_it() -> None:

@@ -86,7 +86,7 @@ def test_what_orders_nothing_prepares_no_order(text: str) -> None:
 )
 def test_money_is_money_and_no_number_of_shares(text: str, sum_of_money: float) -> None:
     wish = read(text)
-    assert (wish.way, float(wish.shown)) == ("spend", sum_of_money)
+    assert (wish.way, wish.amount) == ("spend", sum_of_money)
     assert "quantity" not in wish.calls[0][1]
 
 

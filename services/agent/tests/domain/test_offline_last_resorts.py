@@ -68,16 +68,16 @@ def test_an_unread_message_gets_what_helps_there(texts: list[str], answer: str) 
 @pytest.mark.parametrize(
     ("before", "text", "expected"),
     [
-        ("buy 3 MSFT", "what does it cost in total?", ("part", "3.0")),
-        ("buy 3 MSFT at 29", "hmm, 50 is too many? how much would that be", ("part", "50.0@29.0")),
-        ("", "how many microsofts would that get me", ("means", "")),
-        ("", "si compro mil quinientos dólares de IBM, ¿cuántas acciones serían?", ("affordable", "1500")),
-        ("", "what would 1000 in IBM a year ago be worth now", ("grown", "1000.0")),
+        ("buy 3 MSFT", "what does it cost in total?", ("part", 3, None)),
+        ("buy 3 MSFT at 29", "hmm, 50 is too many? how much would that be", ("part", 50, 29)),
+        ("", "how many microsofts would that get me", ("means", 0, None)),
+        ("", "si compro mil quinientos dólares de IBM, ¿cuántas acciones serían?", ("affordable", 1500, None)),
+        ("", "what would 1000 in IBM a year ago be worth now", ("grown", 1000, None)),
     ],
 )
-def test_what_an_order_or_a_sum_comes_to(before: str, text: str, expected: tuple[str, str]) -> None:
+def test_what_an_order_or_a_sum_comes_to(before: str, text: str, expected: tuple[str, float, float | None]) -> None:
     wish = wish_in(text, SCHEMAS, [before] if before else [])
-    assert (wish.way, wish.shown) == expected
+    assert (wish.way, wish.amount, wish.unit_price) == expected
 
 
 def test_a_sum_of_a_year_ago_is_multiplied_by_the_return_since() -> None:
@@ -101,14 +101,14 @@ def test_a_yes_or_a_no_after_another_question_than_the_orders_is_told_what_waits
 @pytest.mark.parametrize(
     ("text", "condition", "share"),
     [
-        ("set alert msft +3%", ">=", "1.03"),
-        ("ibm alert -5%", "<=", "0.95"),
-        ("tell me when ibm is up 5%", ">=", "1.05"),
+        ("set alert msft +3%", ">=", 1.03),
+        ("ibm alert -5%", "<=", 0.95),
+        ("tell me when ibm is up 5%", ">=", 1.05),
     ],
 )
-def test_an_alert_at_so_many_per_cent_with_a_sign(text: str, condition: str, share: str) -> None:
+def test_an_alert_at_so_many_per_cent_with_a_sign(text: str, condition: str, share: float) -> None:
     wish = wish_in(text, SCHEMAS)
-    assert (wish.way, wish.calls[0][1]["condition"], wish.shown) == ("from_now", condition, share)
+    assert (wish.way, wish.calls[0][1]["condition"], wish.amount) == ("at_share", condition, share)
 
 
 @pytest.mark.parametrize(
@@ -144,13 +144,13 @@ def test_what_is_only_imagined_or_cannot_be_waited_for_changes_no_order(text: st
 
 def test_another_sum_or_what_is_to_be_kept_is_no_number_of_shares() -> None:
     wish = wish_in("no, $100", SCHEMAS, ["buy 3 FB"])
-    assert (wish.way, wish.shown, "quantity" in wish.calls[0][1]) == ("spend", "100.0", False)
+    assert (wish.way, wish.amount, "quantity" in wish.calls[0][1]) == ("spend", 100, False)
     assert wish_in("no, keep 1", SCHEMAS, ["sell all my IBM"]).calls[0][1]["kept"] == 1.0
 
 
 def test_a_sum_to_spend_stays_one_at_a_limit() -> None:
     wish = wish_in("sí pero a límite 27", SCHEMAS, ["compra acciones de msft por valor de 3.000 dólares"])
-    assert (wish.way, wish.shown, wish.calls[0][1]["limit_price"]) == ("spend", "3000.0", 27.0)
+    assert (wish.way, wish.amount, wish.calls[0][1]["limit_price"]) == ("spend", 3000, 27.0)
 
 
 def test_a_day_without_its_year_is_the_last_one() -> None:
@@ -162,7 +162,7 @@ def test_a_sum_whose_share_is_asked_for_stays_the_sum() -> None:
     before = ["put 5k into whichever is cheaper, apple or ibm"]
     assert wish_in(before[0], SCHEMAS).missing == ("symbol",)
     wish = wish_in("ok apple then", SCHEMAS, before)
-    assert (wish.calls[0][1]["symbol"], wish.way, wish.shown, wish.missing) == ("AAPL", "spend", "5000.0", ())
+    assert (wish.calls[0][1]["symbol"], wish.way, wish.amount, wish.missing) == ("AAPL", "spend", 5000, ())
 
 
 def test_money_at_risk_is_a_share_of_the_capital() -> None:

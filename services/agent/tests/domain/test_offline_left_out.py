@@ -141,7 +141,7 @@ def test_what_a_follow_up_or_question_asks_for(texts: tuple[str, ...], call: tup
 
 def test_another_sum_is_counted_in_the_same_share() -> None:
     wish = read("and with 3000?", "how many shares of IBM can i buy with 2000")
-    assert (wish.way, float(wish.shown)) == ("affordable", 3000)
+    assert (wish.way, wish.amount) == ("affordable", 3000)
 
 
 def test_of_all_shares_no_ranking_is_made() -> None:

@@ -17,8 +17,8 @@ SELL_STOP: dict[str, Any] = {"symbol": "MSFT", "side": "sell", "quantity": 5.0, 
 @pytest.mark.parametrize("said", ["I want 3000 dollars worth of ibm", "quiero 3000 euros de ibm", "dame 3000 $ de ibm"])
 def test_who_wants_so_much_money_of_a_share_buys_for_that_sum(said: str) -> None:
     wish = wish_in(said, SCHEMAS)
-    assert (wish.calls[0][1], wish.way, wish.shown) == (
-        {"symbol": "IBM", "side": "buy", "order_type": "market"}, "spend", "3000.0",
+    assert (wish.calls[0][1], wish.way, wish.amount) == (
+        {"symbol": "IBM", "side": "buy", "order_type": "market"}, "spend", 3000,
     )  # fmt: skip
 
 
@@ -220,7 +220,7 @@ def test_what_the_cash_buys_is_told() -> None:
 )  # fmt: skip
 def test_an_order_of_which_something_was_not_read_is_not_prepared(said: str, word: str) -> None:
     wish = wish_in(said, SCHEMAS)
-    assert (wish.intent, wish.shown, wish.calls) == (Intent.UNREAD, word, ())
+    assert (wish.intent, wish.words, wish.calls) == (Intent.UNREAD, word, ())
     assert word in plain_answer(wish, "en")
 
 
@@ -248,9 +248,9 @@ def test_a_question_or_a_figure_that_is_not_meant_changes_no_order(
 
 @pytest.mark.parametrize(
     ("before", "said", "sum_"),
-    [("", "buy ibm for 5000", "5000.0"), ("how many ibm for 5000", "buy half of that", "2500.0"),
-     ("buy 5000 dollars of ibm", "half that", "2500.0")],
+    [("", "buy ibm for 5000", 5000), ("how many ibm for 5000", "buy half of that", 2500),
+     ("buy 5000 dollars of ibm", "half that", 2500)],
 )  # fmt: skip
-def test_an_order_for_a_sum_or_half_of_it(before: str, said: str, sum_: str) -> None:
+def test_an_order_for_a_sum_or_half_of_it(before: str, said: str, sum_: float) -> None:
     wish = wish_in(said, SCHEMAS, [before] if before else [])
-    assert (wish.calls[0][0], wish.way, wish.shown) == ("create_paper_order", "spend", sum_)
+    assert (wish.calls[0][0], wish.way, wish.amount) == ("create_paper_order", "spend", sum_)

@@ -33,14 +33,15 @@ _BEGINNINGS = tuple(
     said.partition("{")[0] for key in _EMPTY_ANSWER_KEYS for said in TEXTS[f"offline.{key}"].by_language.values()
 )
 """Beginnings of answers that say that nothing is known, or only something related."""
-_CITED = re.compile(r"\[\d")
+CITED = re.compile(r"\[\d")
 _DEMO_EXAMPLE = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
 NOT_ASKED = "NOT_ASKED"
 """Error code of a call that the user's own words did not ask for."""
 _OFFERING_A_PERSON = (Intent.UPSET, Intent.WAITED, Intent.WRONGED)
 
 
-def _say(key: str, language: Language, **parts: object) -> str:
+def say(key: str, language: Language, **parts: object) -> str:
+    """The text of that key in the table `[offline]`, with its parts filled in."""
     return TEXTS[f"offline.{key}"].in_language(language).format(**parts)
 
 
@@ -62,24 +63,23 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     if wish.withheld:
         return needs_a_plan(wish.withheld, language, customer="search_memory" in offered)
     if wish.intent is Intent.UNREAD:
-        return _say("unread_order", language, word=wish.shown)
-    if wish.intent is Intent.UNLISTED and wish.shown:
-        return _say("symbols_there", language, symbols=wish.shown)
+        return say("unread_order", language, word=wish.words)
+    if wish.intent is Intent.UNLISTED and wish.words:
+        return say("symbols_there", language, symbols=wish.words)
     if wish.intent is Intent.ABILITIES:
         return abilities(offered, language)
     if wish.missing == ("symbol",):
-        group = "" if wish.way else wish.shown
-        return information_needed("symbols", language, group=group) if group else information_needed("symbol", language)
+        return say("which.symbols" if wish.words else "which.symbol", language, group=wish.words)
     if "quantity" in wish.missing and not wish.way and {"symbol", "side"} <= wish.calls[0][1].keys():
         return how_many(wish.calls[0][1], language)
     if wish.intent is Intent.CHOSEN:
-        return f"{wish.shown}\n{_say('chosen', language)}"
+        return f"{wish.words}\n{say('chosen', language)}"
     if wish.missing == ("when",):
-        return _say("no_later", language)
+        return say("no_later", language)
     if wish.missing:
         labels = TEXTS.section("offline.parts")
         parts = ", ".join(labels[name].in_language(language) if name in labels else name for name in wish.missing)
-        return _say("exact_figure" if wish.way else "missing", language, parts=parts)
+        return say("exact_figure" if wish.way else "missing", language, parts=parts)
     talk = TEXTS.section("offline.talk").get(wish.intent.name.lower())
     if talk is None:
         return unknown(language, missed_before=missed_before)
@@ -98,75 +98,66 @@ def unknown(
     """The answer that nothing known answers the question for certain, with the offer of a person. `possible_answers`
     may be the answer all the same, `related` is only near it; each is quoted as such. `unknown_word` is the word of the
     question that nothing was found about."""
-    nothing_about = _say("nothing_about", language, word=unknown_word) if unknown_word else ""
+    nothing_about = say("nothing_about", language, word=unknown_word) if unknown_word else ""
     if not possible_answers and not related:
-        answer = _say("unknown_again" if missed_before else "unknown", language)
+        answer = say("unknown_again" if missed_before else "unknown", language)
         answer = f"{answer.partition(':')[0].rstrip('.')}: {nothing_about}." if unknown_word else answer
-        return f"{answer} {_OFFER[language] if missed_before else _say('person', language)}"
+        return f"{answer} {_OFFER[language] if missed_before else say('person', language)}"
     shown = [
         excerpt if excerpt.heading else replace(excerpt, heading=TITLE_END.split(excerpt.title)[0])
         for excerpt in possible_answers or related
     ]
-    quotation, offer_of_person = (
-        quoted(shown, language),
-        _OFFER[language] if missed_before else _say("otherwise", language),
-    )
-    nothing_clear = _say("nearest", language, why=nothing_about or _say("nothing_clear", language))
-    opening = f"{_UNSURE[language]} {_say('says', language)}" if possible_answers else nothing_clear
+    quotation = quoted(shown, language)
+    offer_of_person = _OFFER[language] if missed_before else say("otherwise", language)
+    nothing_clear = say("nearest", language, why=nothing_about or say("nothing_clear", language))
+    opening = f"{_UNSURE[language]} {say('says', language)}" if possible_answers else nothing_clear
     if len({excerpt.heading for excerpt in shown}) > 1:
         return f"{opening}\n{quotation}\n{offer_of_person}"
     heading = shown[0].heading
     opening_with_heading = (
-        f"{_UNSURE[language]} {_say('says_under', language, name=heading)}"
+        f"{_UNSURE[language]} {say('says_under', language, name=heading)}"
         if possible_answers
         else f"{opening} {heading}:"
     )
-    return (
-        f"{opening_with_heading}\n{quotation}\n{offer_of_person}"
-        if "\n" in quotation
-        else f"{opening_with_heading} {quotation} {offer_of_person}"
-    )
+    if "\n" in quotation:
+        return f"{opening_with_heading}\n{quotation}\n{offer_of_person}"
+    return f"{opening_with_heading} {quotation} {offer_of_person}"
 
 
 def search_unavailable(language: Language) -> str:
     """The answer that the company's pages cannot be searched now, so that an answer may exist."""
-    return _say("not_searched", language)
+    return say("not_searched", language)
 
 
 def not_understood(text: str, language: Language) -> str:
     """The answer to a message in another language: that it was not understood, followed by `text` if that quotes a
     page."""
-    notice = _say("other_language", language)
-    return f"{notice}\n{text}" if _CITED.search(text) else f"{notice} {_OFFER[language]}"
-
-
-def tools_unavailable(language: Language) -> str:
-    """The answer that no tool can be reached now; customers have some on every plan."""
-    return _say("tools_away", language)
+    notice = say("other_language", language)
+    return f"{notice}\n{text}" if CITED.search(text) else f"{notice} {_OFFER[language]}"
 
 
 def price_with_other_readings(symbol: str, price: str, readings: Sequence[str], language: Language) -> str:
     """The price of a share, for a question that may ask for more, with the questions that it may have meant."""
-    question = do_you_mean(readings, language) if readings else _say("ask_of_it", language)
-    return f"{_say('no_more_than', language, symbol=symbol, price=price)}\n{question}"
+    question = do_you_mean(readings, language) if readings else say("ask_of_it", language)
+    return f"{say('no_more_than', language, symbol=symbol, price=price)}\n{question}"
 
 
 def left_out(words: Sequence[str], language: Language) -> str:
     """The remark that some words of a question were ignored."""
-    opening, closing = _say("quotes", language)
-    return _say("left_out", language, words=", ".join(f"{opening}{word}{closing}" for word in words))
+    opening, closing = say("quotes", language)
+    return say("left_out", language, words=", ".join(f"{opening}{word}{closing}" for word in words))
 
 
 def do_you_mean(readings: Sequence[str], language: Language) -> str:
     """The question which of these sentences a message meant that was not understood, with the offer of a person."""
-    opening, closing = _say("quotes", language)
-    alternatives = _say("or", language).join(f"{opening}{reading}{closing}" for reading in readings)
-    return f"{_say('do_you_mean', language, readings=alternatives)} {_say('person', language)}"
+    opening, closing = say("quotes", language)
+    alternatives = say("or", language).join(f"{opening}{reading}{closing}" for reading in readings)
+    return f"{say('do_you_mean', language, readings=alternatives)} {say('person', language)}"
 
 
 def nobody_yet(language: Language) -> str:
     """The answer to somebody who asked for a person, after the conversation has returned to the assistant."""
-    return _say("nobody_yet", language)
+    return say("nobody_yet", language)
 
 
 def is_unknown(text: str) -> bool:
@@ -182,18 +173,13 @@ def is_empty_answer(text: str) -> bool:
 def repeated_answer(text: str, language: Language) -> str:
     """The last answer once more, since it contains what is asked for now."""
     answer = text.replace(NOTICE[language], "").strip()
-    return f"{_say('again', language)}\n{answer}"
-
-
-def plan_answer(plan: str, language: Language) -> str:
-    """The customer's plan."""
-    return _say("own_plan", language, plan=plan.capitalize())
+    return f"{say('again', language)}\n{answer}"
 
 
 def user_facts_answer(facts: Sequence[str], language: Language) -> str:
     """What users have said about themselves, in their own words."""
-    opening, closing = _say("quotes", language)
-    return _say("told_before", language, facts=", ".join(f"{opening}{fact}{closing}" for fact in facts))
+    opening, closing = say("quotes", language)
+    return say("told_before", language, facts=", ".join(f"{opening}{fact}{closing}" for fact in facts))
 
 
 def offers_person(text: str) -> bool:
@@ -207,23 +193,13 @@ def abilities(offered: Collection[str], language: Language) -> str:
         ability.in_language(language) for tool, ability in TEXTS.section("offline.able").items() if tool in offered
     ]
     if not parts:
-        return _say("can_only_pass_on", language)
-    return _say("abilities", language, told="; ".join(dict.fromkeys(parts)))
-
-
-def information_needed(kind: str, language: Language, **names: str) -> str:
-    """The question for information that is needed first."""
-    return _say(f"which.{kind}", language, **names)
+        return say("can_only_pass_on", language)
+    return say("abilities", language, told="; ".join(dict.fromkeys(parts)))
 
 
 def stop_later(price: float, language: Language) -> str:
     """The remark that a stop is placed after the shares that it sells are bought."""
-    return _say("results.stop_later", language, price=figure(price, language))
-
-
-def one_at_a_time(text: str, language: Language) -> str:
-    """The remark that the message's other request was not handled."""
-    return _say("one_at_a_time", language, text=text)
+    return say("results.stop_later", language, price=figure(price, language))
 
 
 def multiplied(price: float, factor: float, language: Language) -> str:
@@ -240,14 +216,14 @@ def if_moved(quote: Mapping[str, Any], factor: float, held: float, equity: float
     price, symbol = float(quote["price"]), str(quote["symbol"])
     money = {name: number(value, language) for name, value in
              (("price", price), ("then", price * factor), ("change", abs(held * price * (factor - 1))))}  # fmt: skip
-    sentence = _say("results.if_moved", language, symbol=symbol, move=signed(percent(factor - 1, language)), **money)
+    sentence = say("results.if_moved", language, symbol=symbol, move=signed(percent(factor - 1, language)), **money)
     if equity is None:
         return sentence
     if not held:
-        return f"{sentence} {_say('results.if_moved_none', language, symbol=symbol)}"
+        return f"{sentence} {say('results.if_moved_none', language, symbol=symbol)}"
     new_equity = number(equity + held * price * (factor - 1), language)
     direction = "if_moved_down" if factor < 1 else "if_moved_up"
-    position = _say(
+    position = say(
         f"results.{direction}", language, symbol=symbol, held=figure(held, language), equity=new_equity, **money
     )
     return f"{sentence} {position}"
@@ -257,24 +233,19 @@ def if_all_moved(worth: float, factor: float, equity: float, language: Language)
     """What positions worth `worth`, and the `equity`, would be worth at `factor` times their prices."""
     money = {name: number(value, language) for name, value in
              (("worth", worth), ("then", worth * factor), ("equity", equity + worth * (factor - 1)))}  # fmt: skip
-    return _say("results.if_all_moved", language, move=signed(percent(factor - 1, language)), **money)
+    return say("results.if_all_moved", language, move=signed(percent(factor - 1, language)), **money)
 
 
 def cash_left(cash: float, language: Language) -> str:
     """The cash after a hypothetical purchase; below 0 it is too little."""
-    return _say("cash_left" if cash >= 0 else "cash_short", language, cash=figure(round(abs(cash), 2), language))
+    return say("cash_left" if cash >= 0 else "cash_short", language, cash=figure(round(abs(cash), 2), language))
 
 
 def bought(price: float, budget: float, language: Language) -> str:
     """How many whole shares an amount of money buys at a price, and the change."""
     count = floor(budget / price)
     spent, change = (figure(amount, language) for amount in (budget, round(budget - count * price, 2)))
-    return _say("results.bought", language, budget=spent, number=count, left=change)
-
-
-def site_unreadable(reason: str, language: Language) -> str:
-    """The answer that the site cannot be read."""
-    return _say("unread", language, reason=reason.rstrip("."))
+    return say("results.bought", language, budget=spent, number=count, left=change)
 
 
 def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], question: str, language: Language) -> str:
@@ -291,11 +262,11 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
 def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language: Language) -> str:
     subject = next((str(value) for value in arguments.values() if isinstance(value, str)), tool)
     if error.get("code") == NOT_ASKED:
-        return _say("not_asked", language)
+        return say("not_asked", language)
     reason = error.get("message") or error.get("code") or "?"
     changes = tool in ("create_paper_order", "cancel_paper_order", "create_alert", "delete_alert")
     if error.get("code") == ToolCode.UNKNOWN_OUTCOME:
         reason = TEXTS[f"step.reasons.{'outcome_unknown' if changes else 'no_answer'}"].in_language(language)
     if changes:
-        return _say("not_done", language, reason=reason)
-    return _say("not_looked_up", language, about=subject, reason=reason)
+        return say("not_done", language, reason=reason)
+    return say("not_looked_up", language, about=subject, reason=reason)

@@ -7,10 +7,12 @@ is small talk.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from agent.domain.offline.answers import (
+    CITED,
     NOTICE,
     answer_from,
     is_empty_answer,
@@ -19,12 +21,10 @@ from agent.domain.offline.answers import (
     nobody_yet,
     not_understood,
     offers_person,
-    one_at_a_time,
     plain_answer,
-    plan_answer,
     price_with_other_readings,
+    say,
     search_unavailable,
-    tools_unavailable,
     user_facts_answer,
 )
 from agent.domain.offline.calls import OF_PUBLICATION, of_this_year
@@ -44,7 +44,7 @@ from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge
 from agent.domain.offline.site_pages import TOOL, from_site
 from agent.domain.offline.small_talk import is_about_procedure
-from agent.domain.offline.steps import SayText, UseTools, next_step
+from agent.domain.offline.steps import Result, SayText, UseTools, next_step
 from agent.domain.offline.talk_words import GREETED, MY_PLAN, PLAN_FOR_IT, TAKEN, WHETHER
 from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent, Wish
@@ -61,7 +61,6 @@ _AGENT_TOOLS = {HAND_OFF, "market_analysis"}
 DEMO = "demo"
 """Id of the development stack's company."""
 NO_KNOWLEDGE = KnowledgeFound()
-_CITED = re.compile(r"\[\d")
 _TOOLS_WITH_DAY = (
     *OF_PUBLICATION, "get_ohlcv", "get_indicators", "get_price", "market_snapshot", "get_performance",
     "market_analysis",
@@ -94,7 +93,6 @@ def respond(
     `company` of None is a trading platform. `facts` are what the user has said that answers the question, `plan` is
     theirs, if they have one.
     """
-    is_demo_company = company is None or company.company_id == DEMO
     question, later_messages, earlier_questions, replies = question_in(messages)
     is_foreign = is_in_another_language(question)
     language = rule_language(language if is_foreign else language_of(question, language))
@@ -104,127 +102,40 @@ def respond(
         for text in (question, *earlier_questions)
     )
     language = rule_language(company.answer_language(language)) if company else language
-    results, missed_before = results_in(later_messages), any(map(is_unknown, replies))
+    results = results_in(later_messages)
     accepts_person = bool(replies) and offers_person(replies[-1]) and is_plain_yes(question)
     was_handed_off = any(tool == HAND_OFF for tool, _, _ in results)
     # A message that asked memory for something, or a person who has not come, may contain another question.
     rule_answer = rule_calls_answer(rule_calls_in(later_messages), language, is_several=bool(rest_of(question)))
-    results = [result for result in results if result[0] not in (FORGET, REMEMBER, HAND_OFF)]
     question = without_person_request(question) if was_handed_off else (rule_answer and rest_of(question)) or question
     question, wish = _read_wish(
         question, earlier_questions, replies[-1] if replies else "", offered, market, trades=trades
     )
-    if accepts_person:
-        wish = Wish(Intent.HANDOFF)
-    response: SayText | UseTools
-    asks_whether = "search_memory" not in offered and WHETHER.match(plain(question))
-    has_knowledge = knowledge is not None and bool(knowledge.documents)
-    search_incomplete = knowledge is None or not knowledge.complete
-    asks_about_plan = PLAN_FOR_IT.search(plain(question)) is not None
-    # The site's examples mention shares without information about them.
-    is_about_company = is_about_procedure(question) or TAKEN.search(plain(question))
-    is_about_share = "get_price" in offered and bool(symbols_in(question)) and not is_about_company
-    if was_handed_off and (accepts_person or not question):
-        response = SayText(nobody_yet(language))
-    elif name_reply := name_answer(
-        question, earlier_questions, facts, language, is_visitor="search_memory" not in offered
-    ):
-        response = SayText(name_reply)
-    elif not wish.calls and (events := coming_events(question, market, language)):
-        response = SayText(events)
-    elif facts and not wish.way and all(tool == "get_price" for tool, _ in wish.calls):
-        response = SayText(user_facts_answer(facts, language))
-    elif (
-        (wish.intent is Intent.UNKNOWN or (wish.intent is Intent.ABOUT and TOOL not in offered))
-        and search_incomplete
-        and not has_knowledge
-    ):
-        response = SayText(search_unavailable(language))
-    elif (
-        (wish.intent is Intent.SITE and not is_about_share)
-        or (wish.intent is Intent.ABOUT and (has_knowledge or TOOL in offered))
-        or (wish.intent is Intent.UNKNOWN and has_knowledge)
-        or (wish.withheld and has_knowledge and (is_about_procedure(question) or asks_whether) and not asks_about_plan)
-    ):
-        asks_about_company = wish.intent is Intent.ABOUT
-        site_question = _site_question(
-            question,
-            earlier_questions,
-            replies,
-            language,
-            page_url,
-            asks_about_company=asks_about_company,
-            missed_before=missed_before,
-            search_incomplete=search_incomplete,
-        )
-        if knowledge is not None and has_knowledge:
-            response = from_knowledge(site_question, knowledge)
-            if wish.withheld and (
-                not _CITED.search(response.text) or (asks_whether and is_empty_answer(response.text))
-            ):
-                response = SayText(plain_answer(wish, language, offered, is_demo_company=is_demo_company))
-        else:
-            response = from_site(site_question, results, last=last)
-    elif wish.intent is Intent.HANDOFF and HAND_OFF in offered and not was_handed_off:
-        response = UseTools(((HAND_OFF, {"reason": "missed" if accepts_person else "asked"}),))
-    elif wish.intent is Intent.MARKET and not results and (calls := hours_call(question, offered, market)):
-        response = UseTools(calls)
-    elif wish.intent is Intent.MARKET and not results and (market_state := market_now(question, market, language)):
-        response = SayText(market_state)
-    elif wish.way and not wish.missing:
-        response = next_step(wish, results, language)
-    elif wish.calls and not wish.missing and not results:
-        response = UseTools(wish.calls)
-    elif len(results) > 1 and {tool for tool, _, _ in results} <= _LIST_CHANGES and _LIST in offered:
-        response = UseTools(((_LIST, {}),))  # they ran at the same time, so none of their results shows the final list
-    elif results and (other_readings := readings_beside_price(question, wish, results, offered, language)):
-        price, symbol = answer_from(*results[0], question, language), str(wish.calls[0][1]["symbol"])
-        response = SayText(price_with_other_readings(symbol, price, other_readings, language))
-    elif results and (wish.calls or wish.intent not in (Intent.UNKNOWN, Intent.SITE)):
-        results = [result for result in results if result[0] == _LIST] or results
-        response = SayText("\n".join(answer_from(*result, question, language) for result in results))
-    elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
-        response = SayText(company.assistant.greeting[language])
-    else:
-        response = SayText(
-            plain_answer(wish, language, offered, missed_before=missed_before, is_demo_company=is_demo_company)
-        )
-    depends_on_previous = wish.calls and not symbols_in(question)
-    tool_used = wish.calls[0][0] if wish.calls and results and (depends_on_previous or is_question(question)) else ""
-    if isinstance(response, SayText) and tool_used in LOOK_UPS and (unread_words := foreign_words(tool_used, question)):
-        response = SayText(f"{response.text}\n{left_out(unread_words, language)}")
-    if isinstance(response, SayText) and (is_unknown(response.text) or response.text == search_unavailable(language)):
-        response = (
-            answer_otherwise(question, wish, earlier_questions, replies, offered, results, language, market) or response
-        )
-        is_relevant = (
-            not isinstance(response, SayText)
-            or not is_unknown(response.text)
-            or covers_question(question, response.text)
-        )
-        if "search_memory" in offered and not is_relevant:  # a page about something else is no answer for a customer
-            response = SayText(
-                plain_answer(
-                    Wish(Intent.UNKNOWN),
-                    language,
-                    offered,
-                    missed_before=missed_before,
-                    is_demo_company=is_demo_company,
-                )
-            )
-    is_unserved = isinstance(response, SayText) and (wish.withheld is not None or is_unknown(response.text))
-    if is_unserved and plan and not set(offered) - _AGENT_TOOLS:
-        response = SayText(tools_unavailable(language))
-    if isinstance(response, SayText) and plan and not wish.calls and MY_PLAN.search(plain(question)):
-        has_more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
-        addition = f"\n{response.text}" if has_more else ""
-        response = SayText(plan_answer(plan, language) + addition)
+    request = _Request(
+        question,
+        Wish(Intent.HANDOFF) if accepts_person else wish,
+        earlier_questions,
+        replies,
+        [result for result in results if result[0] not in (FORGET, REMEMBER, HAND_OFF)],
+        offered,
+        language,
+        page_url,
+        market,
+        knowledge,
+        company,
+        facts,
+        plan,
+        is_last=last,
+        accepts_person=accepts_person,
+        was_handed_off=was_handed_off,
+    )
+    response = _completed(request, _response(request))
     if isinstance(response, UseTools):
-        return (
-            response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed_before=missed_before))
-        )
-    text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
-    if is_foreign and (is_unknown(text) or _CITED.search(text)):
+        return response if not last else request.plain_answer(Wish(Intent.UNKNOWN))
+    text = response.text
+    if request.wish.later:
+        text = f"{text}\n{say('one_at_a_time', language, text=request.wish.later)}"
+    if is_foreign and (is_unknown(text) or CITED.search(text)):
         text = not_understood("" if is_unknown(text) else text, language)
     text = f"{rule_answer}\n\n{text}" if rule_answer else text
     # Markdown takes a line directly after a list for a part of its last item.
@@ -236,6 +147,165 @@ def respond(
     if text.startswith(first_sentence):
         return SayText(f"{NOTICE[language]} {text.removeprefix(first_sentence)}")
     return SayText(f"{text}\n\n{NOTICE[language]}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A question as it was read, with what the answer depends on (`respond`). `accepts_person` is true if it accepts
+    the offer of a person, `was_handed_off` if a person was asked for in this turn."""
+
+    question: str
+    wish: Wish
+    earlier_questions: Sequence[str]
+    replies: Sequence[str]
+    results: Sequence[Result]
+    offered: Collection[str]
+    language: Language
+    page_url: str | None
+    market: Mapping[str, Any] | None
+    knowledge: KnowledgeFound | None
+    company: CompanyConfig | None
+    facts: Sequence[str]
+    plan: str | None
+    is_last: bool
+    accepts_person: bool
+    was_handed_off: bool
+
+    @property
+    def is_visitor(self) -> bool:
+        """Whether nobody is signed in: visitors are not remembered."""
+        return "search_memory" not in self.offered
+
+    @property
+    def has_knowledge(self) -> bool:
+        return self.knowledge is not None and bool(self.knowledge.documents)
+
+    @property
+    def search_incomplete(self) -> bool:
+        return self.knowledge is None or not self.knowledge.complete
+
+    @property
+    def missed_before(self) -> bool:
+        """Whether an earlier question had no answer."""
+        return any(map(is_unknown, self.replies))
+
+    @property
+    def asks_whether(self) -> bool:
+        """Whether a visitor asks a question to be answered by yes or no."""
+        return self.is_visitor and WHETHER.match(plain(self.question)) is not None
+
+    def plain_answer(self, wish: Wish) -> SayText:
+        """The answer to a wish that needs no tool, or that cannot have one."""
+        is_demo_company = self.company is None or self.company.company_id == DEMO
+        return SayText(
+            plain_answer(
+                wish,
+                self.language,
+                self.offered,
+                missed_before=self.missed_before,
+                is_demo_company=is_demo_company,
+            )
+        )
+
+
+def _response(request: _Request) -> SayText | UseTools:
+    """The tools to call, or the answer before anything is added to it."""
+    question, wish, results = request.question, request.wish, request.results
+    offered, language = request.offered, request.language
+    if request.was_handed_off and (request.accepts_person or not question):
+        return SayText(nobody_yet(language))
+    if name_reply := name_answer(
+        question, request.earlier_questions, request.facts, language, is_visitor=request.is_visitor
+    ):
+        return SayText(name_reply)
+    if not wish.calls and (events := coming_events(question, request.market, language)):
+        return SayText(events)
+    if request.facts and not wish.way and all(tool == "get_price" for tool, _ in wish.calls):
+        return SayText(user_facts_answer(request.facts, language))
+    needs_search = wish.intent is Intent.UNKNOWN or (wish.intent is Intent.ABOUT and TOOL not in offered)
+    if needs_search and request.search_incomplete and not request.has_knowledge:
+        return SayText(search_unavailable(language))
+    if _is_for_site(request):
+        return _site_answer(request)
+    if wish.intent is Intent.HANDOFF and HAND_OFF in offered and not request.was_handed_off:
+        return UseTools(((HAND_OFF, {"reason": "missed" if request.accepts_person else "asked"}),))
+    if wish.intent is Intent.MARKET and not results:
+        if calls := hours_call(question, offered, request.market):
+            return UseTools(calls)
+        if market_state := market_now(question, request.market, language):
+            return SayText(market_state)
+    if wish.way and not wish.missing:
+        return next_step(wish, results, language)
+    if wish.calls and not wish.missing and not results:
+        return UseTools(wish.calls)
+    if len(results) > 1 and {tool for tool, _, _ in results} <= _LIST_CHANGES and _LIST in offered:
+        return UseTools(((_LIST, {}),))  # they ran at the same time, so none of their results shows the final list
+    if results and (other_readings := readings_beside_price(question, wish, results, offered, language)):
+        price, symbol = answer_from(*results[0], question, language), str(wish.calls[0][1]["symbol"])
+        return SayText(price_with_other_readings(symbol, price, other_readings, language))
+    if results and (wish.calls or wish.intent not in (Intent.UNKNOWN, Intent.SITE)):
+        shown = [result for result in results if result[0] == _LIST] or results
+        return SayText("\n".join(answer_from(*result, question, language) for result in shown))
+    greeting = request.company.assistant.greeting if request.company is not None else {}
+    if wish.intent is Intent.GREETING and language in greeting:
+        return SayText(greeting[language])
+    return request.plain_answer(wish)
+
+
+def _is_for_site(request: _Request) -> bool:
+    """Whether the company's pages answer the question."""
+    question, wish = request.question, request.wish
+    # The site's examples mention shares without information about them.
+    is_about_company = is_about_procedure(question) or TAKEN.search(plain(question))
+    is_about_share = "get_price" in request.offered and bool(symbols_in(question)) and not is_about_company
+    may_be_described = wish.withheld and request.has_knowledge and not PLAN_FOR_IT.search(plain(question))
+    return bool(
+        (wish.intent is Intent.SITE and not is_about_share)
+        or (wish.intent is Intent.ABOUT and (request.has_knowledge or TOOL in request.offered))
+        or (wish.intent is Intent.UNKNOWN and request.has_knowledge)
+        or (may_be_described and (is_about_procedure(question) or request.asks_whether))
+    )
+
+
+def _site_answer(request: _Request) -> SayText | UseTools:
+    """The answer from the company's pages, or the pages to read for it."""
+    site_question = _site_question(request)
+    if request.knowledge is None or not request.has_knowledge:
+        return from_site(site_question, request.results, last=request.is_last)
+    response = from_knowledge(site_question, request.knowledge)
+    is_no_answer = not CITED.search(response.text) or (request.asks_whether and is_empty_answer(response.text))
+    return request.plain_answer(request.wish) if request.wish.withheld and is_no_answer else response
+
+
+def _completed(request: _Request, response: SayText | UseTools) -> SayText | UseTools:
+    """The response with what has to be added to it; another one if it does not know the answer."""
+    if isinstance(response, UseTools):
+        return response
+    question, wish, language = request.question, request.wish, request.language
+    depends_on_previous = wish.calls and not symbols_in(question)
+    uses_tool = wish.calls and request.results and (depends_on_previous or is_question(question))
+    tool_used = wish.calls[0][0] if uses_tool else ""
+    if tool_used in LOOK_UPS and (unread_words := foreign_words(tool_used, question)):
+        response = SayText(f"{response.text}\n{left_out(unread_words, language)}")
+    if is_unknown(response.text) or response.text == search_unavailable(language):
+        other = answer_otherwise(
+            question, wish, request.earlier_questions, request.replies, request.offered, request.results, language,
+            request.market,
+        )  # fmt: skip
+        if isinstance(other, UseTools):
+            return other
+        response = other or response
+        is_relevant = not is_unknown(response.text) or covers_question(question, response.text)
+        if not request.is_visitor and not is_relevant:  # a page about something else is no answer for a customer
+            response = request.plain_answer(Wish(Intent.UNKNOWN))
+    is_unserved = wish.withheld is not None or is_unknown(response.text)
+    if is_unserved and request.plan and not set(request.offered) - _AGENT_TOOLS:
+        response = SayText(say("tools_away", language))  # customers have some tools on every plan
+    if request.plan and not wish.calls and MY_PLAN.search(plain(question)):
+        has_more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
+        addition = f"\n{response.text}" if has_more else ""
+        response = SayText(say("own_plan", language, plan=request.plan.capitalize()) + addition)
+    return response
 
 
 def _with_you_for_name(question: str, company: CompanyConfig | None) -> str:
@@ -270,10 +340,8 @@ def _read_wish(
     wish = wish_in(question, offered, earlier_questions, trades=trades)
     if not trades or wish.intent is Intent.REMINDER:
         return question, wish
-    current_time, market_closed = (
-        (market or {}).get("current_time"),
-        (market or {}).get("status") in ("after_hours", "closed"),
-    )
+    current_time = (market or {}).get("current_time")
+    market_closed = (market or {}).get("status") in ("after_hours", "closed")
     today = date.fromisoformat(str(current_time)[:10]) if current_time else date.today()
     dated_question = with_past_days(since_then(question, earlier_questions), today, is_session_over=market_closed)
     if (past_day := days_ago(question, today)) is not None:
@@ -296,44 +364,30 @@ def _read_wish(
     return (dated_question, dated_wish) if current_time else (question, Wish(Intent.NO_DAY))
 
 
-def _site_question(
-    question: str,
-    earlier_questions: Sequence[str],
-    replies: Sequence[str],
-    language: Language,
-    page_url: str | None,
-    *,
-    asks_about_company: bool,
-    missed_before: bool,
-    search_incomplete: bool,
-) -> SiteQuestion:
+def _site_question(request: _Request) -> SiteQuestion:
     """A question about the company, with the one that it refers to and what was answered before."""
-    question = GREETED.sub("", question)[:MAX_COMPARED_CHARACTERS]
-    earlier_questions = [text[:MAX_COMPARED_CHARACTERS] for text in earlier_questions[-3:]]
+    question = GREETED.sub("", request.question)[:MAX_COMPARED_CHARACTERS]
+    earlier_questions = [text[:MAX_COMPARED_CHARACTERS] for text in request.earlier_questions[-3:]]
     if earlier_questions and only_gives_people(question, earlier_questions[-1]):
         *earlier_questions, question = earlier_questions  # the price of one is quoted once more
-    antecedent = (
-        earlier_questions[-1]
-        if earlier_questions and (is_follow_up(question) or lacks_subject(question) or is_vague(terms(question)))
-        else ""
-    )
+    previous_question = earlier_questions[-1] if earlier_questions else ""
+    depends_on_it = is_follow_up(question) or lacks_subject(question) or is_vague(terms(question))
+    antecedent = previous_question if depends_on_it else ""
     if antecedent and len(earlier_questions) > 1 and (is_follow_up(antecedent, 3) or lacks_subject(antecedent)):
         antecedent = f"{earlier_questions[-2]}\n{antecedent}"  # that one refers to the one before it
     antecedent = "" if is_about_the_company(antecedent) else antecedent
-    last_answer = replies[-1] if replies and not is_empty_answer(replies[-1]) else ""
-    previous_question = antecedent or (earlier_questions[-1] if earlier_questions else "")
-    last_quote = next((text for text in reversed(replies) if not is_empty_answer(text)), "")
+    told = [text for text in request.replies if not is_empty_answer(text)]
     return SiteQuestion(
         question,
         antecedent,
-        language,
-        page_url,
-        asks_about_company,
-        missed_before,
-        last_answer,
-        search_incomplete,
-        previous_question,
-        last_quote,
+        request.language,
+        request.page_url,
+        asks_about_company=request.wish.intent is Intent.ABOUT,
+        missed_before=request.missed_before,
+        last_answer=told[-1] if told and told[-1] == request.replies[-1] else "",
+        search_incomplete=request.search_incomplete,
+        previous_question=antecedent or previous_question,
+        last_quote=told[-1] if told else "",
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, cast
 
-from agent.domain.analysis.stretches import main_period
+from agent.domain.analysis.stretches import PeriodArguments, main_period
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.bar_range import MAX_BARS
@@ -59,23 +59,10 @@ class OfferedTools(dict[str, Schema]):
 def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:
     """The call that a phrase of the grammar and the text make, with what is missing; None if there is no such tool
     here."""
-    tool = phrase.tool
     if phrase.way == "grown":
         return _grown(phrase, parsed) if PERFORMANCE in schemas else None
     when = main_period(parsed.text)
-    may_be_day = tool == "get_price" or (tool == "market_snapshot" and when.is_day)
-    if may_be_day and not phrase.way and date_in(parsed.plain) and "get_ohlcv" in schemas:
-        tool = "get_ohlcv"
-    elif (
-        tool == "get_price"
-        and not phrase.way
-        and when.tool_arguments
-        and when.period != "1d"
-        and "market_snapshot" in schemas
-    ):
-        tool = "market_snapshot"
-    elif tool == "market_snapshot" and re.search(r"\b(?:today|hoy)\b", parsed.plain):
-        tool = "get_price"  # it gives the day's move
+    tool = _tool_for_time(phrase, parsed, when, schemas)
     asks_average = re.search(r"\b(?:average|sma|media)\b", parsed.plain)
     if tool == "market_snapshot" and not asks_average and PERFORMANCE in schemas and when.arguments:
         # A snapshot covers only fixed periods up to now.
@@ -89,42 +76,16 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
         moves = PERFORMANCE, {"tickers": list(parsed.symbols), **time_arguments}
         news = tuple((tool, {"symbol": symbol, **time_arguments}) for symbol in parsed.symbols)
         return Wish(Intent.TOOL, (moves, *news))
-    if phrase.way == "if_moved" and (factor := _price_factor(parsed.plain)) is not None:
-        portfolio_call: Calls = (("get_portfolio", {}),) if "get_portfolio" in schemas else ()
-        return Wish(
-            Intent.TOOL, ((tool, {"symbol": parsed.symbols[0]}), *portfolio_call), way=phrase.way, shown=str(factor)
-        )
-    if phrase.way == "means":
-        quantity = figures_in(parsed.plain, "create_paper_order", ("quantity",)).get("quantity", "")
-        symbol = {"symbol": parsed.symbols[0]}
-        return Wish(
-            Intent.TOOL, ((tool, symbol),), way=phrase.way if "get_portfolio" in schemas else "", shown=str(quantity)
-        )
-    if phrase.way == "left" and (match := phrase.asks.match(parsed.plain)) is not None:
-        way = phrase.way if "get_portfolio" in schemas else "part"
-        return Wish(
-            Intent.TOOL, ((tool, {"symbol": parsed.symbols[0]}),), way=way, shown=f"{number_of(match['count'])}"
-        )
-    if phrase.way == "part" and (match := phrase.asks.match(parsed.plain)) is not None:
-        each = f"@{number_of(match['each'])}" if match["each"] else ""
-        shown = f"{number_of(match['count'])}{each}"
-        return Wish(Intent.TOOL, ((tool, {"symbol": parsed.symbols[0]}),), way=phrase.way, shown=shown)
-    if phrase.way == "affordable" and (budget_match := phrase.asks.match(parsed.plain)) is not None:
-        return Wish(Intent.TOOL, ((tool, {"symbol": parsed.symbols[0]}),), way=phrase.way, shown=budget_match["budget"])
     if phrase.way in ("cancel", "delete_alert"):
         return cancellation(phrase.way, tool, schema, parsed)
     if phrase.way in ("sell", "stop"):
         return sale(phrase.way, tool, schema, parsed)
-    if (
-        "symbol" in (schema.get("properties") or {})
-        and len(parsed.symbols) > 1
-        and "quantity" not in schema["properties"]
-    ):
-        calls = tuple(
-            (tool, arguments_for(tool, schema, replace(parsed, symbols=(symbol,))) | time_arguments)
-            for symbol in parsed.symbols
-        )
-        return Wish(Intent.TOOL, calls)
+    if phrase.way and (computed := _with_price(phrase, parsed, has_portfolio="get_portfolio" in schemas)) is not None:
+        return computed
+    properties: Schema = schema.get("properties") or {}
+    if "symbol" in properties and len(parsed.symbols) > 1 and "quantity" not in properties:
+        parts = (replace(parsed, symbols=(symbol,)) for symbol in parsed.symbols)
+        return Wish(Intent.TOOL, tuple((tool, arguments_for(tool, schema, part) | time_arguments) for part in parts))
     arguments = arguments_for(tool, schema, parsed) | time_arguments
     if tool == "get_portfolio" and "get_pending_orders" in schemas:
         return Wish(Intent.TOOL, ((tool, arguments),), way="portfolio")
@@ -135,17 +96,8 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
         return size
     if tool == "create_paper_order":
         missing += missing_prices(arguments, parsed.plain)
-        amount = spent_in(parsed.plain)
-        if missing == ("quantity",) and amount is None and (paid_match := _PAID_FOR.search(parsed.plain)):
-            amount = arguments.pop("limit_price", None) and number_of(paid_match["sum"])
-            arguments["order_type"] = "market"
-        share = share_in(parsed.plain) if missing == ("quantity",) and OF_CASH.search(parsed.plain) else None
-        if share is not None and amount is None and arguments["order_type"] == "market" and "get_portfolio" in schemas:
-            return Wish(Intent.TOOL, ((tool, arguments),), way="share_of_cash", shown=str(round(share, 6)))
-        if set(missing) == {"quantity", "symbol"} and amount is not None:
-            return Wish(Intent.TOOL, ((tool, arguments),), ("symbol",), way="spend", shown=str(amount))
-        if missing == ("quantity",) and amount is not None and amount not in arguments.values():  # it is not a price
-            return Wish(Intent.TOOL, ((tool, arguments),), way="spend", shown=str(amount))
+        if order := _for_money(arguments, missing, parsed, has_portfolio="get_portfolio" in schemas):
+            return order
     if (
         tool in EFFECTS_ON_ONE_SYMBOL
         and set(missing) <= _PRICE_ARGUMENTS
@@ -155,6 +107,62 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
     if tool == "search_memory" and missing:
         return None
     return Wish(Intent.TOOL, ((tool, arguments),), missing)
+
+
+def _tool_for_time(phrase: ToolPhrase, parsed: ParsedText, when: PeriodArguments, schemas: Mapping[str, Schema]) -> str:
+    """The phrase's tool, or the one for the time that the text names: a price of a day is that day's bar."""
+    tool = phrase.tool
+    may_be_day = tool == "get_price" or (tool == "market_snapshot" and when.is_day)
+    if may_be_day and not phrase.way and date_in(parsed.plain) and "get_ohlcv" in schemas:
+        return "get_ohlcv"
+    is_period = bool(when.tool_arguments) and when.period != "1d"
+    if tool == "get_price" and not phrase.way and is_period and "market_snapshot" in schemas:
+        return "market_snapshot"
+    # A price gives the day's move.
+    is_today = tool == "market_snapshot" and re.search(r"\b(?:today|hoy)\b", parsed.plain)
+    return "get_price" if is_today else tool
+
+
+def _with_price(phrase: ToolPhrase, parsed: ParsedText, *, has_portfolio: bool) -> Wish | None:
+    """A computation with the price of a share: a multiple, what is left of the cash, how many a sum or all cash buys,
+    or what a move in per cent makes of it. None if the text lacks the figure for it."""
+    wish = Wish(Intent.TOOL, ((phrase.tool, {"symbol": parsed.symbols[0]}),), way=phrase.way)
+    figures = phrase.asks.match(parsed.plain)
+    if phrase.way == "if_moved":
+        portfolio: Calls = (("get_portfolio", {}),) if has_portfolio else ()
+        factor = _price_factor(parsed.plain)
+        return None if factor is None else replace(wish, calls=(*wish.calls, *portfolio), amount=factor)
+    if phrase.way == "means":
+        quantity = figures_in(parsed.plain, "create_paper_order", ("quantity",)).get("quantity", 0.0)
+        return replace(wish, way="means" if has_portfolio else "", amount=quantity)
+    if figures is None:
+        return None
+    if phrase.way == "affordable":
+        return replace(wish, amount=number_of(figures["budget"]))
+    if phrase.way == "left":
+        return replace(wish, way="left" if has_portfolio else "part", amount=number_of(figures["count"]))
+    unit_price = number_of(figures["each"]) if figures["each"] else None
+    return replace(wish, amount=number_of(figures["count"]), unit_price=unit_price)
+
+
+def _for_money(
+    arguments: dict[str, Any], missing: tuple[str, ...], parsed: ParsedText, *, has_portfolio: bool
+) -> Wish | None:
+    """The order for a sum of money, or for a share of the cash; None if the text names neither. A price without a
+    quantity is the sum for all shares: it is taken out of `arguments`."""
+    amount = spent_in(parsed.plain)
+    if missing == ("quantity",) and amount is None and (paid_match := _PAID_FOR.search(parsed.plain)):
+        amount = arguments.pop("limit_price", None) and number_of(paid_match["sum"])
+        arguments["order_type"] = "market"
+    order = Wish(Intent.TOOL, (("create_paper_order", arguments),))
+    share = share_in(parsed.plain) if missing == ("quantity",) and OF_CASH.search(parsed.plain) else None
+    if share is not None and amount is None and arguments["order_type"] == "market" and has_portfolio:
+        return replace(order, way="share_of_cash", amount=round(share, 6))
+    if amount is not None and set(missing) == {"quantity", "symbol"}:
+        return replace(order, missing=("symbol",), way="spend", amount=amount)
+    if amount is not None and missing == ("quantity",) and amount not in arguments.values():  # it is not a price
+        return replace(order, way="spend", amount=amount)
+    return None
 
 
 def of_this_year(wish: Wish, text: str, today: date) -> Wish:
@@ -171,7 +179,7 @@ def portfolio_if_moved(normalized: str, schemas: Mapping[str, Schema]) -> Wish |
     factor = _price_factor(normalized)
     if factor is None or "get_portfolio" not in schemas:
         return None
-    return Wish(Intent.TOOL, (("get_portfolio", {}),), way="if_moved", shown=str(factor))
+    return Wish(Intent.TOOL, (("get_portfolio", {}),), way="if_moved", amount=factor)
 
 
 def _price_factor(normalized: str) -> float | None:
@@ -191,4 +199,4 @@ def _grown(phrase: ToolPhrase, parsed: ParsedText) -> Wish | None:
     if not since and not when.period:
         return None
     call = PERFORMANCE, {"tickers": list(parsed.symbols[:1]), **(since or {"period": when.period})}
-    return Wish(Intent.TOOL, (call,), way=phrase.way, shown=str(number_of(match["budget"])))
+    return Wish(Intent.TOOL, (call,), way=phrase.way, amount=number_of(match["budget"]))

@@ -8,7 +8,7 @@ from agent.domain.offline import order_words, slots, talk_words
 from agent.domain.offline.changes import argument_to_change, change_in, is_like_price, kept_in, share_in, spent_in
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
-from agent.domain.offline.wishes import Wish
+from agent.domain.offline.wishes import RELATIVE_WAYS, Wish
 from agent.domain.text_features import numbers_in
 
 ORDER = "create_paper_order"
@@ -36,43 +36,14 @@ def with_figures(
     normalized: str, tool: str, arguments: Mapping[str, Any], new_arguments: Mapping[str, Any], symbols: Sequence[str]
 ) -> dict[str, Any] | None:
     """The arguments of an order or alert with the text's new values; None if it has none."""
-    updates_given = dict(new_arguments)
-    price_arguments = [name for name in arguments if name in ("limit_price", "stop_price")]
-    if (
-        len(price_arguments) == 1
-        and "quantity" in updates_given
-        and (
-            slots.MOVES.search(normalized)
-            or (is_like_price(updates_given["quantity"], arguments) and not talk_words.COUNTED.search(normalized))
-        )
-    ):
-        updates_given[price_arguments[0]] = updates_given.pop(
-            "quantity"
-        )  # "raise it to 30", or "no, 185" after a stop at 180: the price
-    elif (
-        len(price_arguments) == 1
-        and "quantity" in arguments
-        and "limit_price" in updates_given
-        and "quantity" not in updates_given
-        and _TO_FIGURE.search(normalized)
-        and not is_like_price(updates_given["limit_price"], arguments)
-    ):
-        updates_given["quantity"] = updates_given.pop(
-            "limit_price"
-        )  # "cámbiala a 5" after a limit of 500: "a" is "to", not "at"
-    if not price_arguments and "limit_price" in updates_given and slots.MOVES.search(normalized):
-        updates_given["quantity"] = updates_given.pop("limit_price")  # "raise it to 20" without a price to raise
     distance = next((name for name in ("of_price", "of_average_price") if name in arguments), None)
     if distance is not None and (figures := numbers_in(normalized)):
         side = 1 if float(arguments[distance]) > 1 else -1
         return {**arguments, distance: round(1 + side * figures[-1][1] / 100, 6)}
+    given = _by_argument(normalized, arguments, new_arguments)
+    names = ("quantity", "limit_price", "stop_price", "price", "side")
+    updates = {name: given[name] for name in names if name in given}
     other_symbols = [symbol for symbol in symbols if symbol != arguments.get("symbol")]
-    # A number without words beside it was read as the quantity.
-    updates = {
-        name: updates_given[name]
-        for name in ("quantity", "limit_price", "stop_price", "price", "side")
-        if name in updates_given
-    }
     updates |= {"symbol": other_symbols[0]} if other_symbols else {}
     if "side" in arguments and not order_words.SAYS_SIDE.search(normalized):
         updates.pop("side", None)
@@ -81,32 +52,47 @@ def with_figures(
         updates = {"kept": kept_amount}
     elif arguments.keys() & {"share", "kept"} and (share := share_in(normalized)):
         arguments, updates = {name: value for name, value in arguments.items() if name != "kept"}, {"share": share}
-    merged_arguments = {**arguments, **updates}
+    merged = {**arguments, **updates}
     if tool == ORDER:
-        for name, other_symbols in (("stop", "limit"), ("limit", "stop")):
-            if re.search(rf"\b{name} order\b|\borden (?:de )?{name}", normalized) and not re.search(
-                rf"\b{other_symbols}", normalized
-            ):
-                merged_arguments.pop(f"{other_symbols}_price", None)
+        for kind, other_kind in (("stop", "limit"), ("limit", "stop")):
+            is_named = re.search(rf"\b{kind} order\b|\borden (?:de )?{kind}", normalized)
+            if is_named and not re.search(rf"\b{other_kind}", normalized):
+                merged.pop(f"{other_kind}_price", None)
         if order_words.AT_MARKET.search(normalized):
-            merged_arguments = {name: value for name, value in merged_arguments.items() if not name.endswith("_price")}
-        kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged_arguments]
-        merged_arguments["order_type"] = "_".join(kinds) or "market"
-    return merged_arguments if merged_arguments != arguments else None
+            merged = {name: value for name, value in merged.items() if not name.endswith("_price")}
+        merged["order_type"] = "_".join(kind for kind in ("stop", "limit") if f"{kind}_price" in merged) or "market"
+    return merged if merged != arguments else None
 
 
-def new_level(normalized: str, earlier: Wish, new_arguments: Mapping[str, Any]) -> str:
-    """The new amount or price of an order that is computed from it; "" if the text has none."""
+def _by_argument(normalized: str, arguments: Mapping[str, Any], new_arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The new values by the argument that each changes: a number without words beside it was read as the quantity, and
+    one after "a" as the limit."""
+    given, prices = dict(new_arguments), [name for name in arguments if name in ("limit_price", "stop_price")]
+    moves = slots.MOVES.search(normalized)
+    if len(prices) == 1 and "quantity" in given:
+        is_price = is_like_price(given["quantity"], arguments) and not talk_words.COUNTED.search(normalized)
+        if moves or is_price:  # "raise it to 30", or "no, 185" after a stop at 180
+            given[prices[0]] = given.pop("quantity")
+    elif len(prices) == 1 and "quantity" in arguments and "limit_price" in given and _TO_FIGURE.search(normalized):
+        if not is_like_price(given["limit_price"], arguments):
+            given["quantity"] = given.pop("limit_price")  # "cámbiala a 5" after a limit of 500: "a" is "to", not "at"
+    elif not prices and "limit_price" in given and moves:
+        given["quantity"] = given.pop("limit_price")  # "raise it to 20" without a price to raise
+    return given
+
+
+def new_level(normalized: str, earlier: Wish, new_arguments: Mapping[str, Any]) -> float:
+    """The new amount or price of an order that is computed from it; 0 if the text has none."""
     if earlier.way == "at_level" and "limit_price" in new_arguments:
-        return str(new_arguments["limit_price"])
+        return float(new_arguments["limit_price"])
     if order_words.SAYS_SIDE.search(normalized):
-        return ""  # it is another order
+        return 0.0  # it is another order
     figure = spent_in(normalized) or float(new_arguments.get("quantity", 0))
     if earlier.way == "at_level":
-        is_plausible = is_like_price(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})
+        is_plausible = is_like_price(figure, {**earlier.calls[0][1], "limit_price": earlier.amount})
     else:
-        is_plausible = figure > float(earlier.shown) / 5  # a figure of this size is money, and not a quantity
-    return str(figure) if is_plausible else ""
+        is_plausible = figure > earlier.amount / 5  # a figure of this size is money, and not a quantity
+    return figure if is_plausible else 0.0
 
 
 def changes_listed(
@@ -120,7 +106,7 @@ def changes_listed(
     last_tool = earlier.calls[0][0] if earlier is not None and phrase is None else ""
     names_listed_alert = phrase is None and listed_by == "list_alerts" and ordinal_in(normalized) is not None
     was_relative_alert = (
-        last_tool == "create_alert" and earlier is not None and earlier.way == "from_now"
+        last_tool == "create_alert" and earlier is not None and earlier.way in RELATIVE_WAYS
     )  # its price was computed
     if (
         last_tool == "list_alerts"

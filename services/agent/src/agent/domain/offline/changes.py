@@ -122,11 +122,9 @@ def change_in(normalized: str) -> Change | None:
     """The change that a text asks for; None if it asks for none."""
     if match := _BY.search(normalized) or _MOVED.search(normalized):
         difference = number_of(match["by"]) * (-1 if match["down"] else 1)
-        return (
-            Change(factor=1 + difference / 100)
-            if re.search(r"%|cent|ciento", match["unit"])
-            else Change(plus=difference)
-        )
+        if re.search(r"%|cent|ciento", match["unit"]):
+            return Change(factor=1 + difference / 100)
+        return Change(plus=difference)
     if _HOW_FAR.search(normalized) or (_LITTLE.search(normalized) and _WAY.search(normalized)):
         return Change()
     if match := _TIMES.search(normalized):

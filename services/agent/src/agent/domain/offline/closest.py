@@ -2,6 +2,7 @@
 contains."""
 
 import re
+from collections.abc import Sequence
 
 from agent.domain.offline import shapes
 from agent.domain.offline.concepts import ANOTHER_TERM
@@ -20,7 +21,7 @@ from agent.domain.offline.doubts import (
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.previous_questions import is_follow_up
-from agent.domain.offline.questions import required_keys, terms, topic_words
+from agent.domain.offline.questions import Query, required_keys, terms, topic_words
 from agent.domain.offline.relevance import Section, ranked_sections
 from agent.domain.offline.section_quotes import section_extract, with_paragraphs
 from agent.domain.text_features import plain, stem
@@ -151,14 +152,10 @@ def nearest_excerpts(
             if (is_follow_up(question) and section.likelihood >= _HIGH_LIKELIHOOD) or near(section)
         ]
     if not near_sections:
-        faintly_similar = [
-            section for section in sections[:MAX_SECTIONS_SHOWN] if similarity_of(section, candidates) > 0
-        ]
-        shown = (
-            faintly_similar
-            if any(similarity_of(section, candidates) >= _MIN_FAINT_SIMILARITY for section in faintly_similar)
-            else []
-        )
+        similarities = [similarity_of(section, candidates) for section in sections[:MAX_SECTIONS_SHOWN]]
+        if max(similarities, default=0.0) < _MIN_FAINT_SIMILARITY:
+            return [], False
+        shown = [section for section, similarity in zip(sections, similarities, strict=False) if similarity > 0]
         return [excerpt for section in shown for excerpt in section_extract((), section, candidates)], False
     # Prefer a section that contains rarer words of the question. Prices and dates must be shown by the section.
     missing_weights = {section.location: missing(section) for section in near_sections}
@@ -170,29 +167,35 @@ def nearest_excerpts(
     near_sections = [
         section for section in near_sections if index.has_all(required, section.sentences[0])
     ] or near_sections
-    is_about_thing = shapes.DO_YOU.search(plain(question)) or any(
-        keys & shapes.PRICE_OR_TIME for keys in query.values()
-    )
-    best = near_sections[0].sentences[0]
-    if not specific_terms:
-        # "How many hours is it?" names no thing: a section with such a figure may answer it.
-        may_answer = (
-            bool(required)
-            and index.has_all(required, best)
-            and near_sections[0].likelihood >= _HIGH_LIKELIHOOD
-            and index.coverage(query, best) >= MIN_COVERAGE
-        )
-    else:
-        may_answer = any(index.strength(query[word], best) >= MIN_STRENGTH for word in specific_terms)
-        may_answer = may_answer and not (candidates.passages[best].row and uncovered_words(query, [best], candidates))
-        may_answer = may_answer and index.coverage(query, best) >= (
-            MIN_COVERAGE if is_about_thing else MIN_ACTION_COVERAGE
-        )
     # A thing that no page names does not exist there, however similar other things of its kind are.
-    may_answer = may_answer or (near(near_sections[0]) and not unknown_words(question, candidates))
+    may_answer = _may_answer(question, query, required, near_sections[0], candidates) or (
+        near(near_sections[0]) and not unknown_words(question, candidates)
+    )
     others = [section for section in sections if section in near_sections or similarity_of(section, candidates) > 0]
     shown = [
         near_sections[0],
         *(section for section in others if can_be_shown_beside(section, near_sections[:1], required, candidates)),
     ][:MAX_SECTIONS_SHOWN]
     return [excerpt for section in shown for excerpt in section_extract((), section, candidates)], may_answer
+
+
+def _may_answer(
+    question: str, query: Query, required: Sequence[frozenset[str]], section: Section, candidates: Candidates
+) -> bool:
+    """Whether a section's likeliest sentence covers enough of the question to be its answer."""
+    index, best, specific_terms = candidates.index, section.sentences[0], topic_words(query)
+    if not specific_terms:
+        # "How many hours is it?" names no thing: a section with such a figure may answer it.
+        return (
+            bool(required)
+            and index.has_all(required, best)
+            and section.likelihood >= _HIGH_LIKELIHOOD
+            and index.coverage(query, best) >= MIN_COVERAGE
+        )
+    asks_figure = any(keys & shapes.PRICE_OR_TIME for keys in query.values())
+    is_about_thing = asks_figure or shapes.DO_YOU.search(plain(question))
+    return (
+        any(index.strength(query[word], best) >= MIN_STRENGTH for word in specific_terms)
+        and not (candidates.passages[best].row and uncovered_words(query, [best], candidates))
+        and index.coverage(query, best) >= (MIN_COVERAGE if is_about_thing else MIN_ACTION_COVERAGE)
+    )

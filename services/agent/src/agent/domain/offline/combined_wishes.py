@@ -8,15 +8,12 @@ from agent.domain.offline.calls import OfferedTools
 from agent.domain.offline.conditions import order_and_condition
 from agent.domain.offline.grammar import TAKES_BACK
 from agent.domain.offline.key_words import with_known_spelling
-from agent.domain.offline.several import (
-    order_with_stop,
-)
+from agent.domain.offline.phrases import LIST_TOOL, listed_by, matching_phrase
+from agent.domain.offline.several import order_with_stop
 from agent.domain.offline.small_talk import MAX_TALK_CHARACTERS
-from agent.domain.offline.tool_wishes import LIST_TOOL, listed_by, matching_phrase, tool_wish
+from agent.domain.offline.tool_wishes import tool_wish
 from agent.domain.offline.tool_words import personal_tool
-from agent.domain.offline.unread import (
-    EFFECTS,
-)
+from agent.domain.offline.unread import EFFECTS
 from agent.domain.offline.wishes import Wish
 from agent.domain.text_features import plain
 

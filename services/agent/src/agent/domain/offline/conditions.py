@@ -107,16 +107,16 @@ def with_condition(order: Wish, condition: str) -> Wish:
     waiting_order, name = as_waiting(arguments, side)
     if (distance := distance_in(normalized)) and len(order.calls) == 1 and not order.way and not order.missing:
         waiting_order, _ = as_waiting(arguments, "<=" if distance < 0 else ">=")
-        return _relative_wish(tool, waiting_order, f"{distance:+}")
+        return _away(tool, waiting_order, distance)
     percent, numbers, is_single = percent_in(normalized), numbers_in(normalized), len(order.calls) == 1
     may_be_price = not (CONCEPT.search(normalized) or _NOT_A_PRICE.search(normalized))
     if percent is None and len(numbers) == 1 and is_single and may_be_price:
         level = numbers[0][1]
         if side == "==" and not order.way and not order.missing:
-            return Wish(Intent.TOOL, ((tool, arguments),), way="at_level", shown=str(level))
+            return Wish(Intent.TOOL, ((tool, arguments),), way="at_level", amount=level)
         return replace(order, calls=((tool, {**waiting_order, name: level}),))
     if percent is not None and may_be_price and side != "==" and is_single and not order.way and not order.missing:
-        return _relative_wish(tool, waiting_order, _factor(percent, side))
+        return _at_share(tool, waiting_order, percent, side)
     return replace(order, calls=((tool, waiting_order), *order.calls[1:]), missing=(*order.missing, name))
 
 
@@ -129,13 +129,9 @@ def at_distance(tool: str, arguments: Mapping[str, Any], normalized: str) -> Wis
         if len(numbers_in(normalized)) == 1:
             others.pop("quantity", None)  # the only number is the distance
         if tool != _ORDER:
-            return _relative_wish(tool, {**others, "condition": side}, f"{distance:+}")
+            return _away(tool, {**others, "condition": side}, distance)
         order = as_waiting(others, side)[0]
-        return (
-            _relative_wish(tool, order, f"{distance:+}")
-            if "quantity" in order
-            else Wish(Intent.TOOL, ((tool, order),), _SIZE)
-        )
+        return _away(tool, order, distance) if "quantity" in order else Wish(Intent.TOOL, ((tool, order),), _SIZE)
     percent, side = percent_in(normalized), condition_in(normalized)
     order = {name: value for name, value in arguments.items() if not (name.endswith("price") and abs(value) == percent)}
     if percent is None or (order == arguments and side == "==") or any(name.endswith("price") for name in order):
@@ -145,7 +141,7 @@ def at_distance(tool: str, arguments: Mapping[str, Any], normalized: str) -> Wis
         order, name = as_waiting(order, side)
     if side == "==":
         return Wish(Intent.TOOL, ((tool, order),), (name,))
-    return _relative_wish(tool, order, _factor(percent, side))
+    return _at_share(tool, order, percent, side)
 
 
 def distance_in(normalized: str) -> float | None:
@@ -165,11 +161,12 @@ def as_waiting(arguments: Mapping[str, Any], side: str) -> tuple[dict[str, Any],
     return {**arguments, "order_type": kind}, f"{kind}_price"
 
 
-def _factor(percent: float, side: str) -> str:
-    return str(1 + percent / 100 * (1 if side == ">=" else -1))
+def _at_share(tool: str, arguments: dict[str, Any], percent: float, side: str) -> Wish:
+    """A wish at so many per cent above or below the current price, which is looked up first (`steps`)."""
+    share = 1 + percent / 100 * (1 if side == ">=" else -1)
+    return Wish(Intent.TOOL, ((tool, arguments),), way="at_share", amount=share)
 
 
-def _relative_wish(tool: str, arguments: dict[str, Any], distance: str) -> Wish:
-    """A wish whose price depends on the current one, which is looked up first (steps.step_of): a factor, or with a sign
-    an amount to add."""
-    return Wish(Intent.TOOL, ((tool, arguments),), way="from_now", shown=distance)
+def _away(tool: str, arguments: dict[str, Any], distance: float) -> Wish:
+    """A wish at a distance in money from the current price, which is looked up first."""
+    return Wish(Intent.TOOL, ((tool, arguments),), way="at_distance", amount=distance)

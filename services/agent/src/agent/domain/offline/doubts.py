@@ -11,6 +11,7 @@ from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import FREE_OR_PAID, gives_count, inherited_keys
 from agent.domain.offline.evidence import has_evidence
 from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.kinds import name_of
 from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.months import covers_month
 from agent.domain.offline.other_cases import is_another_case
@@ -81,25 +82,19 @@ def quotes_with_certainty(
     """
     if complete_answer(question, antecedent, candidates.passages) or _is_of_named_row(question, antecedent, chosen):
         return list(chosen), True
-    index, required, chosen_locations = (
-        candidates.index,
-        required_keys(question),
-        {excerpt.location for excerpt in chosen},
-    )
+    index, required = candidates.index, required_keys(question)
     query = terms(FREE_OR_PAID.sub(" ", question))
     positions = [i for i, passage in enumerate(candidates.passages) if passage in chosen]
+    passages = [candidates.passages[i] for i in positions]
     uncovered = [
         word for word in uncovered_words(query, positions, candidates) if not query[word] & shapes.ANSWERED_IMPLICITLY
     ]
     # A complete question that was answered completely does not depend on the previous ones.
-    ranking = (
-        ranked_sections(question, previous_question, last_quote, candidates)
-        if antecedent or uncovered
-        else ranked_sections(question, "", "", candidates)
-    )
+    context = (previous_question, last_quote) if antecedent or uncovered else ("", "")
+    chosen_locations = {excerpt.location for excerpt in chosen}
     ranking = [
         section
-        for section in ranking
+        for section in ranked_sections(question, *context, candidates)
         if section.location in chosen_locations
         or not is_other_cancellation(section.location[1], f"{question} {previous_question}")
     ]
@@ -111,67 +106,48 @@ def quotes_with_certainty(
         or any(index.has_all(required, i) and has_evidence(question, index.section_text(i)) for i in section.sentences)
     ]
     chosen_sections = [section for section in sections if section.location in chosen_locations]
-    if not any(_MONTH & keys for keys in query.values()):
-        # A sentence about one month only is an exception to the rule.
-        uncovered += ["=month" for i in positions if shapes.A_MONTH_ALONE.match(candidates.passages[i].text)][:1]
-    uncovered += [
-        word for word, keys in query.items() if _MONTH & keys and not _is_in_any(keys - _MONTH, positions, candidates)
-    ]
-    if any(covers_month(question, candidates.passages[i].text) for i in positions):
-        uncovered = [word for word in uncovered if not query.get(word, _MONTH) & _MONTH]
-    if all(keys & (shapes.CLOCK | _HOURS) for keys in query.values()) and not any(
-        constraints.shows_hour(candidates.passages[i].text) for i in positions
-    ):
-        uncovered += ["=clock"] * ("=clock" in query)  # "closed" is not an hour
+    chosen_likelihood = sum(section.likelihood for section in chosen_sections)
+    uncovered = _with_times(question, query, uncovered, positions, candidates)
     named_section = _section_headed_by_topic(query, positions, sections, candidates)
-    is_other_row = named_section is not None and any(candidates.passages[i].row for i in positions)
+    is_other_row = named_section is not None and any(passage.row for passage in passages)
     more_similar = _more_similar_section(chosen_sections, sections, candidates)
-    if (
-        more_similar
-        and more_similar.likelihood < _NEGLIGIBLE_LIKELIHOOD
-        and sum(section.likelihood for section in chosen_sections) >= _MIN_LIKELIHOOD_ALONE
-    ):
-        more_similar = None
+    is_negligible = more_similar is not None and more_similar.likelihood < _NEGLIGIBLE_LIKELIHOOD
+    more_similar = None if is_negligible and chosen_likelihood >= _MIN_LIKELIHOOD_ALONE else more_similar
+
+    def certain() -> tuple[list[Excerpt], bool]:
+        return with_paragraphs(chosen, query, required, candidates), True
+
     if not (uncovered or is_other_row or more_similar) and any(
         _contains_all(query, required, i, candidates) for i in positions
     ):
-        return with_paragraphs(chosen, query, required, candidates), True
+        return certain()
     uncovered += [
         word for word in query if _is_name(word) and all(not index.strength(query[word], i) for i in positions)
     ]
-    is_other_case = is_another_case(question, previous_question, last_quote, positions, candidates)
+    is_full = not (uncovered or is_another_case(question, previous_question, last_quote, positions, candidates))
     count_question = None if antecedent else shapes.HOW_MANY.search(plain(question))
-    if (
-        count_question
-        and not (uncovered or is_other_case)
-        and any(gives_count(candidates.passages[i], keys_of(count_question["what"])) for i in positions)
-    ):
-        return with_paragraphs(chosen, query, required, candidates), True
+    if is_full and count_question:
+        counted_keys = keys_of(count_question["what"])
+        if any(gives_count(passage, counted_keys) for passage in passages):
+            return certain()
+    is_full_and_alone = is_full and named_section is None
     needed = [*required, *inherited_keys(question, antecedent)]
     if (
-        antecedent
-        and named_section is None
-        and not (uncovered or is_other_case)
+        is_full_and_alone
+        and antecedent
         and all(_answers_exactly(section, query, needed, candidates) for section in chosen_sections)
     ):
         # "And Pro?" after the price of Premium: a section of that name that shows a price.
-        return with_paragraphs(chosen, query, required, candidates), True
-    if (
-        any(keys & shapes.PRICE for keys in needed)
-        and named_section is None
-        and not (uncovered or is_other_case)
-        and all(is_row_named(query, candidates.passages[i]) for i in positions)
-    ):
+        return certain()
+    asks_price = any(keys & shapes.PRICE for keys in needed)
+    if is_full_and_alone and asks_price and all(is_row_named(query, passage) for passage in passages):
         return list(chosen), True
-    chosen_share = sum(section.likelihood for section in chosen_sections) / sum(
-        section.likelihood for section in sections
-    )
+    # A row that shows what is asked for is not overruled by a section that does not.
     is_overruled = (
         ranking[0].likelihood >= MIN_CERTAIN_LIKELIHOOD
-        and sum(section.likelihood for section in chosen_sections) < _MAX_OVERRULED_LIKELIHOOD
+        and chosen_likelihood < _MAX_OVERRULED_LIKELIHOOD
+        and (ranking[0] in sections or not any(passage.row for passage in passages))
     )
-    if any(candidates.passages[i].row for i in positions) and ranking[0] not in sections:
-        is_overruled = False  # a row that shows what is asked for is not overruled by a section that does not
     if (
         named_section is not None
         and named_section is sections[0]
@@ -180,33 +156,46 @@ def quotes_with_certainty(
     ):
         of_it = [candidates.passages[i] for i in named_section.sentences if index.has_all(required, i)]
         return with_paragraphs(of_it[:1], query, required, candidates), True
-    if (
-        not (uncovered or is_other_case or more_similar)
-        and named_section is None
-        and sections[0] in chosen_sections
-        and not is_overruled
-    ):
-        has_matching_heading = any(_heading_asks_same(query, candidates.passages[i].heading) for i in positions)
+    if is_full_and_alone and not more_similar and sections[0] in chosen_sections and not is_overruled:
+        has_matching_heading = any(_heading_asks_same(query, passage.heading) for passage in passages)
+        chosen_share = chosen_likelihood / sum(section.likelihood for section in sections)
         if has_matching_heading or chosen_share >= MIN_CERTAIN_LIKELIHOOD:
-            return with_paragraphs(chosen, query, required, candidates), True
+            return certain()
     if is_overruled and answers_by_itself(ranking[0], query, required, candidates):
         return with_paragraphs(section_extract((), ranking[0], candidates), query, required, candidates), True
     alternative = ranking[0] if is_overruled else named_section or more_similar
-    completing = _completing_section(
-        [query[word] for word in uncovered if word in query], required, chosen_sections, ranking, candidates
-    )
-    ordered = [*([alternative] if alternative else sections), *ranking]
     others = [
         section
-        for section in dict.fromkeys(ordered)
+        for section in dict.fromkeys([*([alternative] if alternative else sections), *ranking])
         if section is alternative or can_be_shown_beside(section, chosen_sections, required, candidates)
     ]
+    lacking = [query[word] for word in uncovered if word in query]
+    completing = _completing_section(lacking, required, chosen_sections, ranking, candidates)
     others = list(dict.fromkeys([*others[: MAX_SECTIONS_SHOWN - 1], *completing]))
-    shown, other_excerpts = (
-        section_extract(chosen, chosen_sections[0], candidates),
-        [excerpt for section in others for excerpt in section_extract((), section, candidates)],
-    )
+    shown = section_extract(chosen, chosen_sections[0], candidates)
+    other_excerpts = [excerpt for section in others for excerpt in section_extract((), section, candidates)]
     return ([*other_excerpts, *shown] if is_overruled or is_other_row else [*shown, *other_excerpts]), False
+
+
+def _with_times(
+    question: str, query: Query, uncovered: Sequence[str], positions: Sequence[int], candidates: Candidates
+) -> list[str]:
+    """The uncovered words with the month or the hour that is asked for and that the chosen sentences do not give."""
+    uncovered, texts = list(uncovered), [candidates.passages[i].text for i in positions]
+    if not any(_MONTH & keys for keys in query.values()):
+        # A sentence about one month only is an exception to the rule.
+        uncovered += ["=month"] * any(shapes.A_MONTH_ALONE.match(text) for text in texts)
+    uncovered += [
+        word
+        for word, keys in query.items()
+        if _MONTH & keys and not any(candidates.index.has_word(keys - _MONTH, i) for i in positions)
+    ]
+    if any(covers_month(question, text) for text in texts):
+        uncovered = [word for word in uncovered if not query.get(word, _MONTH) & _MONTH]
+    asks_hour = "=clock" in query and all(keys & (shapes.CLOCK | _HOURS) for keys in query.values())
+    if asks_hour and not any(map(constraints.shows_hour, texts)):
+        uncovered.append("=clock")  # "closed" is not an hour
+    return uncovered
 
 
 def answers_by_itself(
@@ -277,7 +266,7 @@ def _is_of_named_row(question: str, antecedent: str, chosen: Sequence[Excerpt]) 
     """Whether a question for the price or the duration of something mentioned before is answered by the table row of
     that name."""
     antecedent_keys = frozenset[str]().union(*terms(antecedent).values())
-    row_names = [significant_words(excerpt.text.partition(":")[0]) for excerpt in chosen if excerpt.is_table_row]
+    row_names = [significant_words(name_of(excerpt)) for excerpt in chosen if excerpt.is_table_row]
     return (
         lacks_subject(question)
         and len(row_names) == len(chosen)
@@ -315,11 +304,9 @@ def _more_similar_section(
     """The section that is most similar to the question, if it leads the chosen sections by `_MIN_SIMILARITY_LEAD`."""
     most_similar = max(sections, key=lambda section: similarity_of(section, candidates))
     chosen_similarity = max(similarity_of(section, candidates) for section in chosen_sections)
-    return (
-        most_similar
-        if similarity_of(most_similar, candidates) >= max(MIN_SIMILARITY, chosen_similarity + _MIN_SIMILARITY_LEAD)
-        else None
-    )
+    if similarity_of(most_similar, candidates) >= max(MIN_SIMILARITY, chosen_similarity + _MIN_SIMILARITY_LEAD):
+        return most_similar
+    return None
 
 
 def _section_headed_by_topic(
@@ -362,10 +349,6 @@ def _contains_all(query: Query, required: Sequence[frozenset[str]], position: in
             query[word] & column_keys or index.strength(query[word], position) >= _MIN_NAME_STRENGTH for word in words
         )
     return index.heading_has(query, words, position)
-
-
-def _is_in_any(keys: frozenset[str], positions: Sequence[int], candidates: Candidates) -> bool:
-    return any(candidates.index.has_word(keys, i) for i in positions)
 
 
 def _heading_asks_same(query: Query, heading: str) -> bool:

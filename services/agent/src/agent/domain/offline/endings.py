@@ -13,7 +13,7 @@ from agent.domain.offline.conditions import at_distance
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.order_words import TAKES_PROFIT, order_named
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for
-from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.offline.wishes import Intent, Way, Wish
 from agent.domain.text_features import numbers_in, symbols_in, word_set
 
 _BOTH = re.compile(r"\b(?:both|l[oa]s dos|amb[oa]s)\b")
@@ -21,7 +21,7 @@ _PAID = re.compile(r"\b(?:paid|bought|entry|cost|pagu?[eo]|pagado|compr[eo]|comp
 _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 
 
-def cancellation(way: str, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
+def cancellation(way: Way, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
     """The order to cancel or the alert to delete, by its symbol, price or place; or all of them."""
     arguments = arguments_for(tool, schema, parsed)
     place = ordinal_in(parsed.plain, *_LISTED)
@@ -39,7 +39,7 @@ def cancellation(way: str, tool: str, schema: Schema, parsed: ParsedText) -> Wis
     return Wish(Intent.TOOL, ((tool, arguments),), way=way)
 
 
-def sale(way: str, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
+def sale(way: Way, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
     """How much of a holding to sell, now or at a stop: a number, a share ("half"), or all but some."""
     arguments: dict[str, Any] = arguments_for(tool, schema, parsed)
     if way == "stop" and "quantity" in arguments and not arguments.keys() & {"stop_price", "side"}:

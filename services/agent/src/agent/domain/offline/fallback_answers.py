@@ -5,13 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agent.domain.offline.answers import (
+    CITED,
     answer_from,
     do_you_mean,
-    information_needed,
     is_unknown,
     plain_answer,
     price_with_other_readings,
     repeated_answer,
+    say,
 )
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.concepts import another_term, order_kind, requested_term
@@ -25,8 +26,6 @@ from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, is_question
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain, symbols_in
 from contracts.languages import Language
-
-_CITED = re.compile(r"\[\d")
 
 
 def answer_otherwise(
@@ -60,12 +59,12 @@ def answer_otherwise(
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         listed_symbols = ", ".join((market or {}).get("symbols", ()))
-        return SayText(plain_answer(Wish(Intent.UNLISTED, shown=listed_symbols), language))
+        return SayText(plain_answer(Wish(Intent.UNLISTED, words=listed_symbols), language))
     if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:
-        return SayText(information_needed("symbol", language))
+        return SayText(say("which.symbol", language))
     # Figures that tools gave are repeated; a quoted page does not contain what it is asked for now.
     has_figures = (
-        replies and re.search(r"\d", replies[-1]) and not _CITED.search(replies[-1]) and "http" not in replies[-1]
+        replies and re.search(r"\d", replies[-1]) and not CITED.search(replies[-1]) and "http" not in replies[-1]
     )
     superlative = BEST.search(plain(question))
     has_figures = (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID, LENGTH
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.kinds import listed_members, table_of
+from agent.domain.offline.kinds import listed_members, name_of, table_of
 from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import PassageIndex
 from agent.domain.offline.questions import Query, is_day, names_nothing, required_keys, terms
@@ -45,11 +45,11 @@ def follow_up_rows(
     }
     similar_rows = [row for row in passages if row.row and _table_headers(row) == _table_headers(quoted_rows[0])]
     table_rows = [row for row in similar_rows if table_of(row) == table_of(quoted_rows[0])]
-    matching = [row for row in table_rows if _is_about(topic, _row_name(row), row)] if depends_on_antecedent else []
+    matching = [row for row in table_rows if _is_about(topic, name_of(row), row)] if depends_on_antecedent else []
     if not matching and depends_on_antecedent:
         # In another place's table, the place is in the heading.
-        names = {_row_name(quoted) for quoted in quoted_rows}
-        elsewhere = [row for row in similar_rows if row.heading != quoted_rows[0].heading and _row_name(row) in names]
+        names = {name_of(quoted) for quoted in quoted_rows}
+        elsewhere = [row for row in similar_rows if row.heading != quoted_rows[0].heading and name_of(row) in names]
         matching = [row for row in elsewhere if _is_about(topic, row.heading, row)]
     if (
         not matching
@@ -62,10 +62,8 @@ def follow_up_rows(
 
 def _rows_with_shapes(query: Query, question: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
     """The rows that contain each shape (a price, a time) that is asked for."""
-    index, shapes_asked = (
-        PassageIndex(rows),
-        [keys for keys in (*query.values(), *required_keys(question)) if keys <= _KEYS_BY_FORM],
-    )
+    index = PassageIndex(rows)
+    shapes_asked = [keys for keys in (*query.values(), *required_keys(question)) if keys <= _KEYS_BY_FORM]
     return [
         row
         for i, row in enumerate(rows)
@@ -75,7 +73,7 @@ def _rows_with_shapes(query: Query, question: str, rows: Sequence[Excerpt]) -> l
 
 def _has_shape(row: Excerpt, keys: frozenset[str]) -> bool:
     text = (
-        ", ".join((_row_name(row), *row.cells)) if row.cells else row.text
+        ", ".join((name_of(row), *row.cells)) if row.cells else row.text
     )  # a figure in a column's header does not count
     return any(key in keys and pattern.search(text) for key, pattern in SHAPES)
 
@@ -86,10 +84,6 @@ def _is_about(topic: Query, name: str, row: Excerpt) -> bool:
     return any(keys & name_keys for keys in topic.values()) and all(
         keys & (name_keys | header_keys) for keys in topic.values()
     )
-
-
-def _row_name(row: Excerpt) -> str:
-    return row.text.partition(":")[0]
 
 
 def _headers(row: Excerpt) -> str:

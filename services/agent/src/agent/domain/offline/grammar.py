@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import ORDINALS
 from agent.domain.offline.order_words import TAKES_PROFIT, TAKES_SHARES
+from agent.domain.offline.wishes import Way
 
 _OWNER = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
@@ -62,10 +63,10 @@ class ToolPhrase:
     asks: re.Pattern[str]
     unless: re.Pattern[str] | None = None
     about: bool = False
-    way: str = ""
+    way: Way = ""
 
 
-def _row(tool: str, *asks: str, unless: str = "", about: bool = False, way: str = "") -> ToolPhrase:
+def _row(tool: str, *asks: str, unless: str = "", about: bool = False, way: Way = "") -> ToolPhrase:
     """A row that matches if all patterns of `asks` are found."""
     every = "".join(f"(?=.*(?:{pattern}))" for pattern in asks)
     return ToolPhrase(tool, re.compile(every, re.DOTALL), re.compile(unless) if unless else None, about, way)

@@ -22,11 +22,12 @@ from agent.domain.offline.grammar import ORDERS
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.market_days import day_in
 from agent.domain.offline.person_words import asks_for_person
+from agent.domain.offline.phrases import listed_by
 from agent.domain.offline.previous_questions import symbol_mentioned, symbols_mentioned
 from agent.domain.offline.questions import terms
 from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.small_talk import mood_in, past_greeting, small_talk_in
-from agent.domain.offline.tool_wishes import listed_by, tool_wish
+from agent.domain.offline.tool_wishes import tool_wish
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import is_undo, memory_wish
 from agent.domain.shortcuts.words import decision_in
@@ -65,45 +66,16 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
     """Return what the text asks for. `offered` are the tools there are, with their schemas; `earlier_texts` what the
     person said before, oldest first; `trades` whether the company is a trading platform."""
     text, earlier_texts = _request(text), [_request(earlier_text) for earlier_text in earlier_texts]
-    normalized = plain(text)
-    if (asks_for_person(text) or asks_for_person(with_known_spelling(text))) and not talk_words.ASKS_WHEN.search(
-        normalized
-    ):
-        return Wish(Intent.HANDOFF)
-    if talk_words.ABILITIES.search(normalized):
-        return Wish(Intent.ABILITIES)
-    schemas = OfferedTools(offered)
-    if "get_price" in schemas and talk_words.ADVICE.search(normalized) and talk_words.TRADING.search(normalized):
-        order = tool_wish(text, schemas, earlier_texts)
-        # A question how many to buy is answered if it gives the figures for it.
-        has_figures = order is not None and order.calls and order.calls[0][0] in FIGURES and len(order.missing) <= 1
-        if not has_figures:
-            return Wish(Intent.ADVICE)
-    if "create_paper_order" in schemas and talk_words.NOT_YET.search(normalized):
-        return Wish(Intent.NOT_YET)
-    if mood_in(normalized, text) is Intent.WRONGED:
-        return Wish(Intent.WRONGED)
-    several_mentioned = listed_by(earlier_texts[-2:]) == "get_portfolio" or len(symbols_mentioned(earlier_texts)) > 1
-    was_comparison = (
-        bool(earlier_texts)
-        and len(symbols_in(earlier_texts[-1])) > 1
-        and not market_words.ALL_SHARES.search(normalized)
-    )
-    is_about_mentioned = was_comparison or (several_mentioned and talk_words.OVERALL.fullmatch(normalized) is not None)
-    offers_analysis = "market_analysis" in schemas
-    is_about_all, analysis_question = (
-        offers_analysis and is_about_all_tickers(text),
-        complete_question(text, earlier_texts) if offers_analysis else None,
-    )
-    asks_for_movers = (
-        market_words.MOVERS.search(normalized)
-        and not symbols_in(text)
-        and not is_about_mentioned
-        and not (is_about_all or analysis_question)
-    )
-    if _MEMORY_TOOL in schemas and asks_for_movers:
+    normalized, schemas = plain(text), OfferedTools(offered)
+    if intent := _intent_of_words(text, normalized, schemas, earlier_texts):
+        return Wish(intent)
+    offers_analysis, is_customer = "market_analysis" in schemas, _MEMORY_TOOL in schemas
+    question = None
+    if offers_analysis:
+        question = complete_question(text, earlier_texts) or (text if is_about_all_tickers(text) else None)
+    if is_customer and question is None and _asks_for_movers(text, normalized, earlier_texts):
         return Wish(Intent.UNLISTED)
-    if _MEMORY_TOOL in schemas and talk_words.REMINDER.search(normalized):
+    if is_customer and talk_words.REMINDER.search(normalized):
         return Wish(Intent.REMINDER)
     wish = both_wishes(text, schemas, earlier_texts) or tool_wish(text, schemas, earlier_texts)
     if wish is not None and wish.intent is Intent.UNREAD:
@@ -113,25 +85,13 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
         wish = previous_wish if previous_wish is not None and previous_wish.withheld else None
     if wish is not None and wish.withheld and not trades:
         wish = None  # no plan of this company has it
+    is_statement = is_customer and "?" not in text and talk_words.STATED.search(normalized) is not None
     # The analysis tool is offered only in turns that ask for an analysis.
-    has_date = date_in(normalized) is not None
-    has_amount = wish is not None and bool(wish.calls) and wish.calls[0][0] == "get_ohlcv"
-    has_amount = has_amount and amount_in(UnreadText(folded(text))) is not None
-    has_own_meaning = wish is not None and (
-        (wish.way in ("affordable", "grown") and not has_date)
-        or wish.way == "if_moved"
-        or (len(wish.calls) > 1 and wish.calls[-1][0] == "get_news")
-        or (wish.calls and wish.calls[0][0] in _NOT_ANALYSES and not has_amount)
-    )
-    is_statement = _MEMORY_TOOL in schemas and "?" not in text and talk_words.STATED.search(normalized)
-    if analysis_question or is_about_all:
-        return Wish(Intent.ANALYSIS, (("market_analysis", {"query": analysis_question or text}),))
-    if offers_analysis and not has_own_meaning and not is_statement:
-        compared_symbol = (
-            symbol_mentioned(normalized, earlier_texts)
-            if earlier_texts and len(symbols_in(text)) < 2 and talk_words.COMPARED_WITH.search(normalized)
-            else []
-        )
+    if question is not None:
+        return Wish(Intent.ANALYSIS, (("market_analysis", {"query": question}),))
+    if offers_analysis and not is_statement and not (wish is not None and _has_own_meaning(text, normalized, wish)):
+        compares = earlier_texts and len(symbols_in(text)) < 2 and talk_words.COMPARED_WITH.search(normalized)
+        compared_symbol = symbol_mentioned(normalized, earlier_texts) if compares else []
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*compared_symbol, text])}),))
     lacks_symbol = wish is not None and wish.intent is Intent.SITE
     if lacks_symbol:
@@ -140,36 +100,80 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
         return wish
     if trades and not symbols_in(text) and not ORDERS.search(normalized) and _is_about_hours(normalized, earlier_texts):
         return Wish(Intent.MARKET)
-    if is_statement or (_MEMORY_TOOL in schemas and "?" not in text and _asks_to_remember(text)):
+    if is_statement or (is_customer and "?" not in text and _asks_to_remember(text)):
         return Wish(Intent.STATED)
-    if (
-        talk_words.AGREES.search(normalized)
-        and decision_in(text) == "confirm"
-        and after_an_order(earlier_texts[-3:], schemas)
-    ):
-        return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # shows what there is to confirm
-    if talk := small_talk_in(normalized) or small_talk_in(with_known_spelling(text)) or mood_in(normalized, text):
-        return Wish(talk)
-    if _MEMORY_TOOL in schemas and is_undo(text, is_later=True):
-        return Wish(Intent.UNDO)
-    if _MEMORY_TOOL in schemas and talk_words.FORGET.fullmatch(normalized):
-        return Wish(Intent.FORGET)
-    if (
-        _MEMORY_TOOL in schemas
-        and (memory_request := memory_wish(text)) is not None
-        and memory_request.kind == "forget"
-    ):
-        return Wish(Intent.NOT_REMEMBERED)
-    if (decision := decision_in(text)) is not None:
-        if decision == "reject" and after_an_order(earlier_texts[-3:], schemas):
-            return Wish(Intent.NOT_YET)
-        confirms_order = decision == "confirm" and after_an_order(earlier_texts[-3:], schemas)
-        return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if confirms_order else Wish(Intent.FINE)
+    if talk := _talk(text, normalized, schemas, earlier_texts):
+        return talk
     if wish is None and is_about_the_company(text):
         return Wish(Intent.ABOUT)
     if wish is not None or _PAGE not in schemas:
         return wish or Wish(Intent.UNKNOWN)
     return Wish(Intent.SITE, missing=("symbol",) if lacks_symbol else ())
+
+
+def _intent_of_words(text: str, normalized: str, schemas: OfferedTools, earlier_texts: Sequence[str]) -> Intent | None:
+    """The intent that a message's words say, whatever tool they name besides: a person, advice, or not to order."""
+    asks_person = asks_for_person(text) or asks_for_person(with_known_spelling(text))
+    if asks_person and not talk_words.ASKS_WHEN.search(normalized):
+        return Intent.HANDOFF
+    if talk_words.ABILITIES.search(normalized):
+        return Intent.ABILITIES
+    if "get_price" in schemas and talk_words.ADVICE.search(normalized) and talk_words.TRADING.search(normalized):
+        order = tool_wish(text, schemas, earlier_texts)
+        # A question how many to buy is answered if it gives the figures for it.
+        has_figures = order is not None and order.calls and order.calls[0][0] in FIGURES and len(order.missing) <= 1
+        if not has_figures:
+            return Intent.ADVICE
+    if "create_paper_order" in schemas and talk_words.NOT_YET.search(normalized):
+        return Intent.NOT_YET
+    return Intent.WRONGED if mood_in(normalized, text) is Intent.WRONGED else None
+
+
+def _asks_for_movers(text: str, normalized: str, earlier_texts: Sequence[str]) -> bool:
+    """Whether a text asks which of all shares moved most, and not which of those that were mentioned."""
+    if not market_words.MOVERS.search(normalized) or symbols_in(text):
+        return False
+    several_mentioned = listed_by(earlier_texts[-2:]) == "get_portfolio" or len(symbols_mentioned(earlier_texts)) > 1
+    was_comparison = bool(earlier_texts) and len(symbols_in(earlier_texts[-1])) > 1
+    is_about_mentioned = (was_comparison and not market_words.ALL_SHARES.search(normalized)) or (
+        several_mentioned and talk_words.OVERALL.fullmatch(normalized)
+    )
+    return not is_about_mentioned
+
+
+def _has_own_meaning(text: str, normalized: str, wish: Wish) -> bool:
+    """Whether a request is no analysis, although its text could be read as a question for one."""
+    tools = [tool for tool, _ in wish.calls]
+    has_amount = tools[:1] == ["get_ohlcv"] and amount_in(UnreadText(folded(text))) is not None
+    return (
+        (wish.way in ("affordable", "grown") and date_in(normalized) is None)
+        or wish.way == "if_moved"
+        or (len(tools) > 1 and tools[-1] == "get_news")
+        or (bool(tools) and tools[0] in _NOT_ANALYSES and not has_amount)
+    )
+
+
+def _talk(text: str, normalized: str, schemas: OfferedTools, earlier_texts: Sequence[str]) -> Wish | None:
+    """The wish of small talk, of a request about memory, or of a plain yes or no; None for anything else."""
+    decision = decision_in(text)
+    may_confirm = decision is not None and after_an_order(earlier_texts[-3:], schemas)
+    pending = Wish(Intent.TOOL, (("get_pending_orders", {}),))  # shows what there is to confirm
+    if decision == "confirm" and may_confirm and talk_words.AGREES.search(normalized):
+        return pending
+    if talk := small_talk_in(normalized) or small_talk_in(with_known_spelling(text)) or mood_in(normalized, text):
+        return Wish(talk)
+    if _MEMORY_TOOL in schemas:
+        if is_undo(text, is_later=True):
+            return Wish(Intent.UNDO)
+        if talk_words.FORGET.fullmatch(normalized):
+            return Wish(Intent.FORGET)
+        if (memory_request := memory_wish(text)) is not None and memory_request.kind == "forget":
+            return Wish(Intent.NOT_REMEMBERED)
+    if decision is None:
+        return None
+    if not may_confirm:
+        return Wish(Intent.FINE)
+    return pending if decision == "confirm" else Wish(Intent.NOT_YET)
 
 
 def _is_about_hours(normalized: str, earlier_texts: Sequence[str], max_back: int = _MAX_MESSAGES_BACK) -> bool:

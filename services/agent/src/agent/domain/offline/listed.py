@@ -88,6 +88,6 @@ def chosen_item(text: str, last_answer: str, offered: Collection[str], earlier_t
     phrase = next((phrase for phrase in TABLE if way and phrase.way == way and phrase.tool in offered), None)
     if phrase is None:
         can_show = not is_ending and earlier.calls[0][0] in _LISTS
-        return Wish(Intent.CHOSEN, shown=lines[position]) if can_show else None
+        return Wish(Intent.CHOSEN, words=lines[position]) if can_show else None
     arguments = {name: value for name, value in earlier.calls[0][1].items() if way == earlier.way}
-    return Wish(Intent.TOOL, ((phrase.tool, arguments),), way=way, shown=lines[position])
+    return Wish(Intent.TOOL, ((phrase.tool, arguments),), way=phrase.way, words=lines[position])

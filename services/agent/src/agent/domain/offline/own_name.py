@@ -47,11 +47,9 @@ def name_answer(
             .format(name=name)
         )
     introduction = _introduction(question) if is_visitor else None
-    return (
-        TEXTS["offline.name.met"].in_language(language).format(name=_capitalized(introduction["name"]))
-        if introduction
-        else None
-    )
+    if introduction:
+        return TEXTS["offline.name.met"].in_language(language).format(name=_capitalized(introduction["name"]))
+    return None
 
 
 def _name_in(text: str) -> str | None:

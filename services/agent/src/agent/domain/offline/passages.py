@@ -80,7 +80,7 @@ def find_answer(
     `antecedent` holds the questions that this one refers to. `min_antecedent_coverage` is the share of them that a
     passage must cover to answer a question for a price or a duration that names nothing ("how much is it?").
     """
-    passages = candidates.passages
+    passages, index = candidates.passages, candidates.index
     complete = complete_answer(question, antecedent, passages)
     question = constraints.FREE_OR_PAID.sub(" ", question)
     query, antecedent_terms = _query(question, antecedent, passages), terms(antecedent)
@@ -96,56 +96,7 @@ def find_answer(
         return []  # whether it has to be paid, or when
     if not antecedent_terms and names_nothing(query) and not any(key in query for key in shapes.ANSWERED_BY_HEADING):
         return []  # it asks when, or for how much, without saying of what
-    index = candidates.index
-    inherited = inherited_keys(question, antecedent) if antecedent else []
-    is_name_alone = bool(antecedent_terms) and index.is_name_alone(query)
-    required = [*required_keys(question), *inherited]
-    excludes_parts = any(keys & shapes.PRICE for keys in query.values()) and not constraints.PART_OF_PRICE.search(
-        plain(question)
-    )
-    coverages = [
-        index.coverage(query, i) if index.has_all(required, i) and index.has_more_words(query, i) else 0.0
-        for i in range(len(passages))
-    ]
-    if antecedent_terms and names_nothing(query):
-        # "And how much is it?" is about the antecedent only.
-        coverages = [
-            index.antecedent_coverage(query, antecedent_terms, i, min_antecedent_coverage)
-            if index.has_all(required, i)
-            else 0.0
-            for i in range(len(passages))
-        ]
-    if (inherited or is_name_alone) and (topic := index.terms_without_names(terms(without_how_long(antecedent)))):
-        # "And on Pro?" asks of Pro what was asked of Premium.
-        coverages = [coverage if index.has_any_word(topic, i) else 0.0 for i, coverage in enumerate(coverages)]
-    if (constraints.TAKES in required or shapes.CLOCK in required) and (
-        topic := [keys for keys in query.values() if keys not in TERMS_BY_FORM]
-    ):
-        # Under "Trial and refunds", each sentence has its own time.
-        coverages = [coverage if index.has_word_itself(topic, i) else 0.0 for i, coverage in enumerate(coverages)]
-    if antecedent and is_vague(query):
-        # "Can I add more?" is about the antecedent only.
-        coverages = [
-            coverage if index.coverage(antecedent_terms, i) >= min_antecedent_coverage else 0.0
-            for i, coverage in enumerate(coverages)
-        ]
-    coverages = [
-        coverage if coverage and has_evidence(question, index.section_text(i)) else 0.0
-        for i, coverage in enumerate(coverages)
-    ]
-    coverages = [
-        coverage if can_list(question, passage) else 0.0 for coverage, passage in zip(coverages, passages, strict=True)
-    ]
-    if excludes_parts:
-        coverages = [
-            0.0 if is_part_of_price(passage.text) else coverage
-            for coverage, passage in zip(coverages, passages, strict=True)
-        ]
-    if (count_question := shapes.HOW_MANY.search(plain(question))) and not keys_of(count_question["what"]) & COMMON:
-        coverages = [
-            coverage if gives_count(passages[i], keys_of(count_question["what"])) else 0.0
-            for i, coverage in enumerate(coverages)
-        ]
+    coverages = _coverages(question, antecedent, query, candidates, min_antecedent_coverage)
     # How to leave is under "Cancelling"; how to join is elsewhere.
     without_cancelling = [
         0.0 if is_other_cancellation(name_of(passage), f"{question} {antecedent}") else coverage
@@ -155,21 +106,19 @@ def find_answer(
     if max(coverages) < min_coverage:
         return []
     asks_whether = shapes.DO_YOU.search(plain(question))
+    asks_same_price = bool(antecedent) and shapes.COST in inherited_keys(question, antecedent)
     question_stems = {stem(word) for word in words_of(question) if len(word) > MAX_NAME_WORDS}
     scores = [
         coverage
         + index.tie_break_score(query, antecedent_terms, question_stems, i)
         + (_STATEMENT_BONUS if asks_whether and shapes.DOES_OR_NOT.search(passage.text) else 0)
-        + (_MONEY_BONUS if shapes.COST in inherited and _MONEY.search(passage.text) else 0)
+        + (_MONEY_BONUS if asks_same_price and _MONEY.search(passage.text) else 0)
         for i, (coverage, passage) in enumerate(zip(coverages, passages, strict=True))
     ]
-    best_score = max(scores)
-    best = scores.index(best_score)
-    chosen = passages[best]
-    section_positions = [i for i, passage in enumerate(passages) if passage.location == chosen.location]
+    chosen = passages[scores.index(max(scores))]
     if chosen.row and (rows_of_kind := _rows_of_kind(query, passages, coverages)):
         return rows_of_kind
-    if not chosen.row and (shapes.COSTS.search(plain(question)) or shapes.COST in inherited):
+    if not chosen.row and (asks_same_price or shapes.COSTS.search(plain(question))):
         # The price is in the table row of that name; a sentence beside it is about one case.
         rows_of_name = [
             passage
@@ -178,6 +127,57 @@ def find_answer(
         ]
         if rows_of_name:
             return rows_of_name[:MAX_SHOWN]
+    return _with_section(question, query, candidates, scores)
+
+
+def _coverages(
+    question: str, antecedent: str, query: Query, candidates: Candidates, min_antecedent_coverage: float
+) -> list[float]:
+    """By passage: the share of the question that it covers; 0 if it lacks what an answer must have."""
+    passages, index, normalized = candidates.passages, candidates.index, plain(question)
+    antecedent_terms, inherited = terms(antecedent), inherited_keys(question, antecedent) if antecedent else []
+    required = [*required_keys(question), *inherited]
+    asks_price = any(keys & shapes.PRICE for keys in query.values())
+    excludes_parts = asks_price and not constraints.PART_OF_PRICE.search(normalized)
+    count_question = shapes.HOW_MANY.search(normalized)
+    counted_keys = keys_of(count_question["what"]) if count_question else COMMON
+    # "And on Pro?" asks of Pro what was asked of Premium.
+    continues_topic = inherited or (antecedent_terms and index.is_name_alone(query))
+    topic = index.terms_without_names(terms(without_how_long(antecedent))) if continues_topic else []
+    # Under "Trial and refunds", each sentence has its own time.
+    asks_own_time = constraints.TAKES in required or shapes.CLOCK in required
+    timed_topic = [keys for keys in query.values() if keys not in TERMS_BY_FORM] if asks_own_time else []
+    # "And how much is it?" is about the antecedent only, as is "Can I add more?".
+    repeats_antecedent = bool(antecedent_terms) and names_nothing(query)
+    needs_antecedent = bool(antecedent) and is_vague(query)
+
+    def can_answer(i: int) -> bool:
+        return (
+            index.has_all(required, i)
+            and (repeats_antecedent or index.has_more_words(query, i))
+            and (not topic or index.has_any_word(topic, i))
+            and (not timed_topic or index.has_word_itself(timed_topic, i))
+            and (not needs_antecedent or index.coverage(antecedent_terms, i) >= min_antecedent_coverage)
+            and has_evidence(question, index.section_text(i))
+            and can_list(question, passages[i])
+            and not (excludes_parts and is_part_of_price(passages[i].text))
+            and (bool(counted_keys & COMMON) or gives_count(passages[i], counted_keys))
+        )
+
+    def coverage(i: int) -> float:
+        if repeats_antecedent:
+            return index.antecedent_coverage(query, antecedent_terms, i, min_antecedent_coverage)
+        return index.coverage(query, i)
+
+    return [coverage(i) if can_answer(i) else 0.0 for i in range(len(passages))]
+
+
+def _with_section(question: str, query: Query, candidates: Candidates, scores: Sequence[float]) -> list[Excerpt]:
+    """The passage with the best score, with what belongs to the answer in its section."""
+    passages, index, best_score = candidates.passages, candidates.index, max(scores)
+    best = scores.index(best_score)
+    chosen = passages[best]
+    section_positions = [i for i, passage in enumerate(passages) if passage.location == chosen.location]
     if index.matches_heading_only(query, best):
         # The heading asks the question, so what is below it is the answer: its beginning, or the whole list.
         return [passages[i] for i in section_positions[: MAX_SHOWN if chosen.item else 3]]
@@ -188,23 +188,16 @@ def find_answer(
     if chosen.item and HOW_TO.search(plain(question)) and any(keys & title_keys for keys in query.values()):
         return [passages[i] for i in section_positions if passages[i].item][:MAX_SHOWN]
     # Other passages of the section with nearly the same score belong to the answer; those of other sections do not.
-    ties = [passages[i] for i in section_positions if i != best and scores[i] >= best_score - 0.02]
+    tied_passages = [chosen, *(passages[i] for i in section_positions if i != best and scores[i] >= best_score - 0.02)]
     # Tied rows of a table answer different questions, unless they have the name that the question asks for.
-    tied_passages = [chosen, *ties]
     named_rows = [passage for passage in tied_passages if _names_topic(query, passage)] if chosen.is_table_row else []
     answer = sorted(
         (named_rows or tied_passages)[: MAX_SHOWN if chosen.row else 3], key=lambda passage: passage.page_position
     )
-    if (
-        shapes.NAMES_WHICH.search(plain(question))
-        and chosen.item
-        and not keys_in(chosen.heading) & frozenset().union(*query.values())
-    ):
+    asks_which = chosen.item and shapes.NAMES_WHICH.search(plain(question))
+    if asks_which and chosen.heading and not keys_in(chosen.heading) & frozenset().union(*query.values()):
         # A list item says what, its heading of which.
-        return [
-            replace(passage, text=f"{passage.heading}: {passage.text}") if passage.heading else passage
-            for passage in answer
-        ]
+        return [replace(passage, text=f"{passage.heading}: {passage.text}") for passage in answer]
     return answer
 
 
@@ -218,7 +211,7 @@ def is_row_named(query: Query, passage: Excerpt) -> bool:
 
 def _names_topic(query: Query, row: Excerpt) -> bool:
     """Whether a row's name contains a word that the question is about."""
-    name_keys = keys_in(row.text.partition(":")[0])
+    name_keys = keys_in(name_of(row))
     return any(query[word] & name_keys for word in topic_words(query))
 
 
@@ -228,18 +221,13 @@ def _rows_of_kind(query: Query, passages: Sequence[Excerpt], coverages: Sequence
     rows = [
         passage
         for passage, coverage in zip(passages, coverages, strict=True)
-        if coverage and passage.row and _header_has_all(passage.column, kind_keys)
+        if coverage and passage.row and all(keys & keys_in(passage.column) for keys in kind_keys)
     ]
     other_keys = [
         keys for word, keys in query.items() if not (word[0] == "=" or keys in kind_keys or keys & shapes.PRICE_OR_TIME)
     ]
-    is_named = any(keys & keys_in(passage.text.partition(":")[0]) for keys in other_keys for passage in rows)
+    is_named = any(keys & keys_in(name_of(passage)) for keys in other_keys for passage in rows)
     return rows[:MAX_SHOWN] if kind_keys and not is_named and len(rows) > 1 else []
-
-
-def _header_has_all(column: str, kind_keys: Sequence[frozenset[str]]) -> bool:
-    column_keys = keys_in(column)
-    return all(keys & column_keys for keys in kind_keys)
 
 
 def introduction(pages: Sequence[SitePage]) -> list[Excerpt]:
@@ -257,7 +245,7 @@ def _query(question: str, antecedent: str, passages: Sequence[Excerpt]) -> dict[
 
 def _one_word_names(question: str, whole: Sequence[str]) -> dict[str, frozenset[str]]:
     """The words of a question that are a whole name, as "Business" of a plan, although elsewhere the word is common."""
-    one_word_names = {stem(word) for name in whole for word in _single_word(name)}
+    one_word_names = {stem(words[0]) for name in whole if len(words := words_of(name)) == 1}
     return {
         stem(word): keys_of(word)
         for word in words_of(question)
@@ -268,8 +256,3 @@ def _one_word_names(question: str, whole: Sequence[str]) -> dict[str, frozenset[
 def is_row_name(question: str, passage: Excerpt) -> bool:
     """Whether a question contains the one-word name of this table row."""
     return passage.is_table_row and bool(_one_word_names(question, [name_of(passage)]))
-
-
-def _single_word(name: str) -> list[str]:
-    words = words_of(name)
-    return words if len(words) == 1 else []

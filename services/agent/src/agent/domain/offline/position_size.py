@@ -5,12 +5,11 @@ entry.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from agent.domain.offline.slots import ParsedText, stop_share
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.text_features import number_of, numbers_in
+from agent.domain.text_features import numbers_in
 
 _ORDER = "create_paper_order"
 _TOOL = "calculate_position_size"
@@ -27,7 +26,7 @@ def size_from_prices(arguments: dict[str, Any], missing: tuple[str, ...], parsed
     if len(parsed.symbols) != 1:
         return None
     arguments = {**arguments, "symbol": parsed.symbols[0]}
-    return Wish(Intent.TOOL, ((_TOOL, arguments),), way="sized", shown=str(share or 1.0))
+    return Wish(Intent.TOOL, ((_TOOL, arguments),), way="sized", amount=share or 1.0)
 
 
 def same_quantity(earlier: Wish, symbols: Sequence[str], share: float) -> Wish | None:
@@ -35,12 +34,9 @@ def same_quantity(earlier: Wish, symbols: Sequence[str], share: float) -> Wish |
     computed."""
     if earlier.way in ("affordable", "means"):
         order = {"symbol": earlier.calls[0][1]["symbol"], "side": "buy", "order_type": "market"}
-        wish = Wish(Intent.TOOL, ((_ORDER, order),), ("quantity",))
-        return (
-            wish
-            if earlier.way == "means"
-            else replace(wish, missing=(), way="spend", shown=str(number_of(earlier.shown) * share))
-        )
+        if earlier.way == "means":
+            return Wish(Intent.TOOL, ((_ORDER, order),), ("quantity",))
+        return Wish(Intent.TOOL, ((_ORDER, order),), way="spend", amount=earlier.amount * share)
     if earlier.calls[0][0] != _TOOL or earlier.missing or earlier.way:
         return None
     if not symbols:
@@ -48,7 +44,7 @@ def same_quantity(earlier: Wish, symbols: Sequence[str], share: float) -> Wish |
     entry, stop = (earlier.calls[0][1][name] for name in ("entry_price", "stop_loss_price"))
     side = "sell" if stop > entry else "buy"
     order_at_entry = {"symbol": symbols[0], "side": side, "order_type": "limit", "limit_price": entry}
-    return Wish(Intent.TOOL, ((_ORDER, order_at_entry), earlier.calls[0]), way="as_many", shown=str(share))
+    return Wish(Intent.TOOL, ((_ORDER, order_at_entry), earlier.calls[0]), way="as_many", amount=share)
 
 
 def cost_of(earlier: Wish, normalized: str) -> Wish | None:
@@ -58,10 +54,8 @@ def cost_of(earlier: Wish, normalized: str) -> Wish | None:
     count = next((value for _, value in numbers_in(normalized)), arguments.get("quantity"))
     if tool != _ORDER or count is None or "symbol" not in arguments:
         return None
-    unit_price = f"@{arguments['limit_price']}" if "limit_price" in arguments else ""
-    return Wish(
-        Intent.TOOL, (("get_price", {"symbol": arguments["symbol"]}),), way="part", shown=f"{count}{unit_price}"
-    )
+    price_call = "get_price", {"symbol": arguments["symbol"]}
+    return Wish(Intent.TOOL, (price_call,), way="part", amount=count, unit_price=arguments.get("limit_price"))
 
 
 def with_prices(arguments: Mapping[str, Any], entry: float, share: float) -> dict[str, Any]:

@@ -23,11 +23,9 @@ def with_paragraphs(
 
     def stands_alone(position: int) -> bool:
         passage_keys = keys_in(candidates.passages[position].text)
-        return (
-            all(candidates.index.has_word(keys, position) for keys in figures)
-            if figures
-            else all(query[topic_word] & passage_keys for topic_word in topic)
-        )
+        if figures:
+            return all(candidates.index.has_word(keys, position) for keys in figures)
+        return all(query[topic_word] & passage_keys for topic_word in topic)
 
     if any(passage in chosen and passage.item and stands_alone(i) for i, passage in enumerate(candidates.passages)):
         return list(chosen)

@@ -51,10 +51,8 @@ def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt
         )
     ):
         # "Which one is cheaper?" is about the things mentioned before.
-        sides, has_named_sides = (
-            _sides([" ".join(words_of(line)) for line in antecedent.splitlines()], one_word_row_names),
-            False,
-        )
+        sides = _sides([" ".join(words_of(line)) for line in antecedent.splitlines()], one_word_row_names)
+        has_named_sides = False
     if len(sides) < 2:
         return []
     if rows := _compared_rows(sides, passages):
@@ -112,10 +110,8 @@ def _compared_rows(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) 
 def _matched_name_words(row: Excerpt, side: Sequence[str]) -> int:
     """How many words a row's name has if the side contains all of them, else 0. In "2 m²" and "Child (3-15)", 2 and
     Child."""
-    keys, name_words = (
-        {key for word in side for key in keys_of(word)},
-        words_of(row.text.partition(":")[0].partition("(")[0]),
-    )
+    keys = {key for word in side for key in keys_of(word)}
+    name_words = words_of(name_of(row).partition("(")[0])
     has_figure = any(map(str.isdigit, side))
     telling_words = [
         word
@@ -127,7 +123,7 @@ def _matched_name_words(row: Excerpt, side: Sequence[str]) -> int:
 
 def _name_has_all(row: Excerpt, side: Sequence[str]) -> bool:
     """Whether a row's name has all of these words, among others: metal braces are braces."""
-    name_keys = keys_in(row.text.partition(":")[0])
+    name_keys = keys_in(name_of(row))
     return all(keys_of(word) & name_keys for word in side)
 
 
@@ -159,7 +155,7 @@ def with_named_columns(question: str, antecedent: str, rows: Sequence[Excerpt]) 
     """
     if len({row.columns for row in rows}) != 1 or not all(len(row.columns) == len(row.cells) > 1 for row in rows):
         return list(rows)
-    headers, name_keys = rows[0].columns, {key for row in rows for key in keys_in(row.text.partition(":")[0])}
+    headers, name_keys = rows[0].columns, {key for row in rows for key in keys_in(name_of(row))}
     every = range(len(headers))
     named = _named_columns(question, headers, name_keys)
     depends_on_antecedent = lacks_subject(question) and not is_superlative(question)

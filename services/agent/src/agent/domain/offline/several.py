@@ -81,11 +81,9 @@ def one_of_several(earlier: Wish, own: Sequence[str], normalized: str) -> Wish |
         return None
     if len(own) == 1 and own[0] in order_symbols and talk_words.ONLY.search(normalized) and not numbers_in(normalized):
         others = tuple(("cancel_paper_order", {"symbol": symbol}) for symbol in order_symbols if symbol != own[0])
-        return (
-            Wish(Intent.TOOL, others, way="cancel")
-            if len(others) == 1
-            else Wish(Intent.UNREAD, shown=normalized.strip())
-        )
+        if len(others) == 1:
+            return Wish(Intent.TOOL, others, way="cancel")
+        return Wish(Intent.UNREAD, words=normalized.strip())
     if len(own) == 1 and own[0] in order_symbols:
         return replace(earlier, calls=(orders[order_symbols.index(own[0])],))
     changes = (

@@ -117,24 +117,7 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
     exact_number = next((number for number, passage in enumerate(knowledge.passages, start=1) if passage.exact), 0)
     if exact_number:
         return SayText(f"{knowledge.passages[exact_number - 1].text} [{exact_number}]")
-    own_language: list[Excerpt] = []
-    other_languages: list[Excerpt] = []
-    seen_texts: set[str] = set()
-    for number, passage in enumerate(knowledge.passages, start=1):
-        if passage.text in seen_texts:
-            continue  # the same page at another address, such as "/" and "/index.html"
-        seen_texts.add(passage.text)
-        # The passage's heading is that of its best section; a passage of several sections contains the later headings.
-        heading = passage.heading[-1] if passage.heading and f"# {passage.heading[-1]}" not in passage.text else ""
-        candidates = passage.language is None or passage.language[:2].lower() == request.language
-        above = passage.heading[:-1] if heading else ()
-        excerpts = sentences_of(passage.text, heading, passage.url or passage.id, passage.title, number, above)
-        closest_excerpts = _similarities(passage)
-        (own_language if candidates else other_languages).extend(
-            replace(excerpt, near=closest_excerpts.get(excerpt.heading, 0.0))
-            for excerpt in excerpts
-            if not excerpt.row or is_for_age(request.question, excerpt.text)
-        )
+    own_language, other_languages = _excerpts_by_language(request, knowledge)
     if rows := follow_up_rows(
         request.question, bool(request.antecedent), request.last_answer, [*own_language, *other_languages]
     ):
@@ -145,10 +128,8 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
     if named_question is None:
         return request.unknown()
     request = replace(request, question=named_question)
-    candidates, foreign_candidates = (
-        Candidates(own_language, knowledge.documents),
-        Candidates(other_languages, knowledge.documents),
-    )
+    candidates = Candidates(own_language, knowledge.documents)
+    foreign_candidates = Candidates(other_languages, knowledge.documents)
     foreign_numbers = {excerpt.number for excerpt in other_languages}
     all_candidates = (
         Candidates([*own_language, *other_languages], knowledge.documents, foreign_numbers)
@@ -157,22 +138,7 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
     )
     answer = _find_answer(request, candidates, foreign_candidates)
     if not answer:
-        if _asks_about_person(request):
-            return request.unknown()
-        if certain_answer := certain_section_quote(
-            request.question, request.previous_question, request.last_quote, all_candidates
-        ):
-            return SayText(quoted(certain_answer, request.language))
-        closest_excerpts, may_answer = nearest_excerpts(
-            request.question, request.previous_question, request.last_quote, all_candidates
-        )
-        if may_answer:
-            return request.unknown(closest_excerpts)
-        # In English, what a question is about comes after its attributes; in Spanish, before them.
-        missing_words = [
-            word for word in unknown_words(request.question, all_candidates) if len(word) >= MIN_REPORTED_LETTERS
-        ] or [""]
-        return request.unknown((), closest_excerpts, missing_words[-1 if request.language == "en" else 0])
+        return _nearest_answer(request, all_candidates)
     quotes, is_certain = quotes_with_certainty(
         request.question, request.antecedent, request.previous_question, answer, all_candidates, request.last_quote
     )
@@ -184,6 +150,51 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
         quotes = [_fragment_with_heading(quotes[0])]
     quotes = with_named_columns(request.question, request.antecedent, quotes)
     return SayText(quoted(quotes, request.language))
+
+
+def _excerpts_by_language(request: SiteQuestion, knowledge: KnowledgeFound) -> tuple[list[Excerpt], list[Excerpt]]:
+    """The excerpts of the passages in the question's language, and of those in others; rows for other ages than the
+    question's are left out."""
+    own_language: list[Excerpt] = []
+    other_languages: list[Excerpt] = []
+    seen_texts: set[str] = set()
+    for number, passage in enumerate(knowledge.passages, start=1):
+        if passage.text in seen_texts:
+            continue  # the same page at another address, such as "/" and "/index.html"
+        seen_texts.add(passage.text)
+        # The passage's heading is that of its best section; a passage of several sections contains the later headings.
+        heading = passage.heading[-1] if passage.heading and f"# {passage.heading[-1]}" not in passage.text else ""
+        is_own = passage.language is None or passage.language[:2].lower() == request.language
+        above = passage.heading[:-1] if heading else ()
+        excerpts = sentences_of(passage.text, heading, passage.url or passage.id, passage.title, number, above)
+        similarities = _similarities(passage)
+        (own_language if is_own else other_languages).extend(
+            replace(excerpt, near=similarities.get(excerpt.heading, 0.0))
+            for excerpt in excerpts
+            if not excerpt.row or is_for_age(request.question, excerpt.text)
+        )
+    return own_language, other_languages
+
+
+def _nearest_answer(request: SiteQuestion, candidates: Candidates) -> SayText:
+    """The answer if no sentence was chosen: the section that answers for certain, what comes closest, or the word of
+    the question that no page contains."""
+    if _asks_about_person(request):
+        return request.unknown()
+    if certain_answer := certain_section_quote(
+        request.question, request.previous_question, request.last_quote, candidates
+    ):
+        return SayText(quoted(certain_answer, request.language))
+    closest_excerpts, may_answer = nearest_excerpts(
+        request.question, request.previous_question, request.last_quote, candidates
+    )
+    if may_answer:
+        return request.unknown(closest_excerpts)
+    # In English, what a question is about comes after its attributes; in Spanish, before them.
+    missing_words = [
+        word for word in unknown_words(request.question, candidates) if len(word) >= MIN_REPORTED_LETTERS
+    ] or [""]
+    return request.unknown((), closest_excerpts, missing_words[-1 if request.language == "en" else 0])
 
 
 def _introduction(knowledge: KnowledgeFound, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
@@ -334,11 +345,9 @@ def _with_heading(excerpt: Excerpt, question: str) -> Excerpt:
 def _fragment_with_heading(excerpt: Excerpt) -> Excerpt:
     """A text that is not a sentence, such as a price alone, with its heading put before it."""
     is_fragment = not excerpt.row and (len(words_of(excerpt.text)) <= _MAX_FRAGMENT_WORDS or excerpt.text[:1].islower())
-    return (
-        replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")
-        if is_fragment and excerpt.heading and excerpt.heading[-1] != "?"
-        else excerpt
-    )
+    if is_fragment and excerpt.heading and excerpt.heading[-1] != "?":
+        return replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")
+    return excerpt
 
 
 def _is_word_in(word: str, passages: Sequence[Excerpt]) -> bool:

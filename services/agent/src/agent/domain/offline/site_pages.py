@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
-from agent.domain.offline.answers import site_unreadable
+from agent.domain.offline.answers import say
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import SitePage
@@ -60,7 +60,8 @@ def from_site(request: SiteQuestion, results: Sequence[Result], *, last: bool) -
         return SayText(quoted(answer, language))
     if fetched_pages and not pages:
         error = cast("dict[str, Any]", fetched_pages[0][1].get("error") or {})
-        return SayText(site_unreadable(str(error.get("message") or error.get("code") or "?"), language))
+        reason = str(error.get("message") or error.get("code") or "?").rstrip(".")
+        return SayText(say("unread", language, reason=reason))
     return request.unknown()
 
 

@@ -128,7 +128,8 @@ def arguments_for(tool: str, schema: Schema, parsed: ParsedText) -> dict[str, An
         if name == "side" and name not in schema["required"]:
             continue
         reader = _READERS.get(name)
-        value = reader(parsed, property_schema) if reader is not None and name not in arguments else None
+        value = reader(parsed) if reader is not None and name not in arguments else None
+        value = _indicators(parsed, property_schema) if name == "indicators" else value
         if value is not None:
             arguments[name] = value
     if "order_type" in properties:
@@ -307,22 +308,15 @@ def _indicators(parsed: ParsedText, schema: Schema) -> list[str] | None:
     return [name for name in known if name in named] or (["RSI"] if "RSI" in known else None)
 
 
-def _concept(parsed: ParsedText, schema: Schema) -> str | None:
-    del schema
+def _concept(parsed: ParsedText) -> str | None:
     match = EXPLAIN.match(parsed.plain)
     return concept_in_match(match) if match else None
 
 
-def _query(parsed: ParsedText, schema: Schema) -> str | None:
-    del schema
+def _query(parsed: ParsedText) -> str | None:
     match = CONVERSATION_SEARCH.search(parsed.plain)
     topic = match["what"].strip(" ?.!") if match else ""
     return topic[:200] if len(topic) > 1 else None
-
-
-def _side(parsed: ParsedText, schema: Schema) -> str | None:
-    del schema
-    return next((side for side, _ in sides_in(parsed.plain)), None)
 
 
 CONVERSATION_SEARCH = re.compile(
@@ -334,20 +328,18 @@ CONVERSATION_SEARCH = re.compile(
 _ID = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{16,64}\b")
 
 
-def _id(parsed: ParsedText, schema: Schema) -> str | None:
-    del schema
+def _id(parsed: ParsedText) -> str | None:
     match = _ID.search(parsed.plain)
     return match[0] if match else None
 
 
-_READERS: dict[str, Callable[[ParsedText, Schema], Any]] = {
+_READERS: dict[str, Callable[[ParsedText], Any]] = {
     "order_id": _id,
     "alert_id": _id,
-    "symbol": lambda said, _: said.symbols[0] if said.symbols else None,
-    "tickers": lambda said, _: list(said.symbols) or None,
-    "indicators": _indicators,
+    "symbol": lambda parsed: next(iter(parsed.symbols), None),
+    "tickers": lambda parsed: list(parsed.symbols) or None,
     "concept": _concept,
     "query": _query,
-    "side": _side,
-    "condition": lambda said, _: condition_in(said.plain),
+    "side": lambda parsed: next((side for side, _ in sides_in(parsed.plain)), None),
+    "condition": lambda parsed: condition_in(parsed.plain),
 }

@@ -4,7 +4,7 @@ Each wish of this kind names its way. "sell half of my MSFT" looks up the portfo
 then prepares the order. If several things may be meant, the assistant asks which.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 from typing import Any, cast
@@ -15,14 +15,13 @@ from agent.domain.offline.answers import (
     cash_left,
     if_all_moved,
     if_moved,
-    information_needed,
     multiplied,
+    say,
     stop_later,
 )
 from agent.domain.offline.conditions import as_waiting
 from agent.domain.offline.position_size import with_prices
-from agent.domain.offline.wishes import Calls, Wish
-from agent.domain.text_features import number_of
+from agent.domain.offline.wishes import RELATIVE_WAYS, Calls, Way, Wish
 from contracts.languages import Language
 
 Result = tuple[str, dict[str, Any], dict[str, Any]]
@@ -61,34 +60,9 @@ class UseTools:
 
 def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """The next step of a wish that looks something up before it acts."""
+    if wish.way in _COMPUTATIONS:
+        return _COMPUTATIONS[wish.way](wish, results, language)
     tool, arguments = wish.calls[0]
-    if wish.way == "portfolio":
-        return _portfolio(results, language)
-    if wish.way == "stop_later":
-        if not results:
-            return UseTools(wish.calls)
-        sentences = [answer_from(*result, "", language) for result in results]
-        finished = all("error" not in body for _, _, body in results)
-        return SayText("\n".join([*sentences, *([stop_later(float(wish.shown), language)] if finished else [])]))
-    if wish.way == "as_many":
-        calculation = next((body for finished, _, body in results if finished != tool), None)
-        if calculation is None:
-            return UseTools(wish.calls[1:])
-        if len(results) > 1 or not calculation.get("quantity"):
-            return SayText(answer_from(*results[-1], "", language))
-        return UseTools(((tool, {**arguments, "quantity": float(calculation["quantity"]) * float(wish.shown) // 1}),))
-    if wish.way in ("part", "affordable", "means", "left"):
-        return _with_price(wish, results, language)
-    if wish.way == "if_moved":
-        return _if_moved(wish, results, language)
-    if wish.way == "grown":
-        return _grown(wish, results, language)
-    if wish.way == "watched":
-        return _watched(wish, results, language)
-    if wish.way == "share_of_cash":
-        return _share_of_cash(wish, results, language)
-    if wish.way in ("from_now", "at_level", "sized", "spend"):
-        return _at_price_of_now(wish, results, language)
     lookup = _LOOKUPS["replace" if wish.way == "replace_listed" and tool == "create_paper_order" else wish.way]
     waiting_orders: list[dict[str, Any]] = []
     if wish.way == "resell":
@@ -101,58 +75,101 @@ def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayT
         results = [result for result in results if result[0] != "get_pending_orders"]
     finished = [result for result in results if result[0] != lookup]
     if finished and (finished[-1][0] == tool or "error" in finished[-1][2]):
-        return SayText("\n".join(answer_from(*result, "", language) for result in finished))
-    if wish.way in _RESULT_FIELDS and _RESULT_FIELDS[wish.way][1] in arguments:
-        name = _RESULT_FIELDS[wish.way][1]
+        return _told(finished, language)
+    if wish.way in _RESULT_FIELDS and (name := _RESULT_FIELDS[wish.way][1]) in arguments:
         return UseTools(((tool, {name: arguments[name]}),))
     if not results:
         return UseTools(((lookup, {}),))
     body = results[0][2]
     if "error" in body:
-        return SayText(answer_from(*results[0], "", language))
-    if wish.way in ("sell", "stop", "resell"):
-        step = _sell(tool, arguments | ({"symbol": wish.shown} if wish.shown else {}), body, language)
-        if wish.way == "resell" and isinstance(step, UseTools):
-            return _replacing_calls(_cancellation(wish, waiting_orders), step.calls, finished)
-        return step
+        return _told(results[:1], language)
+    if wish.way in _RESULT_FIELDS:
+        return _ending(wish, lookup, body, language)
+    if wish.way == "replace_listed":
+        return _replacing_listed(wish, lookup, body, finished, language)
     if wish.way == "replace":
         return _replacing_calls(_cancellation(wish, _rows(body, "orders")), ((tool, arguments),), finished)
-    if wish.way == "replace_listed":
-        old_arguments = wish.calls[1][1]
-        kind, name = _RESULT_FIELDS["cancel" if tool == "create_paper_order" else "delete_alert"]
-        matching = [listed for listed in _rows(body, kind)
-               if all(old_arguments.get(name) in (None, listed.get(name)) for name in ("symbol", "price", "side"))
-               and old_arguments.get("order_type", "") in str(listed.get("order_type") or "")]  # fmt: skip
-        if kind == "orders" or "condition" not in arguments:  # it stays as it was but for one figure
-            place = old_arguments.get("place", 0)
-            matching = matching[place : place + 1 or None] if "place" in old_arguments else matching
-            if len(matching) != 1:
-                return SayText(_ask_which(lookup, kind, matching, body, language))
-            arguments = _with_new_figure(matching[0], arguments)
-        cancellations = tuple((wish.calls[1][0], {name: listed[name]}) for listed in matching[-1:])
-        return _replacing_calls(cancellations, ((tool, arguments),), finished)
+    step = _sell(tool, arguments | ({"symbol": wish.words} if wish.words else {}), body, language)
+    if wish.way == "resell" and isinstance(step, UseTools):
+        return _replacing_calls(_cancellation(wish, waiting_orders), step.calls, finished)
+    return step
+
+
+def _ending(wish: Wish, lookup: str, body: dict[str, Any], language: Language) -> SayText | UseTools:
+    """The cancellation or deletion of the order or alert that is meant, or of all; or the question which one."""
+    tool, arguments = wish.calls[0]
     kind, name = _RESULT_FIELDS[wish.way]
     matching: list[dict[str, Any]] = [
         listed
-        for listed in _rows(body, kind)
-        if all(arguments.get(name) in (None, listed.get(name)) for name in ("symbol", "price", "side"))
-        and listed["symbol"] not in arguments.get("spared", ())
-        and arguments.get("order_type", "") in str(listed.get("order_type") or "")
-        and (not wish.shown or wish.shown in answer_from(lookup, {}, {kind: [listed]}, "", language).splitlines())
-    ]  # fmt: skip
+        for listed in _matching(_rows(body, kind), arguments)
+        if listed["symbol"] not in arguments.get("spared", ())
+        and (not wish.words or wish.words in answer_from(lookup, {}, {kind: [listed]}, "", language).splitlines())
+    ]
     number = arguments.get("price", 0.0)
     if not matching and number in range(1, len(_rows(body, kind)) + 1):
         matching = [_rows(body, kind)[int(number) - 1]]  # "alert 2" is the second
     place = arguments.get("place", 0)
-    if wish.shown:
+    if wish.words:
         matching = matching[:1]  # equal lines are interchangeable
     elif "place" in arguments and -len(matching) <= place < len(matching):
         matching = [matching[place]]
-    if arguments.get("share") == 1 and 0 < len(matching) <= _MAX_CANCELLED:
-        return UseTools(tuple((tool, {name: listed[name]}) for listed in matching))
-    if len(matching) != 1:
+    is_all = arguments.get("share") == 1 and 0 < len(matching) <= _MAX_CANCELLED
+    if len(matching) != 1 and not is_all:
         return SayText(_ask_which(lookup, kind, matching, body, language))
-    return UseTools(((tool, {name: matching[0][name]}),))
+    return UseTools(tuple((tool, {name: listed[name]}) for listed in matching))
+
+
+def _replacing_listed(
+    wish: Wish, lookup: str, body: dict[str, Any], finished: Sequence[Result], language: Language
+) -> SayText | UseTools:
+    """The calls that replace a listed order or alert; or the question which one. It stays as it was but for one figure,
+    unless it is an alert with another condition."""
+    (tool, arguments), (cancelling_tool, old_arguments) = wish.calls
+    kind, name = _RESULT_FIELDS["cancel" if tool == "create_paper_order" else "delete_alert"]
+    matching = _matching(_rows(body, kind), old_arguments)
+    if kind == "orders" or "condition" not in arguments:
+        place = old_arguments.get("place", 0)
+        matching = matching[place : place + 1 or None] if "place" in old_arguments else matching
+        if len(matching) != 1:
+            return SayText(_ask_which(lookup, kind, matching, body, language))
+        arguments = _with_new_figure(matching[0], arguments)
+    cancellations = tuple((cancelling_tool, {name: listed[name]}) for listed in matching[-1:])
+    return _replacing_calls(cancellations, ((tool, arguments),), finished)
+
+
+def _matching(listed: Sequence[dict[str, Any]], wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The orders or alerts with the symbol, price, side and kind that are wanted, as far as they are given."""
+    return [
+        item
+        for item in listed
+        if all(wanted.get(name) in (None, item.get(name)) for name in ("symbol", "price", "side"))
+        and wanted.get("order_type", "") in str(item.get("order_type") or "")
+    ]
+
+
+def _told(results: Sequence[Result], language: Language) -> SayText:
+    """The results in sentences, a line each."""
+    return SayText("\n".join(answer_from(*result, "", language) for result in results))
+
+
+def _stop_later(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """The purchase, with the remark that its stop comes later."""
+    if not results:
+        return UseTools(wish.calls)
+    said = _told(results, language)
+    is_done = all("error" not in body for _, _, body in results)
+    return SayText(f"{said.text}\n{stop_later(wish.amount, language)}") if is_done else said
+
+
+def _as_many(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """The order for a share of the number that a calculation gives."""
+    tool, arguments = wish.calls[0]
+    calculation = next((body for finished, _, body in results if finished != tool), None)
+    if calculation is None:
+        return UseTools(wish.calls[1:])
+    if len(results) > 1 or not calculation.get("quantity"):
+        return _told(results[-1:], language)
+    return UseTools(((tool, {**arguments, "quantity": float(calculation["quantity"]) * wish.amount // 1}),))
 
 
 def _ask_which(
@@ -161,8 +178,8 @@ def _ask_which(
     """The question which one is meant, with the candidates; or the remark that there is none."""
     lines = answer_from(lookup, {}, {kind: matching}, "", language)
     if not matching:
-        return information_needed("none", language) if _rows(body, kind) else lines
-    return f"{information_needed('several', language)}\n{lines}"
+        return say("which.none", language) if _rows(body, kind) else lines
+    return f"{say('which.several', language)}\n{lines}"
 
 
 def _with_new_figure(old: dict[str, Any], updates: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +214,7 @@ def _watched(wish: Wish, results: Sequence[Result], language: Language) -> SayTe
     symbols: list[str] = results[0][2].get("symbols") or [] if results else []
     if not results or (symbols and len(results) == 1):
         return UseTools(tuple(("get_price", {"symbol": symbol}) for symbol in symbols[:_MAX_WATCHED]) or wish.calls)
-    return SayText("\n".join(answer_from(*result, "", language) for result in results[1:] or results))
+    return _told(results[1:] or results, language)
 
 
 def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -205,14 +222,14 @@ def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> Sa
     if not results:
         return UseTools((*wish.calls, *([("get_portfolio", {})] if wish.way in ("means", "left") else [])))
     sentences = [answer_from(*result, "", language) for result in results if "cash" not in result[2]]
-    figure, _, unit_price = wish.shown.partition("@")
+    is_multiple = wish.way in ("part", "left") or (wish.way == "means" and wish.amount)
     cash = next((float(body["cash"]) for _, _, body in results if "cash" in body), None)
-    for price in [float(unit_price or body["price"]) for _, _, body in results if body.get("price") is not None]:
-        if figure and wish.way != "affordable":
-            sentences.append(multiplied(price, number_of(figure), language))
+    for price in [float(wish.unit_price or body["price"]) for _, _, body in results if body.get("price") is not None]:
+        if is_multiple:
+            sentences.append(multiplied(price, wish.amount, language))
         if wish.way == "left":
-            sentences += [cash_left(cash - price * number_of(figure), language)] if cash is not None else []
-        elif (budget := number_of(figure) if wish.way == "affordable" else cash) is not None:
+            sentences += [cash_left(cash - price * wish.amount, language)] if cash is not None else []
+        elif (budget := wish.amount if wish.way == "affordable" else cash) is not None:
             sentences.append(bought(price, budget, language))
     return SayText("\n".join(sentences))
 
@@ -225,10 +242,10 @@ def _if_moved(wish: Wish, results: Sequence[Result], language: Language) -> SayT
     if wish.calls[0][0] == "get_portfolio":
         held_worth = sum(float(position["value"]) for position in _rows(quote, "positions"))
         if quote.get("equity") is None or not held_worth:
-            return SayText(answer_from(*results[0], "", language))
-        return SayText(if_all_moved(held_worth, float(wish.shown), float(quote["equity"]), language))
+            return _told(results[:1], language)
+        return SayText(if_all_moved(held_worth, wish.amount, float(quote["equity"]), language))
     if quote.get("price") is None:
-        return SayText(answer_from(*results[0], "", language))
+        return _told(results[:1], language)
     positions = [
         position
         for _, _, body in results[1:]
@@ -236,10 +253,8 @@ def _if_moved(wish: Wish, results: Sequence[Result], language: Language) -> SayT
         if position["symbol"] == quote["symbol"]
     ]
     equity = next((float(body["equity"]) for _, _, body in results[1:] if body.get("equity") is not None), None)
-    factor = float(wish.shown)
-    return SayText(
-        if_moved(quote, factor, sum(float(position["quantity"]) for position in positions), equity, language)
-    )
+    held = sum(float(position["quantity"]) for position in positions)
+    return SayText(if_moved(quote, wish.amount, held, equity, language))
 
 
 def _grown(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -248,7 +263,7 @@ def _grown(wish: Wish, results: Sequence[Result], language: Language) -> SayText
         return UseTools(wish.calls)
     returns = [figure["value"] for figure in _rows(results[0][2], "figures") if figure["figure"] == "return"]
     sentences = [answer_from(*results[0], "", language)]
-    return SayText("\n".join([*sentences, *(multiplied(float(wish.shown), 1 + value, language) for value in returns)]))
+    return SayText("\n".join([*sentences, *(multiplied(wish.amount, 1 + value, language) for value in returns)]))
 
 
 def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -261,22 +276,22 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
     lookups, finished = results[: 1 + replaces], results[1 + replaces :]
     body = lookups[-1][2]
     if body.get("price") is None or (finished and (finished[-1][0] == tool or "error" in finished[-1][2])):
-        return SayText("\n".join(answer_from(*result, "", language) for result in finished or lookups[-1:]))
-    price, distance = float(body["price"]), float(wish.shown)
+        return _told(finished or lookups[-1:], language)
+    price = float(body["price"])
     cancellations = _cancellation(wish, _rows(lookups[0][2], "orders")) if replaces else ()
     if wish.way == "spend":
         price = float(arguments.get("limit_price", price))
-        number = float(distance // price)
+        number = float(wish.amount // price)
         if not number:
-            return SayText(bought(price, distance, language))
+            return SayText(bought(price, wish.amount, language))
         return _replacing_calls(cancellations, ((tool, {**arguments, "quantity": number}),), finished)
     if wish.way == "sized":
-        return UseTools(((tool, with_prices(arguments, price, distance)),))
+        return UseTools(((tool, with_prices(arguments, price, wish.amount)),))
     if wish.way == "at_level":
-        order, name = as_waiting(arguments, ">=" if distance > price else "<=")
-        return _replacing_calls(cancellations, ((tool, {**order, name: distance}),), finished)
+        order, name = as_waiting(arguments, ">=" if wish.amount > price else "<=")
+        return _replacing_calls(cancellations, ((tool, {**order, name: wish.amount}),), finished)
     name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
-    price = price + distance if wish.shown[0] in "+-" else price * distance
+    price = price + wish.amount if wish.way == "at_distance" else price * wish.amount
     return UseTools(((tool, {**arguments, name: round(price, 2)}),))
 
 
@@ -287,23 +302,21 @@ def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) ->
         return UseTools((("get_portfolio", {}), *step.calls)) if isinstance(step, UseTools) else step
     portfolio, *other_results = results
     if (cash := portfolio[2].get("cash")) is None:
-        return SayText(answer_from(*portfolio, "", language))
-    return _at_price_of_now(
-        replace(wish, way="spend", shown=str(float(cash) * float(wish.shown))), other_results, language
-    )
+        return _told([portfolio], language)
+    return _at_price_of_now(replace(wish, way="spend", amount=float(cash) * wish.amount), other_results, language)
 
 
-def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTools:
+def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """The positions and the waiting orders: an order that is not filled yet is in no position."""
     if not results:
-        return UseTools((("get_portfolio", {}), ("get_pending_orders", {})))
+        return UseTools((*wish.calls, ("get_pending_orders", {})))
     waiting = [
         result
         for result in results
         if result[0] == "get_pending_orders" and ("error" in result[2] or _rows(result[2], "orders"))
     ]
     held = [result for result in results if result[0] != "get_pending_orders"]
-    return SayText("\n".join(answer_from(*result, "", language) for result in [*held, *waiting]))
+    return _told([*held, *waiting], language)
 
 
 _DISTANCES = {"of_price": "price", "of_average_price": "average_price"}
@@ -318,15 +331,13 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
         order = {name: value for name, value in arguments.items() if name not in ("share", "spared")}
         calls = tuple((tool, {**order, "symbol": position["symbol"], "quantity": position["quantity"]})
                       for position in positions if position["symbol"] not in spared)  # fmt: skip
-        return UseTools(calls) if calls else SayText(information_needed("position", language))
+        return UseTools(calls) if calls else SayText(say("which.position", language))
     if not positions:
         later = f" {stop_later(float(arguments['stop_price']), language)}" if "stop_price" in arguments else ""
-        return SayText(information_needed("position", language) + later)
+        return SayText(say("which.position", language) + later)
     if len(positions) > 1:
         return SayText(
-            information_needed(
-                "positions", language, names=", ".join(str(position["symbol"]) for position in positions)
-            )
+            say("which.positions", language, names=", ".join(str(position["symbol"]) for position in positions))
         )
     call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *_DISTANCES)}
     for name, price in _DISTANCES.items():
@@ -338,10 +349,24 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
         float(positions[0]["quantity"]) * float(arguments.get("share", 1)) - float(arguments.get("kept", 0)), 6
     )
     if amount <= 0:
-        return SayText(information_needed("fewer", language))
+        return SayText(say("which.fewer", language))
     call.setdefault("quantity", floor(amount) if amount >= 1 else amount)
     return UseTools(((tool, call),))
 
 
 def _rows(body: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return cast("list[dict[str, Any]]", body.get(name) or [])
+
+
+_COMPUTATIONS: dict[Way, Callable[[Wish, Sequence[Result], Language], SayText | UseTools]] = {
+    "portfolio": _portfolio,
+    "watched": _watched,
+    "stop_later": _stop_later,
+    "as_many": _as_many,
+    "if_moved": _if_moved,
+    "grown": _grown,
+    "share_of_cash": _share_of_cash,
+    **dict.fromkeys(("part", "affordable", "means", "left"), _with_price),
+    **dict.fromkeys((*RELATIVE_WAYS, "at_level", "sized", "spend"), _at_price_of_now),
+}
+"""By way: what it computes from the results, without an order or alert to find first."""

@@ -166,11 +166,9 @@ def _most_of_each(values: Sequence[tuple[float, Excerpt]]) -> list[Excerpt]:
         if one.is_table_row:
             tables.setdefault(one.location, []).append((value, one))
     tables_of_several = [rows for rows in tables.values() if len(rows) > 1]
-    return (
-        [max(rows, key=lambda row: row[0])[1] for rows in tables_of_several]
-        if 1 < len(tables_of_several) <= _MAX_TABLES
-        else []
-    )
+    if 1 < len(tables_of_several) <= _MAX_TABLES:
+        return [max(rows, key=lambda row: row[0])[1] for rows in tables_of_several]
+    return []
 
 
 def passages_of_thing(passage: Excerpt, passages: Sequence[Excerpt]) -> list[Excerpt]:

@@ -14,7 +14,7 @@ from agent.domain.offline.conditions import POLITE, YES
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.order_words import AT_MARKET, TAKES_PROFIT, sides_in
 from agent.domain.offline.slots import AN_ORDER, NEGATED, NUMBER, PAID
-from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Wish
 from agent.domain.text_features import is_one_letter_apart, language_of, number_of, plain, symbols_in, word_set
 from agent.domain.tickers import NAMES
 from agent.texts import TEXTS
@@ -72,8 +72,8 @@ _NO = re.compile(r"\b(?:no|not)\b")
 _LEVEL = re.compile(r"\b(?:above|below|over|under|encima|debajo)\b")
 """Words for a price level."""
 _PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
-_COMPUTING_WAYS = frozenset(("from_now", "at_level"))
-"""Ways that compute another figure from one in the text; the wish shows that one."""
+_COMPUTING_WAYS = (*RELATIVE_WAYS, "at_level")
+"""Ways that compute another figure from one in the text, their amount."""
 
 
 def has_effects(wish: Wish) -> bool:
@@ -101,7 +101,7 @@ def as_requested(text: str, wish: Wish | None) -> Wish | None:
             and not symbols_in(word)
             and not (has_request_verb and has_symbol and not _CHANGES_REQUEST.search(word))
         ):
-            return Wish(Intent.UNREAD, shown=word)
+            return Wish(Intent.UNREAD, words=word)
         has_request_verb = has_request_verb or _REQUEST_VERB.match(word) is not None
     return wish
 
@@ -131,7 +131,7 @@ def order_if_complete(text: str, wish: Wish, *, conditional: bool = False) -> Wi
     if wish.missing or wish.withheld:
         return wish
     ignored = first_unread(text, wish, conditional=conditional)
-    return Wish(Intent.UNREAD, shown=ignored) if ignored else wish
+    return Wish(Intent.UNREAD, words=ignored) if ignored else wish
 
 
 def first_unread(text: str, wish: Wish, *, conditional: bool = False) -> str:
@@ -179,7 +179,7 @@ def first_unread_figure(text: str, normalized: str, wish: Wish) -> str:
     known_figures += [
         100 * abs(1 - value) for _, given in wish.calls for name, value in given.items() if name.startswith("of_")
     ]
-    amounts = [float(wish.shown)] if re.fullmatch(r"[\d.]+", wish.shown) else []
+    amounts = [wish.amount] if wish.way else []
     amounts += [100 * amount for amount in amounts if wish.way == "share_of_cash"]
     for match in re.finditer(rf"(?<![\w.,]){NUMBER}", normalized):
         if PAID.search(normalized[: match.start()]) or NEGATED.search(normalized[: match.start()]):

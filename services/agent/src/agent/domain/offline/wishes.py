@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
+from typing import Any, Literal
 
 
 class Intent(Enum):
@@ -40,6 +40,14 @@ class Intent(Enum):
 
 
 Calls = tuple[tuple[str, dict[str, Any]], ...]
+Way = Literal[
+    "", "sell", "stop", "resell", "replace", "replace_listed", "cancel", "delete_alert",
+    "at_share", "at_distance", "at_level", "sized", "spend", "share_of_cash", "stop_later", "as_many",
+    "part", "affordable", "means", "left", "if_moved", "grown", "portfolio", "watched",
+]  # fmt: skip
+"""What is looked up or computed before the calls (`steps`): how much is held, which orders wait, a price, the cash."""
+RELATIVE_WAYS: tuple[Way, ...] = ("at_share", "at_distance")
+"""An alert or order at a share of the current price, or at a distance from it in money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +55,19 @@ class Wish:
     """An intent with the tool calls that serve it.
 
     `missing` are arguments that the user still has to give; `calls` has the rest of the call. `withheld` is a tool that
-    the request needs and that the user's plan lacks. `way` says what is looked up before `calls`. `shown` is, depending
-    on the intent and the way: the line chosen from the last answer's list, a group of shares without symbols, the
-    symbols that exist, the word of an order that was not read, or a figure. `later` is another request of the same
-    message, for the next one.
+    the request needs and that the user's plan lacks. `way` says what is looked up before `calls`, and `amount` is the
+    figure that it computes with: a count, a sum of money, a level, a share of something, or a distance from a price;
+    `unit_price` is the price to use instead of the current one. `words` are those of the message or of an answer that
+    the reply needs: the line chosen from a list, a group of shares without symbols, the symbols that exist, or what was
+    not read. `later` is another request of the same message, for the next one.
     """
 
     intent: Intent
     calls: Calls = ()
     missing: tuple[str, ...] = ()
     withheld: str | None = None
-    way: str = ""
-    shown: str = ""
+    way: Way = ""
+    amount: float = 0.0
+    unit_price: float | None = None
+    words: str = ""
     later: str = ""

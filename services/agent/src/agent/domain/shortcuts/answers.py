@@ -205,11 +205,9 @@ def _decision_answer(arguments: Fields, data: Fields, error: Fields, language: L
         fields["outcome"] = f" {outcome}" if outcome else ""
     sentence = TEXTS[f"step.{kind}"].in_language(language).format(**fields)
     other_actions = "; ".join(cast("Fields", action_data)["summary"] for action_data in data.get("rest") or ())
-    return (
-        " ".join([sentence, TEXTS["step.rest"].in_language(language).format(rest=other_actions)])
-        if other_actions
-        else sentence
-    )
+    if other_actions:
+        return " ".join([sentence, TEXTS["step.rest"].in_language(language).format(rest=other_actions)])
+    return sentence
 
 
 def _reason(details: Fields, language: Language) -> str:

@@ -198,11 +198,9 @@ def completed_fact(fact: str, text: str) -> str | None:
         return text
     old_figures, new_figures = _FIGURE.findall(fact), _FIGURE.findall(text)
     new_words = set(plain(match["value"] or match["bare"]).split()) - set(plain(fact).split()) - set(new_figures)
-    return (
-        fact.replace(old_figures[0], new_figures[0])
-        if len(old_figures) == len(new_figures) == 1 and not new_words
-        else None
-    )
+    if len(old_figures) == len(new_figures) == 1 and not new_words:
+        return fact.replace(old_figures[0], new_figures[0])
+    return None
 
 
 def _numbers(numbers_text: str) -> tuple[int, ...]:

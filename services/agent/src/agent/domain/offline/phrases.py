@@ -1,0 +1,93 @@
+"""Finds the phrase of the grammar that a message has, by its own words or after what was said before."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from agent.domain.offline import talk_words
+from agent.domain.offline.calls import EFFECTS_ON_ONE_SYMBOL
+from agent.domain.offline.common_words import significant_words
+from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase
+from agent.domain.offline.key_words import with_known_spelling
+from agent.domain.offline.nearest_readings import LOOK_UPS, asks_for_another_tool
+from agent.domain.offline.order_words import AT_MARKET
+from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK
+from agent.domain.offline.tool_words import MINE, personal_tool, share_tool
+from agent.domain.offline.unread import EFFECTS
+from agent.domain.text_features import plain, symbols_in, word_set
+
+LIST_TOOL = "get_watchlist"
+_CONJUNCTIONS = re.compile(r"^\W*(?:(?:and|but|y|pero)\b\W*)+")
+_QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
+LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
+
+
+def own_phrase(text: str, said: str, *, effects: bool) -> ToolPhrase | None:
+    """The phrase of the grammar that a text itself has; None if its words ask for something else."""
+    row = personal_tool(text, plain(text)) or matching_phrase(said, effects=effects)
+    if row is None or (row.tool == "get_price" and not row.way):
+        row = share_tool(text) or row  # a price is what is meant where nothing else is named
+    without_quotes = _QUOTED.sub(" ", text)
+    if row is not None and row.tool in EFFECTS_ON_ONE_SYMBOL and significant_words(without_quotes):
+        row = matching_phrase(with_known_spelling(without_quotes))  # what somebody else said orders nothing
+    is_share_look_up = row is not None and row.about and row.tool in (*LOOK_UPS, "get_price") and row.way != "if_moved"
+    if is_share_look_up and not symbols_in(text) and MINE.search(said):
+        row = matching_phrase(said, alone=True) or row  # what my portfolio is worth is no share's price
+    return None if row is not None and asks_for_another_tool(row, text) else row
+
+
+def only_states(text: str, said: str, row: ToolPhrase | None) -> bool:
+    """Whether a text with the words of a look-up corrects something, or says something about oneself."""
+    is_look_up = row is not None and row.tool in (*LOOKED_UP, "get_ohlcv", "get_portfolio")
+    if row is None or not is_look_up or "?" in text:
+        return False
+    says_of_oneself = talk_words.OF_ONESELF.match(said) or talk_words.STATED.search(said)
+    return talk_words.MISTAKEN.match(said) is not None or bool(row.about and says_of_oneself)
+
+
+def phrase_in_context(
+    text: str, said: str, row: ToolPhrase | None, before: Sequence[str], *, short: bool
+) -> ToolPhrase | None:
+    """The phrase that a text means after what was said before: taking something back, or asking how it stands."""
+    may_take_back = row is None or (row.way == "sell" and listed_by(before) not in (None, "get_portfolio"))
+    if may_take_back and TAKES_BACK.search(said) and not AT_MARKET.search(said):
+        phrases = (matching_phrase(with_known_spelling(one)) for one in reversed(before[-MAX_MESSAGES_BACK:]))
+        undoing_way = next((UNDOES[phrase.tool] for phrase in phrases if phrase and phrase.tool in UNDOES), None)
+        row = next((one for one in TABLE if undoing_way and undoing_way in (one.way, one.tool)), None)
+    if row is None and symbols_in(text) and talk_words.DROPS.match(said) and listed_by(before) == LIST_TOOL:
+        row = phrase_for("remove_from_watchlist")
+    asks_overall = short and talk_words.OVERALL.fullmatch(said)
+    if (row is None or row.tool == "market_snapshot") and asks_overall and _mentions_portfolio(before[-2:]):
+        row = phrase_for("get_portfolio")
+    may_be_other = row is None or row.tool in ("get_portfolio", "market_snapshot")
+    if may_be_other and short and talk_words.IS_DONE.search(said):
+        row = phrase_for(listed_by(before)) or row
+    is_price = row is not None and row.tool == "get_price" and not symbols_in(text)
+    is_count = is_price and talk_words.COUNTED.search(said) and talk_words.YES_BUT.search(said)
+    return None if is_count else row  # so many of what was ordered
+
+
+def listed_by(before: Sequence[str]) -> str | None:
+    """The tool that lists the alerts, orders or watchlist last mentioned; None if none was."""
+    phrases = (matching_phrase(with_known_spelling(phrase)) for phrase in reversed(before[-MAX_MESSAGES_BACK:]))
+    return next((LISTED_BY[phrase.tool] for phrase in phrases if phrase and phrase.tool in LISTED_BY), None)
+
+
+def _mentions_portfolio(before: Sequence[str]) -> bool:
+    """Whether one of these messages was about the portfolio."""
+    rows = (matching_phrase(with_known_spelling(text), alone=MINE.search(plain(text)) is not None) for text in before)
+    return any(row is not None and row.tool == "get_portfolio" for row in rows)
+
+
+def phrase_for(tool: str | None) -> ToolPhrase | None:
+    """The first phrase of the grammar for a tool."""
+    return next((row for row in TABLE if row.tool == tool), None)
+
+
+@lru_cache(maxsize=512)
+def matching_phrase(normalized: str, *, alone: bool = False, effects: bool = True) -> ToolPhrase | None:
+    """The first phrase that matches; with `alone` of those that are about no symbol, without `effects` of those that
+    change nothing."""
+    text = _CONJUNCTIONS.sub("", normalized)
+    fitting = (row for row in TABLE if row.asks.match(text) and not (row.unless and row.unless.search(text)))
+    return next((row for row in fitting if not ((alone and row.about) or (not effects and row.tool in EFFECTS))), None)
