@@ -167,7 +167,7 @@ def respond(
             response = from_site(site_question, results, last=last)
     elif wish.intent is Intent.HANDOFF and HAND_OFF in offered and not was_handed_off:
         response = UseTools(((HAND_OFF, {"reason": "missed" if accepts_person else "asked"}),))
-    elif wish.intent is Intent.MARKET and not results and (calls := hours_call(question, offered, market)):
+    elif wish.intent is Intent.MARKET and (calls := hours_call(question, offered, market, results)):
         response = UseTools(calls)
     elif wish.intent is Intent.MARKET and not results and (market_state := market_now(question, market, language)):
         response = SayText(market_state)
