@@ -57,7 +57,8 @@ def test_without_what_day_it_is_the_hours_are_looked_up_all_the_same() -> None:
 
 def test_todays_hours_tell_a_visitor_which_day_tomorrow_is() -> None:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "¿a qué hora abre la bolsa mañana?"}]
-    for at, (arguments, opens) in enumerate((({}, "2012-09-07T13:30:00Z"), ({"day": "2012-09-08"}, None))):
+    looked_up: list[tuple[dict[str, str], str | None]] = [({}, "2012-09-07T13:30:00Z"), ({"day": "2012-09-08"}, None)]
+    for at, (arguments, opens) in enumerate(looked_up):
         response = respond(messages, SCHEMAS, "es", introduced=True)
         assert response == UseTools((("get_market_hours", arguments),))
         call = {"id": f"c{at}", "function": {"name": "get_market_hours", "arguments": json.dumps(arguments)}}
