@@ -11,6 +11,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.tool_choice import NAME, choose_tools
 from agent.domain.turn.journal import Journal
 from contracts.languages import Language
+from memory.domain import demo
 from nexus_cli.evaluation.cases import own_cases, read_cases
 from tool_executor.catalogue.all_tools import all_tools
 
@@ -112,3 +113,13 @@ def test_the_words_before_count_where_the_newest_say_little() -> None:
 def test_few_tools_are_all_shown() -> None:
     few = OFFERED["en"][:5]
     assert choose_tools(few, ["hello"], TURN, "en") == few
+
+
+def test_the_demos_visitors_have_the_free_tools_of_the_market() -> None:
+    categories = {"market", "calculate", "education"}
+    free = {
+        tool.name
+        for tool in all_tools(None)  # pyright: ignore[reportArgumentType] - no page is read
+        if tool.required_plan == "free" and tool.category in categories and "watchlist" not in tool.name
+    }
+    assert set(demo.TOOLS) == free

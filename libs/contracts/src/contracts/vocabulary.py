@@ -4,11 +4,26 @@ Each line of vocabulary.txt is one meaning: English words, "=", Spanish words; w
 stemmer can inflect. A word may be in several lines. Written for this project; nothing is specific to one company.
 """
 
+import re
 from importlib.resources import files
 
 _LINES = (files("contracts") / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
 SYNONYMS = tuple(tuple(line.replace("=", " ").split()) for line in _LINES)
 """The words of each meaning, in both languages."""
+
+_HOMOGRAPHS = (
+    (re.compile(r"\bu(?:ñ|n\u0303)as?\b|\b((?:las|mis|tus|sus) )unas\b|\bunas(?=\W*$)"), "nail"),
+    (re.compile(r"\bt(?:é|e\u0301)s?\b|\b((?:el|un|del|al|de) )te\b|\bte(?=\W*$)"), "tea"),
+)
+"""Nouns that differ by an accent alone from words of grammar, and the English word that is searched for in their place.
+Without the accent, an article before the word or its place at the end shows the noun."""
+
+
+def with_distinct_nouns(text: str) -> str:
+    """Returns a text in lower case with such nouns replaced: "uñas" by "nail", "té" by "tea"."""
+    for pattern, noun in _HOMOGRAPHS:
+        text = pattern.sub(rf"\g<1>{noun}", text)
+    return text
 
 
 def forms_of(word: str) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """Which day a question about the market's hours is about, and how its hours are told."""
 
+import json
 from datetime import date
 from typing import Any
 
@@ -52,6 +53,24 @@ def test_without_what_day_it_is_the_hours_are_looked_up_all_the_same() -> None:
     ):
         found = respond([{"role": "user", "content": text}], SCHEMAS, "en", plan="free", introduced=True)
         assert found == UseTools((("get_market_hours", arguments),))
+
+
+def test_todays_hours_tell_a_visitor_which_day_tomorrow_is() -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "¿a qué hora abre la bolsa mañana?"}]
+    looked_up: list[tuple[dict[str, str], str | None]] = [({}, "2012-09-07T13:30:00Z"), ({"day": "2012-09-08"}, None)]
+    for at, (arguments, opens) in enumerate(looked_up):
+        response = respond(messages, SCHEMAS, "es", introduced=True)
+        assert response == UseTools((("get_market_hours", arguments),))
+        call = {"id": f"c{at}", "function": {"name": "get_market_hours", "arguments": json.dumps(arguments)}}
+        day = arguments.get("day", "2012-09-07")
+        body = {"day": day, "opens": opens, "closes": opens and "2012-09-07T20:00:00Z", "next_day": "2012-09-10"}
+        messages += [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{at}", "content": json.dumps(body | {"source": "sample"})},
+        ]
+    response = respond(messages, SCHEMAS, "es", introduced=True)
+    assert isinstance(response, SayText)
+    assert "El sábado, 8 de septiembre de 2012 la bolsa no abre." in response.text
 
 
 def asked(*said: str) -> SayText | UseTools:

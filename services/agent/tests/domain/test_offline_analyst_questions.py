@@ -140,6 +140,8 @@ def test_an_alert_of_another_share_leaves_the_one_before() -> None:
         (("recuérdame el lunes que mire IBM",), "No puedo recordarte nada a una hora."),
         (("compare IBM and MSFT", "which of the five rose the most?"), "I have no list of all shares."),
         (("cuál de las cinco ha caído más este año",), "No tengo una lista de todas las acciones."),
+        (("¿cuáles son las acciones que más bajan?",), "No tengo una lista de todas las acciones."),
+        (("¿qué acciones suben más hoy?",), "No tengo una lista de todas las acciones."),
     ],
 )
 def test_what_nobody_can_do_is_said(said: tuple[str, ...], told: str) -> None:

@@ -54,6 +54,26 @@ def test_the_sentence_or_row_that_answers_is_cited_by_its_number(question: str, 
 
 
 @pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("¿cuánto cuesta cortar las uñas?", "Cortar las uñas cuesta 8 € y no hace falta cita. [2]"),
+        ("cuanto cuesta cortar las unas", "Cortar las uñas cuesta 8 € y no hace falta cita. [2]"),
+        ("cortais unas?", "Cortar las uñas cuesta 8 € y no hace falta cita. [2]"),
+        ("¿tenéis té?", "El té con leche cuesta 2 €. [3]"),
+        ("cuanto cuesta el te", "El té con leche cuesta 2 €. [3]"),
+    ],
+)
+def test_a_noun_that_is_no_word_of_grammar_but_for_its_accent_is_found(question: str, answer: str) -> None:
+    dogs = "| Tamaño | Baño y corte |\n| --- | --- |\n| Mini | 30 € |\n| Grande | 55 € |"
+    found = [
+        passage("Perros", dogs, "es", heading=["Perros"]),
+        passage("Nails", "Cortar las uñas cuesta 8 € y no hace falta cita.", "es", heading=["Uñas"]),
+        passage("Tea", "El té con leche cuesta 2 €.", "es", heading=["Té"]),
+    ]
+    assert said(question, "es", found) == answer
+
+
+@pytest.mark.parametrize(
     ("question", "language"),
     [
         ("how much is the S-90?", "en"),

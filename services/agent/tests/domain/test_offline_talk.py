@@ -261,8 +261,12 @@ def test_a_question_about_oneself_is_answered_with_what_one_has_told(
         ("Soy Olga y busco una silla", "sabes cual es mi nombre", "Te llamas Olga."),
         ("my name's Olga Ruiz, I need a chair", "what's my name?", "Your name is Olga Ruiz."),
         ("I'm Olga, nice to meet you", "do you remember my name?", "Your name is Olga."),
-        ("I'm late, my name is not on the list", "what is my name", "You have not told me your name."),
-        ("soy florista", "¿cómo me llamo?", "No me has dicho cómo te llamas."),
+        (
+            "I'm late, my name is not on the list",
+            "what is my name",
+            "I do not see your name in what we last talked about.",
+        ),
+        ("soy florista", "¿cómo me llamo?", "En lo último que hemos hablado no veo tu nombre."),
     ],
 )
 def test_a_visitor_is_told_the_name_that_they_told(told: str, asked: str, answer: str) -> None:

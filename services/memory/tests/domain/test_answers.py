@@ -11,6 +11,7 @@ ENGLISH = [
 SPANISH = [
     "Vivo en Cádiz", "Trabajo de noche en un hospital", "Mi perro se llama Rex", "Compré 5 de IBM a 190",
     "Debo 15000 del coche", "Mi hija estudia medicina", "Ahorro para una casa", "mi notaría es la 12",
+    "Me gusta el té verde",
 ]  # fmt: skip
 
 
@@ -33,7 +34,7 @@ def test_a_fact_answers_in_other_words_too(question: str, fact: int) -> None:
     [
         ("¿Dónde vivo?", 0), ("¿dónde trabajo?", 1), ("¿Cómo se llama mi perro?", 2), ("¿A cuánto compré IBM?", 3),
         ("¿Cuánto debo del coche?", 4), ("¿Qué estudia mi hija?", 5), ("¿Para qué ahorro?", 6),
-        ("¿cuál es mi notaría?", 7),
+        ("¿cuál es mi notaría?", 7), ("¿qué té me gusta?", 8),
     ],
 )  # fmt: skip
 def test_so_it_does_in_spanish(question: str, fact: int) -> None:

@@ -103,6 +103,8 @@ def test_the_same_turn_ten_times_changes_nothing_more() -> None:
     ("text", "style"),
     [
         ("my flatmate's a day trader, I just hold ETFs", None),
+        ("ahora prefiero el scalping", "scalping"),
+        ("el hace scalping", None),
         ("mi hermano hace scalping y yo hago swing", "swing"),
         ("I do swing trading", "swing"),
         ("Hago day trading", "day_trading"),

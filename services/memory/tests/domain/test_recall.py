@@ -45,6 +45,9 @@ def found(passages: list[IndexedMessage], question: str, limit: int = 10) -> lis
         ("my broker is Kappa", "¿cuál es mi corredor?"),
         ("I hold Mitsubishi shares", "mitsubushi"),
         ("the children went to Cádiz", "child Cadiz"),
+        ("me pinto las uñas de gel", "¿de qué pinto las unas?"),
+        ("un te\u0301 sin leche", "¿qué té quería?"),
+        ("I bite my nails", "uñas"),
     ],
 )
 def test_the_same_thing_in_another_form_is_found(said: str, asked: str) -> None:

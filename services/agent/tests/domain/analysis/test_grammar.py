@@ -298,9 +298,12 @@ def test_the_order_is_the_questions() -> None:
     first = {query: read_question(query, ("IBM", "MSFT")).lowest_first for query in (
         "Ordena de mayor a menor por valor", "Rank by P/E, highest first", "de menor a mayor PER", "the cheapest",
         "Which fell least in 2008?", "¿Cuál ha caído menos?", "Which has fallen the most?", "¿Cuál ha bajado más?",
-        "de más a menos volátil", "least volatile first"
+        "de más a menos volátil", "least volatile first", "las que más bajan", "which is losing most?",
+        "las que más suben",
     )}  # fmt: skip
-    assert list(first.values()) == [False, False, True, True, False, False, True, True, False, True]
+    assert list(first.values()) == [
+        False, False, True, True, False, False, True, True, False, True, True, True, False
+    ]  # fmt: skip
 
 
 def test_figures_that_are_known_of_now_alone_are_told_apart() -> None:

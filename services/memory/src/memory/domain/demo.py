@@ -10,11 +10,16 @@ TOOLS = (
     "get_fundamentals",
     "market_snapshot",
     "fundamentals_events",
+    "get_market_hours",
+    "get_performance",
+    "get_correlation",
+    "get_crossings",
+    "backtest_strategy",
     "calculate_position_size",
     "calculate_risk_reward",
     "explain_concept",
 )
-"""The free-plan tools of the categories market, calculate and education."""
+"""The free-plan tools of the categories market, calculate and education; watchlists are a customer's."""
 
 
 def settings(origin: str | None) -> dict[str, object]:

@@ -42,8 +42,8 @@ _LEFT_BEHIND = re.compile(
 )
 _SOMEBODY_ELSE = re.compile(
     r"\b(?:(?:my|our|mi|mis|nuestr[oa]s?|el|la|un|una) (?!(?:style|estilo|thing|lo)\b)[\w-]+(?: \w+)?(?:'s| is| are|"
-    r" does| do| es| son| hacen?)|s?he(?:'s| is| does)|they(?:'re| are| do)|[eé]l|ella) (?:(?!\b(?:and|but|y|pero|i|"
-    r"yo)\b)[^.,;:])*$",
+    r" does| do| es| son| hacen?)|s?he(?:'s| is| does)|they(?:'re| are| do)|"
+    r"él|el(?= (?:es|hace|opera|practica|prefiere|sigue|usa|va)\b)|ella) (?:(?!\b(?:and|but|y|pero|i|yo)\b)[^.,;:])*$",
     re.I,
 )
 """Another person as the subject of a style: "my flatmate's a day trader"."""

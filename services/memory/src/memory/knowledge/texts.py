@@ -12,7 +12,7 @@ from memory.domain.recall.words import stems, words
 from memory.knowledge.passages import PassageCut, Section
 from memory.knowledge.question import QUESTION_WORDS
 
-STEMS = 3
+STEMS = 4
 """The version of the stems; version 1 has no number in the store. Increase it if the same words get different stems,
 since stored passages would no longer be found."""
 TITLE_WEIGHT = 2

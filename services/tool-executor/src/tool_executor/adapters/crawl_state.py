@@ -290,7 +290,8 @@ class CrawlState:
         left_line = ""
         if outcome.kind == "skipped" or outcome.kind == "failed":
             left_line = _json(Left(url=item.url, outcome=outcome.kind, reason=outcome.reason, message=outcome.message))
-        away = "1" if outcome.away else "" if is_again else "0"
+        # A page counts once, at its first try: at the end of a run only repeated tries are left.
+        away = "0" if not (outcome.away or is_again) else "1" if outcome.away and not page.item.tries else ""
         count = await self._store.run_on(
             _SETTLE,
             self._keys,

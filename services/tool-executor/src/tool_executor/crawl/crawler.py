@@ -47,7 +47,7 @@ _PLACES = 4
 _MAX_TAKES = 4
 """How often a page is started; a page that crashes its process each time is then given up."""
 _MAX_FAILURES_IN_A_ROW = 10
-"""Failures in a row, of any pages, after which a run ends without forgetting any known page."""
+"""Pages in a row that did not answer after which a run ends without forgetting any known page."""
 _SITE_UNAVAILABLE = "The site does not answer any more: {message} What was known of it stays."
 _NOTHING_READ = "No page could be read: {message}"
 

@@ -1,12 +1,12 @@
 """Decodes bytes: as UTF-8 if they are valid, else by the charset that the header or the document names, else as
-Windows-1252."""
+Windows-1252. Pages that name ISO-8859-1 or ASCII are Windows-1252, too (WHATWG Encoding): they mean its € and “."""
 
 import re
 
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1,40})", re.IGNORECASE)
 _CHARSETS = re.compile(
-    r"utf-?8|utf-16(?:le|be)?|us-ascii|ascii|iso-?8859-\d{1,2}|latin-?1|windows-125\d|cp125\d|koi8-[ru]|shift[_-]jis|"
-    r"euc-(?:jp|kr)|gbk|gb2312|gb18030|big5",
+    r"utf-?8|utf-16(?:le|be)?|iso-?8859-(?!1$)\d{1,2}|windows-125\d|cp125\d|koi8-[ru]|shift[_-]jis|euc-(?:jp|kr)|"
+    r"gbk|gb2312|gb18030|big5",
     re.IGNORECASE,
 )
 """The charsets that a page may name; Python also has codecs that are no charsets, and slow ones."""

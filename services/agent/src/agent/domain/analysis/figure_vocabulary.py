@@ -225,7 +225,10 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:lo hizo |se comporto |fue |hicieron )?(?:el |la )?(?:mejor|peor)"),
     _row("company", "beta", r"betas?"),
 )  # fmt: skip
-FELL = r"(?:f[ae]ll(?:en)?|lost|lose|dropped|declined|ca(?:yo|yeron|ido)|perdi(?:o|eron|do)|baj(?:o|aron|ado))"
+FELL = (
+    r"(?:f[ae]ll(?:en|s|ing)?|los(?:t|es?|ing)|drop(?:s|ped|ping)?|declin(?:ed?|es|ing)|"
+    r"ca(?:en?|yo|yeron|ido)|p(?:ierden?|erdi(?:o|eron|do))|baj(?:an?|o|aron|ado))"
+)
 LOWEST_FIRST = re.compile(
     rf"\b(?:(?:{FELL}|down) (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
     r"losers(?: first)?|weakest first|cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|"

@@ -229,10 +229,10 @@ def _response(request: _Request) -> SayText | UseTools:
         return _site_answer(request)
     if wish.intent is Intent.HANDOFF and HAND_OFF in offered and not request.was_handed_off:
         return UseTools(((HAND_OFF, {"reason": "missed" if request.accepts_person else "asked"}),))
-    if wish.intent is Intent.MARKET and not results:
-        if calls := hours_call(question, offered, request.market):
+    if wish.intent is Intent.MARKET:
+        if calls := hours_call(question, offered, request.market, results):
             return UseTools(calls)
-        if market_state := market_now(question, request.market, language):
+        if not results and (market_state := market_now(question, request.market, language)):
             return SayText(market_state)
     if wish.way and not wish.missing:
         return next_step(wish, results, language)

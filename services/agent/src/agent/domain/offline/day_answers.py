@@ -1,6 +1,6 @@
 """Describes the bar of one day ("MSFT, 2 March 2012: open …"), and whether the market is open now."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any, cast
 
@@ -50,12 +50,22 @@ def _with_weekday(day: str, language: Language) -> str:
     return f"{day_name(date.fromisoformat(day).weekday(), language)}, {moment(day, language)}"
 
 
-def hours_call(question: str, offered: Collection[str], market: Mapping[str, Any] | None) -> Calls:
+def hours_call(
+    question: str,
+    offered: Collection[str],
+    market: Mapping[str, Any] | None,
+    results: Sequence[tuple[str, dict[str, Any], dict[str, Any]]],
+) -> Calls:
     """The call for the hours of the day that a question names; empty if the question is about now, or the tool is not
-    offered. If the current time is unknown, today's hours are looked up, too."""
+    offered. If the current time is unknown, today's hours are looked up first: they tell which day "tomorrow" is."""
     if HOURS not in offered:
         return ()
     normalized, current_time = plain(question), (market or {}).get("current_time")
+    if results:
+        todays = [body.get("day") for tool, arguments, body in results if tool == HOURS and not arguments]
+        today = todays[0] if len(results) == len(todays) == 1 else None
+        day = day_in(normalized, date.fromisoformat(today)) if today else None
+        return ((HOURS, {"day": str(day)}),) if day and str(day) != today else ()
     day = day_in(normalized, date.fromisoformat(str(current_time)[:10])) if current_time else date_in(normalized)
     if day is None and current_time:
         return ()

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 from agent.domain.text_features import is_one_letter_apart, is_transposed, plain, stem
-from contracts.vocabulary import SYNONYMS, forms_of
+from contracts.vocabulary import SYNONYMS, forms_of, with_distinct_nouns
 
 _MEANINGS = """
 support: support* soport* admit* accept* acept*
@@ -110,7 +110,7 @@ def meanings_of(word: str) -> frozenset[str]:
 
 def words_of(text: str) -> list[str]:
     """The text's words in order, normalized; p/e is one word."""
-    normalized = _PREFIX.sub(r"\1", _CODE.sub(r"\1\2", _ENDING.sub("", plain(text))))
+    normalized = _PREFIX.sub(r"\1", _CODE.sub(r"\1\2", _ENDING.sub("", plain(with_distinct_nouns(text.lower())))))
     return [word.replace("/", "") if word in ("p/e", "r/r") else word
             for match in _WORDS.findall(normalized) for word in _parts(match)]  # fmt: skip
 

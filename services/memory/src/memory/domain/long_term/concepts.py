@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from contracts.calendar_names import NUMBERS
+from contracts.vocabulary import with_distinct_nouns
 from memory.domain.recall.words import STOP, english, folded, spanish, words
 
 MIN_STEM_LETTERS = 5
@@ -145,7 +146,7 @@ COUNTS = {
 @lru_cache(maxsize=2_000)
 def normalize(text: str) -> str:
     """Returns the text in lower case, without accents and contractions, so that rules need only one spelling."""
-    normalized = folded(_IS.sub(r"\1 is ", text.replace("’", "'")))
+    normalized = folded(with_distinct_nouns(_IS.sub(r"\1 is ", text.replace("’", "'")).lower()))
     normalized = _ADDRESS.sub(lambda address: re.sub(r"\W", "", address[0]), normalized)
     for pattern, full in _CONTRACTIONS:
         normalized = pattern.sub(full, normalized)

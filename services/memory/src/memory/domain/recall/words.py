@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import Stemmer
 
+from contracts.vocabulary import with_distinct_nouns
 from memory.domain.recall.lexicon import (
     ENGLISH_BASE,
     ENGLISH_HINTS,
@@ -72,7 +73,7 @@ def words(text: str) -> list[str]:
     """Returns all words in order, folded; a number is one word however its thousands are written."""
     return [
         _number(word) if word[0].isdigit() else word
-        for word in _WORD.findall(folded(text))
+        for word in _WORD.findall(folded(with_distinct_nouns(text.lower())))
         if len(word) <= MAX_WORD_LENGTH
     ]
 
