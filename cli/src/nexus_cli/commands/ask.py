@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.failures import fail, misuse, print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
 
 if TYPE_CHECKING:
@@ -52,9 +51,6 @@ def ask(
 
     Uses the running stack; where none runs it starts what it needs, and ends it afterwards.
     """
-    from nexus_cli.stack.errors import StackError
-    from runtime.errors import RuntimeLibraryError
-
     names = _tickers(query, tickers)
     if chart is not None and chart.suffix.lower() != _SVG:
         misuse(f"--chart writes SVG: name the file {chart.with_suffix(_SVG)}")
@@ -63,8 +59,6 @@ def ask(
     try:
         with _progress() as tell:
             record, series = asyncio.run(_analyse(data, query, names, use_llm, chart is not None or not as_json, tell))
-    except (StackError, RuntimeLibraryError, OSError) as error:
-        fail(error)
     except KeyboardInterrupt:
         fail("stopped before the report was there")
     if record.report is None:
@@ -159,7 +153,7 @@ def _progress() -> Generator[Callable[[str], None]]:
 def print_report(report: dict[str, Any], series: Series, *, as_json: bool) -> None:
     """Prints the report for people, or as JSON."""
     if as_json:
-        print(json.dumps(report, indent=2, ensure_ascii=False))
+        print_json(report)
         return
     from rich.console import Console
 

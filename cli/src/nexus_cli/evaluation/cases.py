@@ -11,12 +11,13 @@ from typing import Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from contracts.languages import Language
+from nexus_cli.errors import CommandFailedError
 
 Kind = Literal["visitor", "copilot", "tool", "analysis"]
 _ID = r"^[a-z0-9-]{1,60}$"
 
 
-class BadCaseError(Exception):
+class BadCaseError(CommandFailedError):
     """A case cannot be read. The message names the file and the fault."""
 
 

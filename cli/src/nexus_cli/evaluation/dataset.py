@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
 
+from nexus_cli.errors import CommandFailedError
+
 Json = Mapping[str, object]
 UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
 """Date of the first session if it has none; each later undated session is a day after the one before."""
@@ -23,7 +25,7 @@ _LOCOMO_ID = re.compile(r"D:?(\d+):0*(\d+)")
 _LOCOMO_DATES = ("%I:%M %p on %d %B, %Y", "%d %B, %Y", "%d %B %Y", "%B %d, %Y")
 
 
-class BadDatasetError(Exception):
+class BadDatasetError(CommandFailedError):
     """The file is not a dataset. The message names the place in the file and what to do."""
 
 

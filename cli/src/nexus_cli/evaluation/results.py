@@ -12,12 +12,13 @@ from typing import Any, NotRequired, TypedDict
 from rich.table import Table
 from rich.text import Text
 
+from nexus_cli.errors import CommandFailedError
 from nexus_cli.evaluation.checks import CaseCheck
 from nexus_cli.evaluation.runner import Result
 from nexus_cli.terminal_text import plain
 
 
-class BadRunError(Exception):
+class BadRunError(CommandFailedError):
     """A file does not hold a run. The message names the file and the reason."""
 
 
