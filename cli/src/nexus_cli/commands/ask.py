@@ -96,8 +96,8 @@ async def _analyse(
         record = await analyse(
             client,
             caller,
-            principal_key=target.principal_key,
-            query=query,
+            target.principal_key,
+            query,
             tickers=tickers,
             use_llm=use_llm,
             tell=lambda record: tell(_progress_line(record)),
@@ -109,8 +109,7 @@ async def _analyse(
             return record, {}
         tell("looking up the closes")
         names = priced or [str(finding["ticker"]) for finding in findings]
-        key = target.principal_key
-        return record, await closes(client, caller, principal_key=key, tickers=names, stretch=stretch)
+        return record, await closes(client, caller, target.principal_key, names, stretch=stretch)
 
 
 def _progress_line(record: AnalysisRecord) -> str:

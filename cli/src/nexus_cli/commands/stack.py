@@ -51,7 +51,7 @@ def up(
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.detach import start_detached
     from nexus_cli.stack.settings import read_settings
-    from nexus_cli.stack.up import UpOptions, run_stack, say, stack_secrets
+    from nexus_cli.stack.up import UpOptions, run_stack, say
     from nexus_cli.stack.welcome import welcome
 
     chosen = [] if services == "none" else [name.strip() for name in services.split(",")]
@@ -65,7 +65,7 @@ def up(
         address = start_detached(directory, port=page_port, services=services)
         print(address, flush=True)
         if not quiet and "gateway" in chosen:
-            for line in welcome(address, directory, stack_secrets(directory, settings).jwt_secret, detached=True):
+            for line in welcome(address, directory, settings.secrets_of(directory).jwt_secret, detached=True):
                 say(line)
     else:
         if with_parent:

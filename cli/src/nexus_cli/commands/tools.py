@@ -66,8 +66,7 @@ def call(
         except ValueError as error:
             misuse(error)
         category = declared[tool].category if tool in declared else "market"
-        key = find_target(data).principal_key
-        return await call_tool(client, caller, principal_key=key, tool=tool, category=category, arguments=values)
+        return await call_tool(client, caller, find_target(data).principal_key, tool, category, values)
 
     result = on_bus(data, ask)
     if as_json:
