@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from nexus_cli.target import Target
 
 _SVG = ".svg"
+_SERVICES = "agent,tool-executor,memory,market-adapter"
+"""The services that an analysis needs."""
 _STAGES = {
     "queued": "waiting for an agent",
     "reading": "reading the question",
@@ -121,16 +124,19 @@ def _progress_line(record: AnalysisRecord) -> str:
 
 @contextlib.asynccontextmanager
 async def _target(data: Path, tell: Callable[[str], None]) -> AsyncGenerator[Target]:
-    from nexus_cli.ask.embedded import embedded
     from nexus_cli.stack.errors import NotRunningError
+    from nexus_cli.stack.temporary import stack_in
     from nexus_cli.target import find_target
 
     try:
         target = find_target(data)
     except NotRunningError:
         tell("starting what the question needs")
-        async with embedded() as target:
-            yield target
+        # The sample market stays on its last day unless the environment says otherwise.
+        environment = {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0", **os.environ}
+        with tempfile.TemporaryDirectory(prefix="nexus-ask-") as directory:
+            async with stack_in(Path(directory), "--services", _SERVICES, environment=environment) as new_data:
+                yield find_target(new_data.path)
         return
     yield target
 

@@ -62,14 +62,12 @@ def replay(
         misuse("--cases makes cases of what is recorded: leave out --model, --prompt, --settings and --html")
     if turn is not None and cases is None:
         misuse("--turn goes with --cases DIR")
-    options = ["--company", company] if company else []
-    options += ["--conversation", conversation] if conversation else []
-    options += ["--day", f"{day:%Y-%m-%d}"] if day else []
+    day_text = f"{day:%Y-%m-%d}" if day else None
+    choices = {"company": company, "conversation": conversation, "day": day_text, "model": model}
+    choices |= {"prompt": prompt and str(prompt), "settings": settings and str(settings)}
+    options = [word for name, value in choices.items() if value for word in (f"--{name}", value)]
     options += ["--cases"] if cases else []
-    options += ["--model", model] if model else []
-    options += ["--prompt", str(prompt)] if prompt else []
-    options += ["--settings", str(settings)] if settings else []
-    title = f"Replay of {conversation or format(day, '%Y-%m-%d')}" + (f" with {model}" if model else "")
+    title = f"Replay of {conversation or day_text}" + (f" with {model}" if model else "")
     turns = _collect(find_target(data).nats, options, quiet=as_json)
     if cases is not None:
         _make_cases(cases, turns, turn)
