@@ -91,13 +91,13 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-async def finish(tasks: Collection[asyncio.Task[None]], seconds: float, *, end_seconds: float = 1.0) -> None:
+async def finish(tasks: Collection[asyncio.Task[None]], seconds: float, *, patience: float = 1.0) -> None:
     """Waits for tasks. Those that are not done within `seconds`, and those added meanwhile, are cancelled, and have
-    `end_seconds` to end."""
+    `patience` to end."""
     if tasks:
         await asyncio.wait(list(tasks), timeout=max(seconds, 0))
     late = [task for task in tasks if not task.done()]
     for task in late:
         task.cancel()
     if late:
-        await asyncio.wait(late, timeout=end_seconds)
+        await asyncio.wait(late, timeout=patience)

@@ -199,7 +199,7 @@ class PullWorker:
                     await self._subscription.drain()
         while self._backlog:
             self._send(self._backlog.popleft()[0], b"-NAK")
-        await finish(self._running, end - time.monotonic(), end_seconds=2.0)
+        await finish(self._running, end - time.monotonic(), patience=2.0)
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
