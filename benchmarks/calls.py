@@ -61,7 +61,7 @@ async def count(people: int, turns: int, pause: float, folder: Path) -> None:
         wakeups = {name: _wakeups(pid) - wakeups[name] for name, pid in pids.items()}
         for pid in pids.values():
             os.kill(pid, signal.SIGUSR2)
-        await eventually(lambda: _all_exist(folder, pids), 30)
+        await eventually(lambda: all((folder / str(pid)).exists() for pid in pids.values()), 30)
     table = Table("a turn", *PROFILED, title=f"{turns} turns of {people} at once, {pause:g} s between two")
     call_counts = {name: _call_counts(folder / str(pid)) for name, pid in pids.items()}
     table.add_row("calls of Python", *(f"{call_counts[name][0] / turns:,.0f}" for name in PROFILED))
@@ -70,10 +70,6 @@ async def count(people: int, turns: int, pause: float, folder: Path) -> None:
     Console().print(table)
     for name, pid in pids.items():
         (folder / str(pid)).rename(folder / name)
-
-
-async def _all_exist(folder: Path, pids: dict[str, int]) -> bool:
-    return all((folder / str(pid)).exists() for pid in pids.values())
 
 
 def _wakeups(pid: int) -> int:

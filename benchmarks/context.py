@@ -81,7 +81,9 @@ async def _memory(messages: Sequence[MessageView]) -> tuple[float, bytes]:
     )
 
     async def turn(_: int) -> bytes:
-        return (await builder.build(request)).to_json()
+        context = await builder.build(request)
+        assert not context.missing, context.missing
+        return context.to_json()
 
     return await _cost(turn), await turn(0)
 

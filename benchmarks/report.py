@@ -1,10 +1,10 @@
 """Figures of a benchmark, as a table for people and as JSON for comparisons."""
 
 import json
-import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median as median
 
 from rich.console import Console
 from rich.table import Table
@@ -34,11 +34,6 @@ def percentile(values: Sequence[float], share: float) -> float:
     """Returns the value below which `share` (0 to 1) of the values lie, by the nearest rank."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, round(share * len(ordered)) - 1))]
-
-
-def median(values: Iterable[float]) -> float:
-    """Returns the median."""
-    return statistics.median(values)
 
 
 def show(figures: Sequence[Figure]) -> None:

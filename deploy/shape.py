@@ -12,6 +12,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,7 +64,8 @@ def main() -> int:
         for class_node in module.classes:
             places[class_node.name].append(module.path)
     repeated = {name: classes for name, classes in places.items() if len(classes) > 1}
-    circles = cycles({module.name: imports_of(module, {other.name for other in product}) for module in product})
+    known = {module.name for module in product}
+    circle = cycle_of({module.name: imports_of(module, known) for module in product})
     ways = ways_to_consume(product)
     vague = [f"{module.path}: {name}" for module in product for name in variables(module.tree) if name in VAGUE]
     table: list[tuple[str, object, list[str]]] = [
@@ -84,7 +86,7 @@ def main() -> int:
             [f"{name}: {', '.join(paths)}" for name, paths in repeated.items()],
         ),
         ("variables whose name says nothing", len(vague), sorted(vague)),
-        ("import cycles", len(circles), [" → ".join(circle) for circle in circles]),
+        ("modules in an import cycle", len(circle), circle),
         ("ways to consume", len(ways), ways),
     ]
     for label, count, names in table:
@@ -185,32 +187,13 @@ def imports_of(module: Module, known: set[str]) -> set[str]:
     return (imported & known) - {module.name}
 
 
-def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
-    """Returns groups of modules that import each other, by Tarjan's algorithm."""
-    index: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    stack: list[str] = []
-    groups: list[list[str]] = []
-
-    def visit(name: str) -> None:
-        index[name] = lowest[name] = len(index)
-        stack.append(name)
-        for other in graph[name]:
-            if other not in index:
-                visit(other)
-            if other in stack:
-                lowest[name] = min(lowest[name], lowest[other])
-        if lowest[name] == index[name]:
-            circle = stack[stack.index(name) :]
-            del stack[stack.index(name) :]
-            if len(circle) > 1:
-                groups.append(circle)
-
-    sys.setrecursionlimit(10_000)
-    for name in graph:
-        if name not in index:
-            visit(name)
-    return groups
+def cycle_of(graph: Mapping[str, set[str]]) -> list[str]:
+    """Returns modules that import each other in a circle; empty if there are none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def ways_to_consume(modules: list[Module]) -> list[str]:

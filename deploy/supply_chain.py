@@ -152,27 +152,20 @@ def audit(today: date) -> tuple[list[str], list[str]]:
 
 def advisories(clone: Path) -> dict[str, Any]:
     """Returns the database's advisories about the locked packages."""
-    commit, day = subprocess.run(
-        ["git", "-C", str(clone), "log", "-1", "--format=%H %cs"], check=True, capture_output=True, text=True
-    ).stdout.split()
+    commit, day = _git(clone, "log", "-1", "--format=%H %cs").split()
     packages: dict[str, list[dict[str, Any]]] = {}
     for name in sorted({name for name, _ in all_locked()}):
-        for path in _files(clone, name):
-            advisory = _advisory(cast("dict[str, Any]", yaml.safe_load(_read(clone, path))), name)
+        for path in _git(clone, "ls-tree", "-r", "--name-only", "HEAD", f"vulns/{name}/").split():
+            text = _git(clone, "show", f"HEAD:{path}")
+            advisory = _advisory(cast("dict[str, Any]", yaml.safe_load(text)), name)
             if advisory is not None:
                 packages.setdefault(name, []).append(advisory)
     licence = "CC BY 4.0, by the contributors of the Python Packaging Advisory Database; shortened"
     return {"database": DATABASE, "licence": licence, "commit": commit, "date": day, "packages": packages}
 
 
-def _files(clone: Path, name: str) -> list[str]:
-    listed = ["git", "-C", str(clone), "ls-tree", "-r", "--name-only", "HEAD", f"vulns/{name}/"]
-    return subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split()
-
-
-def _read(clone: Path, path: str) -> str:
-    shown = ["git", "-C", str(clone), "show", f"HEAD:{path}"]
-    return subprocess.run(shown, check=True, capture_output=True, text=True).stdout
+def _git(clone: Path, *arguments: str) -> str:
+    return subprocess.run(["git", "-C", str(clone), *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def _advisory(entry: Mapping[str, Any], name: str) -> dict[str, Any] | None:
@@ -218,7 +211,6 @@ def bill(name: str, lock: Path) -> dict[str, Any]:
         }
         for package, version in sorted(locked(lock).items())
     ]
-    timestamp = {"timestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -226,7 +218,7 @@ def bill(name: str, lock: Path) -> dict[str, Any]:
         "serialNumber": f"urn:uuid:{uuid.uuid4()}",
         "version": 1,
         "metadata": {
-            **timestamp,
+            "timestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "component": {"type": "application", "bom-ref": name, "name": name, "version": "0.1.0"},
         },
         "components": components,
@@ -239,10 +231,8 @@ def _licences(package: str) -> dict[str, Any]:
         package_metadata = cast("Message", metadata.metadata(package))
     except metadata.PackageNotFoundError:
         return {}
-    expression, license_name = (
-        str(package_metadata.get("License-Expression", "")),
-        str(package_metadata.get("License", "")),
-    )
+    expression = str(package_metadata.get("License-Expression", ""))
+    license_name = str(package_metadata.get("License", ""))
     if expression:
         return {"licenses": [{"expression": expression}]}
     listed = [

@@ -135,7 +135,7 @@ async def run(python: Path, turns: int) -> None:
     console = Console(width=140)
     async with AsyncExitStack() as stack:
         nexus_side = await stack.enter_async_context(nexus())
-        sides: list[Side] = [nexus_side]
+        sides = [nexus_side]
         for name, program in PEERS:
             sides.append(await stack.enter_async_context(peer(name, program, python)))
         await asyncio.sleep(SETTLE_SECONDS)

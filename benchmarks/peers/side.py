@@ -5,11 +5,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Protocol, Self
 
 import aiohttp
 
@@ -17,7 +17,6 @@ from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks import cpu
 from benchmarks.first_token import BURST, COMPANY, SERVERS, SERVICES, one_turn, running, spent
 from tests.support.chat_client import ChatClient
-from tests.support.running_stack import RunningStack
 
 PROGRAMS = Path(__file__).parent / "programs"
 QUESTION = "what is the price of AAPL?"
@@ -43,149 +42,80 @@ class Spent:
         return Spent(self.own / divisor, self.servers / divisor)
 
 
-class Conversation(Protocol):
-    """One conversation over a websocket."""
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation over a websocket. `turn` runs a turn with this many model calls, and returns the milliseconds to
+    its first token without the model's own."""
 
-    async def turn(self, calls: int) -> float:
-        """Runs a turn with this many model calls; returns the milliseconds to its first token without the model's
-        own."""
-        ...
-
-    async def close(self) -> None:
-        """Closes the conversation."""
-        ...
+    turn: Callable[[int], Awaitable[float]]
+    close: Callable[[], Awaitable[object]]
 
 
-class Side(Protocol):
-    """One side of the comparison."""
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of the comparison: its name in the table, its scripted model, how a new conversation is opened, and the
+    CPU so far. `bus`: the bus on which the run is calibrated, if it has one."""
 
-    @property
-    def name(self) -> str:
-        """The name in the table."""
-        ...
-
-    @property
-    def model(self) -> ScriptedModel:
-        """Its scripted model."""
-        ...
-
-    async def open(self) -> Conversation:
-        """Opens a new conversation."""
-        ...
-
-    def spent(self) -> Spent:
-        """Returns the CPU time so far."""
-        ...
-
-
-class _NexusConversation:
-    def __init__(self, client: ChatClient, model: ScriptedModel) -> None:
-        self._client = client
-        self._model = model
-
-    async def turn(self, calls: int) -> float:
-        return await one_turn(self._client, self._model, calls)
-
-    async def close(self) -> None:
-        await self._client.__aexit__(None, None, None)
-
-
-class Nexus:
-    """The Nexus side: the whole stack."""
-
-    name = "Nexus"
-
-    def __init__(self, stack: RunningStack, model: ScriptedModel) -> None:
-        self._stack = stack
-        self.model = model
-
-    @property
-    def bus(self) -> str:
-        """The URL of the bus on which the run is calibrated."""
-        return self._stack.facts()["urls"]["nats"]
-
-    async def open(self) -> Conversation:
-        """Opens a conversation of a new visitor."""
-        client = ChatClient(self._stack.url, self._stack.mint("visitor", f"u{time.monotonic_ns()}", COMPANY))
-        await client.connect()
-        await client.hello(locale="en")
-        return _NexusConversation(client, self.model)
-
-    def spent(self) -> Spent:
-        """Returns the CPU of the five services, and of the three servers."""
-        by_process = spent(self._stack)
-        return Spent(sum(by_process[name] for name in SERVICES), sum(by_process[name] for name in SERVERS))
-
-
-class _PeerConversation:
-    def __init__(
-        self, session: aiohttp.ClientSession, web: aiohttp.ClientWebSocketResponse, model: ScriptedModel
-    ) -> None:
-        self._session = session
-        self._web = web
-        self._model = model
-
-    @classmethod
-    async def open(cls, url: str, model: ScriptedModel) -> Self:
-        session = aiohttp.ClientSession()
-        return cls(session, await session.ws_connect(url), model)
-
-    async def turn(self, calls: int) -> float:
-        calls_before, first_frame = len(self._model.asked), 0.0
-        started = time.monotonic()
-        await self._web.send_json({"text": QUESTION})
-        async with asyncio.timeout(ANSWER_TIMEOUT):
-            while (frame := await self._web.receive_json())["type"] != "run.finished":
-                first_frame = first_frame or time.monotonic()
-                del frame
-        model_seconds = sum(
-            call["firstAt"] - call["at"] for call in self._model.asked[calls_before : calls_before + calls]
-        )
-        return (first_frame - started - model_seconds) * 1000
-
-    async def close(self) -> None:
-        await self._web.close()
-        await self._session.close()
-
-
-class Peer:
-    """A peer's side: one process."""
-
-    def __init__(self, name: str, url: str, pid: int, model: ScriptedModel) -> None:
-        self.name = name
-        self.model = model
-        self._url = url
-        self._pid = pid
-
-    async def open(self) -> Conversation:
-        """Opens a new socket."""
-        return await _PeerConversation.open(self._url, self.model)
-
-    def spent(self) -> Spent:
-        """Returns the CPU of its process."""
-        return Spent(cpu.seconds([self._pid]) * 1000)
+    name: str
+    model: ScriptedModel
+    open: Callable[[], Awaitable[Conversation]]
+    spent: Callable[[], Spent]
+    bus: str = ""
 
 
 @asynccontextmanager
-async def nexus() -> AsyncGenerator[Nexus]:
+async def nexus() -> AsyncGenerator[Side]:
     """Runs the stack as `nexus up` starts it."""
     async with scripted_model(default=BURST) as model, running(model) as stack:
-        yield Nexus(stack, model)
+
+        async def open_conversation() -> Conversation:
+            client = ChatClient(stack.url, stack.mint("visitor", f"u{time.monotonic_ns()}", COMPANY))
+            await client.connect()
+            await client.hello(locale="en")
+            return Conversation(partial(one_turn, client, model), partial(client.__aexit__, None, None, None))
+
+        def spent_so_far() -> Spent:
+            by_process = spent(stack)
+            return Spent(sum(by_process[name] for name in SERVICES), sum(by_process[name] for name in SERVERS))
+
+        yield Side("Nexus", model, open_conversation, spent_so_far, stack.facts()["urls"]["nats"])
 
 
 @asynccontextmanager
-async def peer(name: str, program: str, python: Path) -> AsyncGenerator[Peer]:
-    """Runs a program of PROGRAMS in the peers' own environment."""
+async def peer(name: str, program: str, python: Path) -> AsyncGenerator[Side]:
+    """Runs a program of PROGRAMS, which is one process, in the peers' own environment."""
     async with scripted_model(default=BURST) as model:
         port = _free_port()
         command = [str(python), str(PROGRAMS / program), str(port), model.base_url]
         process = await asyncio.to_thread(_start, command)
+
+        async def open_conversation() -> Conversation:
+            session = aiohttp.ClientSession()
+            web = await session.ws_connect(f"ws://127.0.0.1:{port}/")
+
+            async def close() -> None:
+                await web.close()
+                await session.close()
+
+            return Conversation(partial(_turn, web, model), close)
+
         try:
             await _await_listening(port, process)
-            yield Peer(name, f"ws://127.0.0.1:{port}/", process.pid, model)
+            yield Side(name, model, open_conversation, lambda: Spent(cpu.seconds([process.pid]) * 1000))
         finally:
             process.terminate()
             await asyncio.to_thread(process.wait, 10)
+
+
+async def _turn(web: aiohttp.ClientWebSocketResponse, model: ScriptedModel, calls: int) -> float:
+    calls_before, first_frame = len(model.asked), 0.0
+    started = time.monotonic()
+    await web.send_json({"text": QUESTION})
+    async with asyncio.timeout(ANSWER_TIMEOUT):
+        while (await web.receive_json())["type"] != "run.finished":
+            first_frame = first_frame or time.monotonic()
+    model_seconds = sum(call["firstAt"] - call["at"] for call in model.asked[calls_before : calls_before + calls])
+    return (first_frame - started - model_seconds) * 1000
 
 
 def _start(command: list[str]) -> subprocess.Popen[bytes]:

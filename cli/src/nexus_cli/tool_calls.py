@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Self
 
 from nats.aio.client import Client
+from pydantic import SecretStr
 
 from contracts.channels import tool_request
 from contracts.envelope import CloudEvent
@@ -16,12 +17,14 @@ from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolResu
 from contracts.ids import uuid7
 from contracts.json_values import is_list, object_of
 from contracts.tools_rpc import CATALOGUE, CatalogueRequest, CatalogueTool
-from nexus_cli.identity import development_principal
+from runtime.auth.principals import PrincipalSigner
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
+from runtime.settings import TokenSettings
 
 _ANSWER_SECONDS = 75.0
+_PRINCIPAL_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,15 @@ class TerminalCaller:
         role, plan = ("visitor", "free") if kind == "visitor" else ("user", kind)
         return cls(user=f"demo-{kind}", role=role, plan=plan, company=company, language=language)
 
+    def principal(self, key: str) -> str:
+        """Signs a principal like the gateway's, valid for ten minutes.
+
+        Raises:
+            NotReadyError: the key is a public one, which services have in production.
+        """
+        signer = PrincipalSigner(TokenSettings(principal_key=SecretStr(key)))
+        return signer.issue(sub=self.user, role=self.role, company=self.company, plan=self.plan, ttl=_PRINCIPAL_SECONDS)
+
 
 async def catalogue(client: Client, caller: TerminalCaller) -> list[CatalogueTool]:
     """The tools that the caller may use.
@@ -56,7 +68,6 @@ async def catalogue(client: Client, caller: TerminalCaller) -> list[CatalogueToo
 async def call_tool(
     client: Client,
     caller: TerminalCaller,
-    *,
     principal_key: str,
     tool: str,
     category: str,
@@ -76,9 +87,7 @@ async def call_tool(
         call_id=call_id,
         tool=tool,
         arguments=dict(arguments),
-        principal=development_principal(
-            principal_key, user=caller.user, role=caller.role, company=caller.company, plan=caller.plan
-        ),
+        principal=caller.principal(principal_key),
         company_id=caller.company,
         reply_to=inbox,
         deadline=deadline,

@@ -21,12 +21,11 @@ from pathlib import Path
 import pytest
 
 from nexus_cli.stack import handshakes
-from nexus_cli.stack.backoff import Backoff
 from nexus_cli.stack.child import LogFile
 from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.errors import StartFailedError
 from nexus_cli.stack.program import Program, StopStage
-from nexus_cli.stack.supervisor import Supervisor
+from nexus_cli.stack.supervisor import Backoff, Supervisor
 from nexus_cli.testing.stacks import all_gone, is_gone
 from runtime.testing.servers import eventually
 

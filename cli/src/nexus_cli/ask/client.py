@@ -12,7 +12,6 @@ from nats.aio.client import Client
 
 from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.ids import uuid7
-from nexus_cli.identity import development_principal
 from nexus_cli.tool_calls import TerminalCaller, call_tool
 from runtime.analyses import Analyses
 from runtime.errors import RpcError, RuntimeLibraryError
@@ -34,9 +33,9 @@ Series = dict[str, list[tuple[str, float]]]
 async def analyse(
     client: Client,
     caller: TerminalCaller,
-    *,
     principal_key: str,
     query: str,
+    *,
     tickers: Sequence[str] | None,
     use_llm: bool,
     tell: Callable[[AnalysisRecord], None],
@@ -55,9 +54,7 @@ async def analyse(
         query=query,
         tickers=list(tickers) if tickers else None,
         use_llm=use_llm,
-        principal=development_principal(
-            principal_key, user=caller.user, role=caller.role, company=caller.company, plan=caller.plan
-        ),
+        principal=caller.principal(principal_key),
     )
     await analyses.begin(request)
     analysis_key = (caller.company, caller.user, request.analysis_id)
@@ -89,7 +86,6 @@ async def _record_when(
 async def closes(
     client: Client,
     caller: TerminalCaller,
-    *,
     principal_key: str,
     tickers: Sequence[str],
     stretch: tuple[date, date] | None = None,
@@ -109,25 +105,17 @@ async def closes(
         points: dict[str, float] = {}
         for period in requests:
             try:
-                result = await call_tool(
-                    client,
-                    caller,
-                    principal_key=principal_key,
-                    tool="get_ohlcv",
-                    category="market",
-                    arguments={"symbol": ticker, **period},
-                )
+                arguments = {"symbol": ticker, **period}
+                result = await call_tool(client, caller, principal_key, "get_ohlcv", "market", arguments)
             except RuntimeLibraryError:
                 continue
             bars = cast("list[dict[str, Any]]", (result.data or {}).get("bars") or [])
             points |= {str(bar["time"])[:10]: float(bar["close"]) for bar in bars}
         if stretch is None:
             return _last_year(list(points.items()))
-        return (
-            [(_closing_day(day, stretch[1]), close) for day, close in points.items()]
-            if is_weekly
-            else [*points.items()]
-        )
+        if is_weekly:
+            return [(_closing_day(day, stretch[1]), close) for day, close in points.items()]
+        return [*points.items()]
 
     series_list = await asyncio.gather(*(closes_of(ticker) for ticker in tickers))
     return {ticker: series for ticker, series in zip(tickers, series_list, strict=True) if len(series) > 1}

@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from contracts.streams import CHAT, DLQ, FACTS, TRACES
 from nexus_cli.backup import documents, files, streams
-from nexus_cli.backup.streams import BackupFailedError
+from nexus_cli.backup.streams import BackupFailedError, file_digest
 from nexus_cli.target import Addresses, bus
 
 FORM = 3
@@ -42,44 +42,40 @@ async def backup(addresses: Addresses, settings: Path | None, directory: Path, s
         BackupFailedError: the directory is not empty, or a server fails.
     """
     with _new_directory(directory):
-        return await _backup(directory, addresses, settings, say)
-
-
-async def _backup(directory: Path, addresses: Addresses, settings: Path | None, say: Say) -> dict[str, Any]:
-    if addresses.mongodb is None:
-        raise BackupFailedError("no MongoDB is known: set NEXUS_MONGODB_URL")
-    manifest: dict[str, Any] = {"form": FORM, "madeAt": datetime.now(UTC).isoformat(timespec="seconds")}
-    manifest["database"] = addresses.database
-    count = 0
-    manifest["documents"] = {}
-    async with documents.database(addresses.mongodb, addresses.database) as source:
-        for name in await documents.names(source):
-            saved = await documents.save(source, name, directory / "documents" / f"{name}.bson")
-            manifest["documents"][name] = asdict(saved)
-            count += saved.count
-    say(f"{count} documents")
-    manifest["streams"] = {}
-    async with bus(addresses.nats) as client:
-        stream_names = await streams.names(client)
-        for name in sorted(
-            stream_names, key=lambda name: (LAST_STREAMS.index(name) + 1 if name in LAST_STREAMS else 0, name)
-        ):
-            stream = await streams.save(client, name, directory / "streams" / name)
-            manifest["streams"][name] = asdict(stream)
-            say(f"{name} up to {stream.state['last_seq']}: {stream.state['messages']} messages")
-    saved_files = await files.save(settings, directory, say)
-    manifest["files"] = None if saved_files is None else asdict(saved_files)
-    manifest["settings"] = {}
-    for name in SETTINGS_FILES:
-        if settings is not None and (settings / name).exists():
-            shutil.copyfile(settings / name, directory / "settings" / name)
-            (directory / "settings" / name).chmod(0o600)
-            manifest["settings"][name] = _file_digest(directory / "settings" / name)
-    draft = directory / f".{MANIFEST}"
-    draft.write_text(json.dumps(manifest | {"digest": _manifest_digest(manifest)}, indent=1))
-    os.sync()
-    draft.replace(directory / MANIFEST)
-    return manifest
+        if addresses.mongodb is None:
+            raise BackupFailedError("no MongoDB is known: set NEXUS_MONGODB_URL")
+        manifest: dict[str, Any] = {"form": FORM, "madeAt": datetime.now(UTC).isoformat(timespec="seconds")}
+        manifest["database"] = addresses.database
+        count = 0
+        manifest["documents"] = {}
+        async with documents.database(addresses.mongodb, addresses.database) as source:
+            for name in await documents.names(source):
+                saved = await documents.save(source, name, directory / "documents" / f"{name}.bson")
+                manifest["documents"][name] = asdict(saved)
+                count += saved.count
+        say(f"{count} documents")
+        manifest["streams"] = {}
+        async with bus(addresses.nats) as client:
+            stream_names = await streams.names(client)
+            for name in sorted(
+                stream_names, key=lambda name: (LAST_STREAMS.index(name) + 1 if name in LAST_STREAMS else 0, name)
+            ):
+                stream = await streams.save(client, name, directory / "streams" / name)
+                manifest["streams"][name] = asdict(stream)
+                say(f"{name} up to {stream.state['last_seq']}: {stream.state['messages']} messages")
+        saved_files = await files.save(settings, directory, say)
+        manifest["files"] = None if saved_files is None else asdict(saved_files)
+        manifest["settings"] = {}
+        for name in SETTINGS_FILES:
+            if settings is not None and (settings / name).exists():
+                shutil.copyfile(settings / name, directory / "settings" / name)
+                (directory / "settings" / name).chmod(0o600)
+                manifest["settings"][name] = file_digest(directory / "settings" / name)
+        draft = directory / f".{MANIFEST}"
+        draft.write_text(json.dumps(manifest | {"digest": _manifest_digest(manifest)}, indent=1))
+        os.sync()
+        draft.replace(directory / MANIFEST)
+        return manifest
 
 
 async def read(directory: Path) -> dict[str, Any]:
@@ -104,7 +100,7 @@ async def read(directory: Path) -> dict[str, Any]:
     if not is_complete:
         raise BackupFailedError(_DAMAGED.format(directory / MANIFEST))
     for name, digest in parts.items():
-        if not (directory / name).is_file() or _file_digest(directory / name) != digest:
+        if not (directory / name).is_file() or file_digest(directory / name) != digest:
             raise BackupFailedError(_DAMAGED.format(directory / name))
     if (saved_files := _files(manifest)) is not None:
         await files.check(saved_files, directory)
@@ -146,7 +142,7 @@ async def restore(
     if addresses.mongodb is None:
         raise BackupFailedError("no MongoDB is known: set NEXUS_MONGODB_URL")
     secrets = manifest["settings"].get("secrets.json")
-    if data is not None and secrets not in {None, _file_digest(data / "secrets.json")}:
+    if data is not None and secrets not in {None, file_digest(data / "secrets.json")}:
         # Services accept a log only with the keys with which it was written.
         raise BackupFailedError(
             f"{data} has secrets of its own: stop its stack, and restore into a directory that is new"
@@ -203,8 +199,3 @@ def _new_directory(directory: Path) -> Generator[None]:
 
 def _manifest_digest(manifest: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
-
-
-def _file_digest(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -19,7 +19,7 @@ import orjson
 from pydantic import ValidationError
 
 from contracts.files import UNSENT
-from nexus_cli.backup.streams import BackupFailedError
+from nexus_cli.backup.streams import BackupFailedError, file_digest
 from nexus_cli.stack.errors import BadSettingError
 from runtime.clock import SystemClock
 from runtime.errors import NotReadyError
@@ -90,9 +90,8 @@ async def save(data: Path | None, directory: Path, say: Callable[[str], None]) -
 
 async def check(saved: BackupFiles, directory: Path) -> None:
     """Checks that each file is present and unchanged. Raises BackupFailedError."""
-    with (directory / LIST).open("rb") as list_file:
-        if hashlib.file_digest(list_file, "sha256").hexdigest() != saved.digest:
-            raise BackupFailedError(f"{directory / LIST} is damaged: take another backup")
+    if file_digest(directory / LIST) != saved.digest:
+        raise BackupFailedError(f"{directory / LIST} is damaged: take another backup")
     async with _closing(FolderStore(directory / FOLDER)) as store:
         for key, metadata in _list_entries(directory):
             if await _fetch(store, key, metadata) is None:
@@ -162,8 +161,7 @@ async def _copy(source: FileStore, target: FileStore, listing: Path, say: Callab
                     await target.put(key, content, metadata)
                 list_file.write(orjson.dumps({"key": key, **asdict(metadata)}) + b"\n")
                 count, size = count + (prefix != UNSENT), size + metadata.size
-    with listing.open("rb") as written_list:
-        return BackupFiles(count, size, deleted_count, hashlib.file_digest(written_list, "sha256").hexdigest())
+    return BackupFiles(count, size, deleted_count, file_digest(listing))
 
 
 async def _keys(store: FileStore, prefix: str) -> AsyncIterator[str]:

@@ -27,6 +27,11 @@ class BackupFailedError(StackError):
     """A backup could not be made or restored. The message says what to do."""
 
 
+def file_digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
 class StreamNames(ApiAnswer):
     """The answer to STREAM.NAMES."""
 

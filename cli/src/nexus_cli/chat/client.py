@@ -15,6 +15,7 @@ from typing import Any, cast
 import aiohttp
 
 from contracts.errors import ErrorCode
+from nexus_cli.errors import CommandFailedError
 
 Frame = dict[str, Any]
 Tell = Callable[[str], None]
@@ -33,7 +34,7 @@ def pause_before(attempt: int, fraction: float) -> float:
     return min(0.2 * 2.0 ** min(attempt, 10), 2.0) * (0.25 + 0.75 * fraction)
 
 
-class ChatFailedError(Exception):
+class ChatFailedError(CommandFailedError):
     """The gateway is unreachable, refuses, or has closed the socket. The message is one line."""
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.failures import fail, misuse, print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from nexus_cli.target import Target
 
 _SVG = ".svg"
+_SERVICES = "agent,tool-executor,memory,market-adapter"
+"""The services that an analysis needs."""
 _STAGES = {
     "queued": "waiting for an agent",
     "reading": "reading the question",
@@ -52,9 +54,6 @@ def ask(
 
     Uses the running stack; where none runs it starts what it needs, and ends it afterwards.
     """
-    from nexus_cli.stack.errors import StackError
-    from runtime.errors import RuntimeLibraryError
-
     names = _tickers(query, tickers)
     if chart is not None and chart.suffix.lower() != _SVG:
         misuse(f"--chart writes SVG: name the file {chart.with_suffix(_SVG)}")
@@ -63,8 +62,6 @@ def ask(
     try:
         with _progress() as tell:
             record, series = asyncio.run(_analyse(data, query, names, use_llm, chart is not None or not as_json, tell))
-    except (StackError, RuntimeLibraryError, OSError) as error:
-        fail(error)
     except KeyboardInterrupt:
         fail("stopped before the report was there")
     if record.report is None:
@@ -102,8 +99,8 @@ async def _analyse(
         record = await analyse(
             client,
             caller,
-            principal_key=target.principal_key,
-            query=query,
+            target.principal_key,
+            query,
             tickers=tickers,
             use_llm=use_llm,
             tell=lambda record: tell(_progress_line(record)),
@@ -115,8 +112,7 @@ async def _analyse(
             return record, {}
         tell("looking up the closes")
         names = priced or [str(finding["ticker"]) for finding in findings]
-        key = target.principal_key
-        return record, await closes(client, caller, principal_key=key, tickers=names, stretch=stretch)
+        return record, await closes(client, caller, target.principal_key, names, stretch=stretch)
 
 
 def _progress_line(record: AnalysisRecord) -> str:
@@ -128,16 +124,19 @@ def _progress_line(record: AnalysisRecord) -> str:
 
 @contextlib.asynccontextmanager
 async def _target(data: Path, tell: Callable[[str], None]) -> AsyncGenerator[Target]:
-    from nexus_cli.ask.embedded import embedded
     from nexus_cli.stack.errors import NotRunningError
+    from nexus_cli.stack.temporary import stack_in
     from nexus_cli.target import find_target
 
     try:
         target = find_target(data)
     except NotRunningError:
         tell("starting what the question needs")
-        async with embedded() as target:
-            yield target
+        # The sample market stays on its last day unless the environment says otherwise.
+        environment = {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0", **os.environ}
+        with tempfile.TemporaryDirectory(prefix="nexus-ask-") as directory:
+            async with stack_in(Path(directory), "--services", _SERVICES, environment=environment) as new_data:
+                yield find_target(new_data.path)
         return
     yield target
 
@@ -159,7 +158,7 @@ def _progress() -> Generator[Callable[[str], None]]:
 def print_report(report: dict[str, Any], series: Series, *, as_json: bool) -> None:
     """Prints the report for people, or as JSON."""
     if as_json:
-        print(json.dumps(report, indent=2, ensure_ascii=False))
+        print_json(report)
         return
     from rich.console import Console
 

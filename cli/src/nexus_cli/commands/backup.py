@@ -20,15 +20,12 @@ def backup(directory: Directory, data: Data = DEFAULT_DATA) -> None:
     """Write streams, documents, files and settings into DIR, consistent to a sequence, while everything runs."""
     from nexus_cli.backup.backup import backup
     from nexus_cli.stack.datadir import DataDirectory
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_addresses
 
     try:
         addresses = find_addresses(data)
         settings = data if DataDirectory(data).is_held() else None
         manifest = asyncio.run(backup(addresses, settings, directory, _say))
-    except StackError as error:
-        fail(error)
     except OSError as error:
         fail(f"{directory} cannot be written: {error.strerror}")
     print(f"{directory}: the conversations as of {manifest['streams']['CHAT']['state']['last_seq']}")
@@ -38,7 +35,6 @@ def restore(directory: Directory, data: Data = DEFAULT_DATA) -> None:
     """Restore DIR into a new local stack, or into the empty servers that the environment names. No service may run."""
     from nexus_cli.backup.backup import read, restore, restored_settings
     from nexus_cli.stack.datadir import DataDirectory
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.stack.settings import read_settings
     from nexus_cli.target import find_addresses
     from runtime.settings import NatsSettings
@@ -59,8 +55,6 @@ def restore(directory: Directory, data: Data = DEFAULT_DATA) -> None:
             local = data if DataDirectory(data).is_held() else None
             replicas = NatsSettings().replicas
             asyncio.run(restore(manifest, directory, find_addresses(data), replicas, _say, local))
-    except StackError as error:
-        fail(error)
     except OSError as error:
         fail(f"{error.filename or data}: {error.strerror}")
     print(

@@ -21,9 +21,8 @@ T = TypeVar("T")
 def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
     """Connects to the bus and runs the work. An error ends the command with one line."""
     from contracts.errors import ErrorCode
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.target import bus, find_addresses
-    from runtime.errors import RpcError, RuntimeLibraryError
+    from runtime.errors import RpcError
 
     async def connected() -> T:
         async with bus(find_addresses(data).nats) as client:
@@ -34,7 +33,7 @@ def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
     except RpcError as error:
         may_recover = error.code in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
         fail(f"{error}; if that lasts, `nexus doctor --live` says what is wrong" if may_recover else error)
-    except (StackError, RuntimeLibraryError, TimeoutError) as error:
+    except TimeoutError as error:
         fail(str(error) or "the bus did not answer in time")
 
 

@@ -37,28 +37,23 @@ def chat(
 
     Works in a pipe too: `echo "What does the Pro plan cost?" | nexus chat`.
     """
-    from nexus_cli.chat.client import ChatFailedError
     from nexus_cli.chat.terminal import converse
     from nexus_cli.identity import development_token
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
-    from runtime.errors import InvalidTokenError
 
     if url is not None and not url.startswith(("http://", "https://")):
         misuse(f"--url {url}: write http://host:port")
+    gateway, token = url, None
+    if url is None or who is not Who.VISITOR:
+        target = find_target(data)
+        gateway = url or target.gateway
+        if who is not Who.VISITOR:
+            token = development_token(
+                target.jwt_secret, role="user", user=f"demo-{who}", company=company, plan=str(who)
+            )
+    if gateway is None:
+        fail("no gateway is running here: `nexus up` starts one, or name one with --url")
     try:
-        gateway, token = url, None
-        if url is None or who is not Who.VISITOR:
-            target = find_target(data)
-            gateway = url or target.gateway
-            if who is not Who.VISITOR:
-                token = development_token(
-                    target.jwt_secret, role="user", user=f"demo-{who}", company=company, plan=str(who)
-                )
-        if gateway is None:
-            fail("no gateway is running here: `nexus up` starts one, or name one with --url")
         asyncio.run(converse(gateway, token=token, company=company, locale=locale, as_json=as_json))
-    except (ChatFailedError, StackError, InvalidTokenError) as error:
-        fail(error)
     except KeyboardInterrupt:
         print(file=sys.stderr)

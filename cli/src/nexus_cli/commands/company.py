@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.failures import fail, misuse, print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, confirmed, require_company
 from nexus_cli.texts import TEXTS
 
@@ -39,7 +39,7 @@ def new(
     body = {"name": name, "site": site, "languages": languages, "profile": profile}
     created = _ask(data, "POST", "", body, locale=locale)
     if as_json:
-        _print_json(created)
+        print_json(created)
         return
     trial = created.get("tried")
     pages_read = TEXTS["company.pages_read"].in_language(locale).format(pages=created["pages"], site=created["site"])
@@ -63,7 +63,7 @@ def list_companies(*, locale: Language, data: Data = DEFAULT_DATA, as_json: Json
         items += page["items"]
         cursor = page.get("next")
     if as_json:
-        _print_json(items)
+        print_json(items)
         return
     for company in items:
         answers = TEXTS[f"company.{'answers' if company['aiAutoResponseEnabled'] else 'silent'}"].in_language(locale)
@@ -75,7 +75,7 @@ def show(company: Company, *, locale: Language, data: Data = DEFAULT_DATA, as_js
     """One company: its settings, its snippet and what is missing."""
     company_view = _ask(data, "GET", f"/{company}", locale=locale)
     if as_json:
-        _print_json(company_view)
+        print_json(company_view)
         return
     _print_line("snippet", company_view["snippet"], locale)
     _print_missing(company_view, locale)
@@ -129,7 +129,7 @@ def set_settings(
     earlier_warnings = _warnings(_ask(data, "GET", f"/{company}", locale=locale))
     changed = _ask(data, "PATCH", f"/{company}", patch, {"If-Match": "*"}, locale=locale)
     if as_json:
-        _print_json(changed)
+        print_json(changed)
         return
     keys = [setting.partition("=")[0] for setting in settings]
     for key in keys:
@@ -161,7 +161,7 @@ def call(
     result = _ask(
         data, "POST", f"/{company}/tool-check", {"tool": tool, "arguments": values, "language": locale}, locale=locale
     )
-    _print_json(result)
+    print_json(result)
     if not result["success"]:
         fail(result["error"]["message"])
 
@@ -171,7 +171,7 @@ def check_model(company: Company, *, locale: Language, data: Data = DEFAULT_DATA
     """Ask the model of a company's settings for one word."""
     check = _ask(data, "POST", f"/{company}/model-check", {"language": locale}, locale=locale)
     if as_json:
-        _print_json(check)
+        print_json(check)
     elif not check.get("error"):
         answered = TEXTS["company.answered"].in_language(locale)
         print(f"{check['model']} ({check['provider']}) {answered} {check['ms']} ms: {check['text']}")
@@ -189,7 +189,7 @@ def mcp_tools(
 ) -> None:
     """List what an MCP server of a company's settings has to choose from, as ownTools.mcp[].tools takes it."""
     listing = _ask(data, "POST", f"/{company}/mcp-tools", {"server": server, "language": locale}, locale=locale)
-    _print_json(listing["tools"])
+    print_json(listing["tools"])
 
 
 @app.command()
@@ -251,10 +251,6 @@ def _leaves(value: Answer, path: str = "") -> list[tuple[str, Any]]:
     return leaves
 
 
-def _print_json(answer: object) -> None:
-    print(json.dumps(answer, indent=2, ensure_ascii=False))
-
-
 def _print_line(label: str, text: str, locale: str) -> None:
     word = TEXTS[f"company.label.{label}"].in_language(locale)
     print(f"{word:<9} {text}")
@@ -285,16 +281,11 @@ def _ask(
 ) -> Any:
     """Calls /v2/companies as an operator of the installation and returns the answer. An error ends the command."""
     from nexus_cli.identity import development_token
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
-    from runtime.errors import InvalidTokenError
 
-    try:
-        target = find_target(data)
-        secret = target.jwt_secret
-        token = development_token(secret, role="operator", user="nexus", company="-", plan="free", hours=1)
-    except (StackError, InvalidTokenError, OSError) as error:
-        fail(error)
+    target = find_target(data)
+    secret = target.jwt_secret
+    token = development_token(secret, role="operator", user="nexus", company="-", plan="free", hours=1)
     if target.gateway is None:
         fail("no gateway runs here: start one with `nexus up`")
     address = f"{target.gateway.rstrip('/')}/v2/companies{path}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from nexus_cli.commands.bus import on_bus
+from nexus_cli.commands.failures import print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
 from nexus_cli.terminal_text import plain
 
@@ -46,7 +47,7 @@ def show(seq: Sequence, data: Data = DEFAULT_DATA, as_json: Json = False) -> Non
     """Show one dead letter with its reason and its body."""
     view = _view(_with_letters(data, lambda box: box.get(seq)), with_body=True)
     if as_json:
-        print(json.dumps(view, indent=2, ensure_ascii=False))
+        print_json(view)
         return
     body = view.pop("body")
     for key, value in view.items():

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Services, places, require_company
 
 if TYPE_CHECKING:
@@ -32,7 +31,9 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Check versions, settings, keys and servers; with --live, what runs. Exit code 1 when something has to be done."""
-    findings = _live(data, places(service), company) if live else _examine(data)
+    from nexus_cli.diagnosis import examine
+
+    findings = _live(data, places(service), company) if live else asyncio.run(examine(data))
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -44,25 +45,10 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _examine(data: Path) -> Sequence[Diagnosis]:
-    from nexus_cli.diagnosis import examine
-    from runtime.errors import NotReadyError
-
-    try:
-        return asyncio.run(examine(data))
-    except NotReadyError as error:
-        fail(error)
-
-
 def _live(data: Path, services: Mapping[str, Sequence[str]], company: str) -> Sequence[Diagnosis]:
     from nexus_cli.diagnosis import room
     from nexus_cli.doctor import live
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_addresses
 
-    try:
-        addresses = find_addresses(data, services)
-    except StackError as error:
-        fail(error)
-    findings = asyncio.run(live.examine(addresses, company))
+    findings = asyncio.run(live.examine(find_addresses(data, services), company))
     return [*findings, *([room(data)] if data.exists() else [])]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.failures import misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, require_company
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ def drill(
     from nexus_cli.drill.drill import UNLIMITED, DrillPlan
     from nexus_cli.drill.faults import Kind
     from nexus_cli.drill.network import PROCESSES
-    from nexus_cli.stack.errors import StackError
 
     try:
         kinds = frozenset(Kind(name) for name in kind or ())
@@ -61,10 +60,7 @@ def drill(
     plan = DrillPlan(minutes, seed, visitors, faults or UNLIMITED, company, kinds, frozenset(process or ()))
     # asyncio handles Ctrl-C only if SIGINT is not ignored, as a shell does for background processes.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        report = asyncio.run(_drill_running_stack(plan, data) if running else _drill_new_stack(plan))
-    except StackError as error:
-        fail(error)
+    report = asyncio.run(_drill_running_stack(plan, data) if running else _drill_new_stack(plan))
     print(json.dumps(report.as_json()) if as_json else report.as_text())
     if any(report.figures.values()):
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from nexus_cli.commands.bus import check_exists, with_rpc
-from nexus_cli.commands.failures import fail
+from nexus_cli.commands.failures import fail, print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, confirmed, require_company, require_id
 from nexus_cli.texts import TEXTS
 
@@ -98,7 +98,7 @@ def _word(key: str, locale: str) -> str:
 
 def _print(receipt: Receipt, locale: str, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(receipt.to_wire(), indent=2, ensure_ascii=False))
+        print_json(receipt.to_wire())
         return
     from contracts.receipt_words import remains_text
 

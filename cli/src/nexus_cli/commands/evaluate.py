@@ -6,22 +6,23 @@ import asyncio
 import importlib.util
 import json
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nexus_cli.commands.failures import fail
+from nexus_cli.commands.failures import fail, print_json
 from nexus_cli.commands.options import Json
 
 if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
     from nexus_cli.evaluation.cases import Case as EvalCase
-    from nexus_cli.evaluation.dataset import DatasetCase
     from nexus_cli.evaluation.memory_cases import MemoryCase
     from nexus_cli.evaluation.memory_report import CaseOutcome
-    from nexus_cli.evaluation.recall import RecallReport
     from nexus_cli.evaluation.runner import Result
     from nexus_cli.evaluation.stage import StageModels
     from nexus_cli.evaluation.vectors import EvaluationVectors
@@ -64,20 +65,15 @@ def evaluate(
 
 def _run(directory: Path | None, model: str | None, repeat: int, *, as_json: bool) -> None:
     from nexus_cli.evaluation import results
-    from nexus_cli.evaluation.cases import BadCaseError, own_cases, read_cases
+    from nexus_cli.evaluation.cases import own_cases, read_cases
     from nexus_cli.evaluation.stage import chosen_models
-    from nexus_cli.stack.errors import StackError
-    from runtime.errors import RuntimeLibraryError
 
     start = time.perf_counter()
-    try:
-        cases = read_cases(directory or own_cases())
-        outcomes = asyncio.run(_tried(cases, chosen_models(model), repeat))
-    except (BadCaseError, StackError, RuntimeLibraryError) as error:
-        fail(error)
+    cases = read_cases(directory or own_cases())
+    outcomes = asyncio.run(_tried(cases, chosen_models(model), repeat))
     run = results.view(outcomes, model, time.perf_counter() - start)
     if as_json:
-        print(json.dumps(run, indent=2, ensure_ascii=False))
+        print_json(run)
     else:
         from rich.console import Console
 
@@ -92,30 +88,33 @@ def _run(directory: Path | None, model: str | None, repeat: int, *, as_json: boo
 
 
 async def _tried(cases: list[EvalCase], models: StageModels, repeat: int) -> list[Result]:
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn
-
     from nexus_cli.evaluation.runner import run_cases
     from nexus_cli.evaluation.stage import stage
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("starting the stack", total=len(cases) * repeat)
+    with _progress("starting the stack", len(cases) * repeat) as update:
         async with stage(cases, models) as ready:
-            progress.update(task, description="trying")
-            return await run_cases(cases, ready, lambda _: progress.advance(task), repeat)
+            update(description="trying")
+            return await run_cases(cases, ready, lambda _: update(advance=1), repeat)
+
+
+@contextmanager
+def _progress(description: str, total: int, *more_columns: ProgressColumn) -> Generator[Callable[..., None]]:
+    """Counts on standard error if that is a terminal; yields Progress.update of the count."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), *more_columns)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield partial(progress.update, progress.add_task(description, total=total))
 
 
 def _compare(before: Path, after: Path, *, as_json: bool) -> None:
     from nexus_cli.evaluation import results
 
-    try:
-        comparison = results.compared(results.read_run(before), results.read_run(after))
-    except results.BadRunError as error:
-        fail(error)
+    comparison = results.compared(results.read_run(before), results.read_run(after))
     if as_json:
-        print(json.dumps(comparison, indent=2, ensure_ascii=False))
+        print_json(comparison)
     else:
         from rich.console import Console
 
@@ -140,19 +139,12 @@ def conversations(
     as_json: Json = False,
 ) -> None:
     """Hold whole conversations, and count the answers that are acceptable, unknown or wrong."""
-    if importlib.util.find_spec("agent") is None:
-        fail("the agent, whose answers are judged, is not installed here: install the distribution nexus-agent")
-    from nexus_cli.evaluation.cases import BadCaseError
+    _require("agent", "the agent, whose answers are judged,")
     from nexus_cli.evaluation.conversation_cases import counted, own_conversations, read_conversations, verdict
     from nexus_cli.evaluation.stage import chosen_models
-    from nexus_cli.stack.errors import StackError
-    from runtime.errors import RuntimeLibraryError
 
-    try:
-        cases = read_conversations(path or own_conversations())
-        outcomes = asyncio.run(_tried(cases, chosen_models(model), 1))
-    except (BadCaseError, StackError, RuntimeLibraryError) as error:
-        fail(error)
+    cases = read_conversations(path or own_conversations())
+    outcomes = asyncio.run(_tried(cases, chosen_models(model), 1))
     counts = counted(outcomes)
     if as_json:
         turns = [
@@ -165,7 +157,7 @@ def conversations(
             }
             for result in outcomes
         ]
-        print(json.dumps({**counts, "turns": turns}, indent=2, ensure_ascii=False))
+        print_json({**counts, "turns": turns})
     else:
         for result in outcomes:
             if result.passed is not True:
@@ -187,17 +179,19 @@ def recall(
     """Measure how much of what answers a question search_memory finds, beside BM25 and word overlap.
 
     With vectors where NEXUS_EMBEDDINGS names an embedder, as in a running memory service."""
-    _needs_memory()
-    from nexus_cli.evaluation import recall_report
-    from nexus_cli.evaluation.dataset import BadDatasetError, read
+    _require_memory()
+    from rich.progress import TimeRemainingColumn
 
-    try:
-        cases = read(file)
-    except BadDatasetError as error:
-        fail(error)
-    report = _measured(cases)
+    from nexus_cli.evaluation import recall_report
+    from nexus_cli.evaluation.dataset import read
+    from nexus_cli.evaluation.recall import measure
+
+    cases = read(file)
+    total = sum(len(case.questions) for case in cases)
+    with _progress("asking", total, TimeRemainingColumn()) as update, _vectors() as vectors:
+        report = measure(cases, lambda: update(advance=1), vectors)
     if as_json:
-        print(json.dumps(recall_report.view(cases, report), indent=2, ensure_ascii=False))
+        print_json(recall_report.view(cases, report))
     else:
         recall_report.show(cases, report)
 
@@ -220,19 +214,15 @@ def memory(
     as_json: Json = False,
 ) -> None:
     """Measure what is remembered of what people say: what stays true, what has changed, plain facts, paraphrases."""
-    _needs_memory()
+    _require_memory()
     from nexus_cli.evaluation import memory_report
-    from nexus_cli.evaluation.dataset import BadDatasetError
     from nexus_cli.evaluation.memory_cases import read_memory_cases
 
-    try:
-        cases = read_memory_cases(file)
-    except BadDatasetError as error:
-        fail(error)
+    cases = read_memory_cases(file)
     with_model = model is not None or record is not None
     outcomes = _proposed(cases, model, record) if with_model else memory_report.measure(cases)
     if as_json:
-        print(json.dumps(memory_report.view(outcomes, with_model=with_model), indent=2, ensure_ascii=False))
+        print_json(memory_report.view(outcomes, with_model=with_model))
     else:
         _show_memory(outcomes, with_model=with_model)
 
@@ -243,22 +233,24 @@ def _proposed(cases: list[MemoryCase], model: str | None, record: Path | None) -
 
     if model in BUILT_IN and record is None:
         return measure(cases, BUILT_IN[model])
-    if importlib.util.find_spec("agent") is None:
-        fail("the agent, which asks models, is not installed here: install the distribution nexus-agent")
-    from nexus_cli.evaluation.memory_records import NoRecordingError, Recorder, Recording
+    _require("agent", "the agent, which asks models,")
+    from nexus_cli.evaluation.memory_records import Recorder, Recording
 
-    try:
-        if record is None:
-            return measure(cases, Recording(Path(model or "")))
-        with Recorder(record) as recorder:
-            return measure(cases, recorder)
-    except NoRecordingError as error:
-        fail(error)
+    if record is None:
+        return measure(cases, Recording(Path(model or "")))
+    with Recorder(record) as recorder:
+        return measure(cases, recorder)
 
 
-def _needs_memory() -> None:
-    if importlib.util.find_spec("memory") is None:
-        fail("memory, which is measured, is not installed here: install the distribution nexus-memory")
+def _require_memory() -> None:
+    _require("memory", "memory, which is measured,")
+
+
+def _require(package: str, role: str) -> None:
+    """Ends the command if a service that it needs is not installed."""
+    if importlib.util.find_spec(package) is None:
+        distribution = f"nexus-{package.replace('_', '-')}"
+        fail(f"{role} is not installed here: install the distribution {distribution}")
 
 
 def _show_memory(outcomes: list[CaseOutcome], *, with_model: bool) -> None:
@@ -284,26 +276,13 @@ def knowledge(
     """Measure how often the right page of a site is found, and questions that it does not answer are told.
 
     With vectors where NEXUS_EMBEDDINGS names an embedder, as in a running memory service."""
-    _needs_memory()
-    if importlib.util.find_spec("tool_executor") is None:
-        fail(
-            "tool_executor, which reads the pages, is not installed here: install the distribution nexus-tool-executor"
-        )
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn
+    _require_memory()
+    _require("tool_executor", "tool_executor, which reads the pages,")
+    from nexus_cli.evaluation.knowledge import RANKINGS, measure, read
 
-    from nexus_cli.evaluation.knowledge import RANKINGS, BadDatasetError, measure, read
-
-    try:
-        data = read(file)
-    except BadDatasetError as error:
-        fail(error)
-    console = Console(stderr=True)
-    columns = (TextColumn("asking"), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=len(data.cases))
-        with _vectors() as vectors:
-            counts = measure(data, lambda: progress.advance(task), vectors)
+    data = read(file)
+    with _progress("asking", len(data.cases)) as update, _vectors() as vectors:
+        counts = measure(data, lambda: update(advance=1), vectors)
     traps = sum(not case.pages for case in data.cases)
     if as_json:
         view = {"pages": len(data.pages), "questions": len(data.cases) - traps, "traps": traps}
@@ -325,21 +304,14 @@ def claims(
     as_json: Json = False,
 ) -> None:
     """Measure how well false sentences about figures are told from true ones: each false one has one thing changed."""
-    if importlib.util.find_spec("agent") is None:
-        fail("the agent, whose judgement is measured, is not installed here: install the distribution nexus-agent")
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn
-
+    _require("agent", "the agent, whose judgement is measured,")
     from nexus_cli.evaluation.claims import measure
 
-    console = Console(stderr=True)
-    columns = (TextColumn("judging"), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=count)
-        measured = measure(count, seed, lambda: progress.advance(task))
+    with _progress("judging", count) as update:
+        measured = measure(count, seed, lambda: update(advance=1))
     view = measured.view()
     if as_json:
-        print(json.dumps(view, indent=2, ensure_ascii=False))
+        print_json(view)
     else:
         print(
             f"{view['caught']} of {view['false']} false sentences caught; {view['held']} "
@@ -353,20 +325,6 @@ def claims(
             print(f"held: {sentence.text}")
     if measured.passed or len(measured.held) > MOST_HELD * measured.true:
         raise typer.Exit(1)
-
-
-def _measured(cases: list[DatasetCase]) -> RecallReport:
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from nexus_cli.evaluation.recall import measure
-
-    console = Console(stderr=True)
-    columns = (TextColumn("asking"), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=sum(len(case.questions) for case in cases))
-        with _vectors() as vectors:
-            return measure(cases, lambda: progress.advance(task), vectors)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 
 from nexus_cli.commands import evaluate
 from nexus_cli.commands.bus import check_exists, with_rpc
-from nexus_cli.commands.failures import fail
+from nexus_cli.commands.failures import fail, print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, require_company
 from nexus_cli.terminal_text import plain
 from nexus_cli.texts import TEXTS
@@ -52,7 +51,7 @@ def crawl(
             fail("memory began no run")
         finished = await _follow(rpc, run, locale)
         if as_json:
-            print(json.dumps(finished.to_wire(), indent=2, ensure_ascii=False))
+            print_json(finished.to_wire())
         else:
             print(_line(finished, locale))
             for skipped in finished.left[-MAX_SHOWN_PAGES:]:
@@ -82,7 +81,7 @@ def search(
         request = KnowledgeSearch(company_id=company, text=query, limit=limit)
         reply = await rpc.call(SEARCH, request, deadline=DEADLINE)
         if as_json:
-            print(json.dumps([passage.to_wire() for passage in reply.passages], indent=2, ensure_ascii=False))
+            print_json([passage.to_wire() for passage in reply.passages])
             return
         for passage in reply.passages:
             heading = " › ".join((passage.title, *passage.heading))
@@ -104,7 +103,7 @@ def gaps(company: Company = "demo", *, locale: Language, data: Data = DEFAULT_DA
         await check_exists(rpc, company, locale)
         reply = await rpc.call(GAPS, GapsRequest(company_id=company), deadline=DEADLINE)
         if as_json:
-            print(json.dumps([gap.to_wire() for gap in reply.items], indent=2, ensure_ascii=False))
+            print_json([gap.to_wire() for gap in reply.items])
             return
         for gap in reply.items:
             print(plain(f"{gap.count:>5}  {gap.last_at:%Y-%m-%d %H:%M}  {gap.question}"))

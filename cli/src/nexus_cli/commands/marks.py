@@ -16,16 +16,15 @@ def demand(data: Data = DEFAULT_DATA) -> None:
     """From now on nothing counts without a mark: once every service of an older log has a key, and after a key was
     replaced. All services apply it within a minute."""
     from nexus_cli.stack.datadir import DataDirectory
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.stack.settings import read_settings
     from runtime.bus.marks import demand as demand_marks
     from runtime.settings import MarkSettings
 
+    key = read_settings().mark_key
+    stored_key = None if key is not None else DataDirectory(data).secrets().mark_key
     try:
-        key = read_settings().mark_key
-        stored_key = None if key is not None else DataDirectory(data).secrets().mark_key
         keys = MarkSettings().keys or ((stored_key.encode(),) if stored_key else ())
-    except (StackError, ValueError) as error:
+    except ValueError as error:
         fail(error)
     for stream, start in on_bus(data, lambda client: demand_marks(client, keys)).items():
         print(f"{stream}: marks are demanded from {start} on")

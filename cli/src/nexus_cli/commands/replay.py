@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.failures import fail, misuse, print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ def replay(
     """Run recorded turns again, with another model, prompt or settings, and compare. Nothing is executed: tool results
     come from the record."""
     from nexus_cli.replay.summary import summary
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
 
     if (conversation is None) == (day is None):
@@ -64,18 +62,13 @@ def replay(
         misuse("--cases makes cases of what is recorded: leave out --model, --prompt, --settings and --html")
     if turn is not None and cases is None:
         misuse("--turn goes with --cases DIR")
-    options = ["--company", company] if company else []
-    options += ["--conversation", conversation] if conversation else []
-    options += ["--day", f"{day:%Y-%m-%d}"] if day else []
+    day_text = f"{day:%Y-%m-%d}" if day else None
+    choices = {"company": company, "conversation": conversation, "day": day_text, "model": model}
+    choices |= {"prompt": prompt and str(prompt), "settings": settings and str(settings)}
+    options = [word for name, value in choices.items() if value for word in (f"--{name}", value)]
     options += ["--cases"] if cases else []
-    options += ["--model", model] if model else []
-    options += ["--prompt", str(prompt)] if prompt else []
-    options += ["--settings", str(settings)] if settings else []
-    title = f"Replay of {conversation or format(day, '%Y-%m-%d')}" + (f" with {model}" if model else "")
-    try:
-        turns = _collect(find_target(data).nats, options, quiet=as_json)
-    except StackError as error:
-        fail(error)
+    title = f"Replay of {conversation or day_text}" + (f" with {model}" if model else "")
+    turns = _collect(find_target(data).nats, options, quiet=as_json)
     if cases is not None:
         _make_cases(cases, turns, turn)
         return
@@ -87,7 +80,7 @@ def replay(
         except OSError as error:
             fail(f"{html} cannot be written: {error.strerror}")
     if as_json:
-        print(json.dumps({"turns": turns, "summary": summary(turns)}, indent=2, ensure_ascii=False))
+        print_json({"turns": turns, "summary": summary(turns)})
         return
     _show(turns, html)
 

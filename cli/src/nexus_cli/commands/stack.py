@@ -50,45 +50,39 @@ def up(
     from nexus_cli.stack.child import end_with_parent
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.detach import start_detached
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.stack.settings import read_settings
-    from nexus_cli.stack.up import UpOptions, run_stack, say, stack_secrets
+    from nexus_cli.stack.up import UpOptions, run_stack, say
     from nexus_cli.stack.welcome import welcome
 
     chosen = [] if services == "none" else [name.strip() for name in services.split(",")]
     unknown = [name for name in chosen if name not in list(ServiceName)]
     if unknown:
         misuse(f"no such service: {', '.join(unknown)}; there are {', '.join(ServiceName)}")
-    try:
-        settings = read_settings()
-        page_port = settings.gateway_port if port is None else port
-        if detach:
-            directory = DataDirectory(data)
-            address = start_detached(directory, port=page_port, services=services)
-            print(address, flush=True)
-            if not quiet and "gateway" in chosen:
-                for line in welcome(address, directory, stack_secrets(directory, settings).jwt_secret, detached=True):
-                    say(line)
-        else:
-            if with_parent:
-                end_with_parent(signal.SIGTERM)
-            asyncio.run(run_stack(UpOptions(page_port, tuple(chosen), quiet), DataDirectory(data), settings))
-    except (StackError, OSError) as error:
-        fail(error)
+    settings = read_settings()
+    page_port = settings.gateway_port if port is None else port
+    if detach:
+        directory = DataDirectory(data)
+        address = start_detached(directory, port=page_port, services=services)
+        print(address, flush=True)
+        if not quiet and "gateway" in chosen:
+            for line in welcome(address, directory, settings.secrets_of(directory).jwt_secret, detached=True):
+                say(line)
+    else:
+        if with_parent:
+            end_with_parent(signal.SIGTERM)
+        asyncio.run(run_stack(UpOptions(page_port, tuple(chosen), quiet), DataDirectory(data), settings))
 
 
 def down(data: Data = DEFAULT_DATA) -> None:
     """Stop the stack that runs on a data directory. Its data stays. Fine if there is none."""
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.detach import stop_running
-    from nexus_cli.stack.errors import NotRunningError, StackError
+    from nexus_cli.stack.errors import NotRunningError
 
     try:
         stop_running(DataDirectory(data))
     except NotRunningError as error:
         print(f"nexus: {error}", file=sys.stderr)
-    except StackError as error:
-        fail(error)
 
 
 def serve(service: Annotated[ServiceName, typer.Argument(help="Which service.")]) -> None:

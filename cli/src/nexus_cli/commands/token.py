@@ -46,9 +46,7 @@ def token(
     from contracts.ids import InvalidIdError, check_company, check_id
     from nexus_cli.identity import development_token
     from nexus_cli.stack.datadir import DataDirectory
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.stack.settings import read_settings
-    from runtime.errors import InvalidTokenError
 
     user_id = user or f"demo-{plan if role is TokenRole.USER else role}"
     try:
@@ -56,14 +54,11 @@ def token(
         check_company(company)
     except InvalidIdError as error:
         misuse(error)
-    try:
-        own_secret, directory = read_settings().jwt_secret, DataDirectory(data)
-        if own_secret is None and directory.is_new:
-            fail(f"no stack has run on {data}: start one with `nexus up --data {data}`, or set NEXUS_JWT_SECRET")
-        secret = own_secret.get_secret_value() if own_secret else directory.secrets().jwt_secret
-        print(development_token(secret, role=role, user=user_id, company=company, plan=plan, hours=hours))
-    except (InvalidTokenError, StackError, OSError) as error:
-        fail(error)
+    own_secret, directory = read_settings().jwt_secret, DataDirectory(data)
+    if own_secret is None and directory.is_new:
+        fail(f"no stack has run on {data}: start one with `nexus up --data {data}`, or set NEXUS_JWT_SECRET")
+    secret = own_secret.get_secret_value() if own_secret else directory.secrets().jwt_secret
+    print(development_token(secret, role=role, user=user_id, company=company, plan=plan, hours=hours))
 
 
 def env(
@@ -76,16 +71,11 @@ def env(
     Addresses of the running stack, and a customer's token for twelve hours.
     """
     from nexus_cli.identity import development_token
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
-    from runtime.errors import InvalidTokenError
 
     user = f"demo-{plan}"
-    try:
-        target = find_target(data)
-        customer_token = development_token(target.jwt_secret, role="user", user=user, company=company, plan=plan)
-    except (InvalidTokenError, StackError, OSError) as error:
-        fail(error)
+    target = find_target(data)
+    customer_token = development_token(target.jwt_secret, role="user", user=user, company=company, plan=plan)
     variables = {
         "NEXUS_URL": target.gateway,
         "NEXUS_NATS_URL": target.nats,

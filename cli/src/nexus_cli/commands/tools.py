@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nexus_cli.commands.bus import on_bus
 from nexus_cli.commands.chat import Who
-from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.failures import fail, misuse, print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, require_company
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def tools(
 
     listed = on_bus(data, lambda client: catalogue(client, TerminalCaller.of(plan, company, language)))
     if as_json:
-        print(json.dumps([tool.to_wire() for tool in listed], indent=2, ensure_ascii=False))
+        print_json([tool.to_wire() for tool in listed])
         return
     for tool in listed:
         required = tool.parameters.get("required", [])
@@ -67,14 +66,13 @@ def call(
         except ValueError as error:
             misuse(error)
         category = declared[tool].category if tool in declared else "market"
-        key = find_target(data).principal_key
-        return await call_tool(client, caller, principal_key=key, tool=tool, category=category, arguments=values)
+        return await call_tool(client, caller, find_target(data).principal_key, tool, category, values)
 
     result = on_bus(data, ask)
     if as_json:
-        print(json.dumps(result.to_wire(), indent=2, ensure_ascii=False))
+        print_json(result.to_wire())
     elif result.success:
-        print(json.dumps(result.data, indent=2, ensure_ascii=False))
+        print_json(result.data)
     if result.error is not None:
         message = result.error.message
         # Most messages name the fields already.

@@ -29,13 +29,9 @@ def top(
 
     Where no terminal is, and with --json, it ends after --count readings, or one.
     """
-    from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_addresses
 
-    try:
-        services = places(service) or find_addresses(data).services
-    except StackError as error:
-        fail(error)
+    services = places(service) or find_addresses(data).services
     if not services:
         fail("no service is known: name them, --service agent=http://10.0.0.7:8081 …")
     with suppress(KeyboardInterrupt):

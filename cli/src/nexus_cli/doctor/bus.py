@@ -13,7 +13,7 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from contracts.streams import CHAT, STREAMS, Stream
-from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
+from nexus_cli.doctor.diagnosis import Diagnosis, fine, note, wrong
 from nexus_cli.stack.services import SERVICES
 from runtime.bus.jetstream_api import (
     AccountInfo,
@@ -86,13 +86,8 @@ async def look(client: Client) -> list[Diagnosis]:
     try:
         account = await _ask(inbox, AccountInfo, "INFO")
     except (TimeoutError, NatsError):
-        return [
-            wrong(
-                "nats",
-                "JetStream does not answer: it is off, or a cluster has no quorum",
-                "start the missing nats-servers; look at their logs for `JetStream` and `RAFT`",
-            )
-        ]
+        text = "JetStream does not answer: it is off, or a cluster has no quorum"
+        return [wrong("nats", text, "start the missing nats-servers; look at their logs for `JetStream` and `RAFT`")]
     streams, (consumers, letters) = await asyncio.gather(
         asyncio.gather(*(_stream(inbox, stream) for stream in STREAMS)),
         asyncio.gather(_consumers(inbox), _dead_letters(client)),
@@ -144,7 +139,7 @@ async def _stream(inbox: ReplyInbox, stream: Stream) -> list[Diagnosis]:
         )
         text = f"a file of it was damaged: it lost {lost_end}; {consequence}"
         advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
-        return [Diagnosis(f"stream {name}", "note", text, advice)]
+        return [note(f"stream {name}", text, advice)]
     if problem := quorum_problem(info):
         return [wrong(f"stream {name}", problem, QUORUM_ADVICE)]
     if problem := fullness_problem(info):

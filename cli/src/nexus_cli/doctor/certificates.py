@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from cryptography import x509
 
-from nexus_cli.doctor.diagnosis import Diagnosis, wrong
+from nexus_cli.doctor.diagnosis import Diagnosis, note, wrong
 
 ANSWER_SECONDS = 3.0
 NOTICE_DAYS = 14
@@ -54,7 +54,7 @@ async def _look(name: str, url: str) -> Diagnosis | None:
         text = f"that of {name} ({host}:{port}) expired on {expiry:%Y-%m-%d}"
         return wrong("certificate", text, "renew it, and let the server load it: clients refuse it")
     if remaining_days < NOTICE_DAYS:
-        return Diagnosis("certificate", "note", f"that of {name} ends on {expiry:%Y-%m-%d}", "renew it")
+        return note("certificate", f"that of {name} ends on {expiry:%Y-%m-%d}", "renew it")
     return None
 
 

@@ -24,6 +24,11 @@ def wrong(subject: str, text: str, advice: str) -> Diagnosis:
     return Diagnosis(subject, "wrong", text, advice)
 
 
+def note(subject: str, text: str, advice: str) -> Diagnosis:
+    """A finding that is worth knowing, and what may be done about it."""
+    return Diagnosis(subject, "note", text, advice)
+
+
 def fine(subject: str, text: str) -> Diagnosis:
     """A finding that all is well."""
     return Diagnosis(subject, "ok", text)

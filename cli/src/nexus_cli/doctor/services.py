@@ -19,7 +19,7 @@ from contracts.mcp_rpc import CLIENT_ANSWER
 from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
 from contracts.rpc import Method
 from contracts.tools_rpc import CATALOGUE
-from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
+from nexus_cli.doctor.diagnosis import Diagnosis, fine, note, wrong
 from nexus_cli.doctor.stores import ReportClock
 from runtime.bus.replies import ReplyInbox
 from runtime.calls.rpc import RpcClient
@@ -70,12 +70,7 @@ async def pending(client: Client) -> list[Diagnosis]:
     except RpcError:
         return []
     return [
-        Diagnosis(
-            "store",
-            "note",
-            f"{migration.left} documents wait for {migration.name}: {migration.what}",
-            "run nexus migrate",
-        )
+        note("store", f"{migration.left} documents wait for {migration.name}: {migration.what}", "run nexus migrate")
         for migration in status.migrations
         if migration.left
     ]
@@ -126,7 +121,7 @@ async def model(client: Client, company: str) -> list[Diagnosis]:
 def _no_model(error: RpcError, company: str) -> Diagnosis:
     text = str(error)
     if error.code == ErrorCode.NOT_FOUND:
-        return Diagnosis("model", "note", f"there is no company {company} to ask for", "name one: --company")
+        return note("model", f"there is no company {company} to ask for", "name one: --company")
     if error.code == ErrorCode.RATE_LIMITED:
         return wrong("model", f"the budget of {company} is spent: {text}", "raise its budget, or wait for the next day")
     if error.code == ErrorCode.TIMEOUT:

@@ -20,7 +20,7 @@ from nexus_cli.stack.child import is_gone
 from nexus_cli.stack.datadir import DataDirectory, StackProcess
 from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.stack.temporary import clean_environment, ready_program
+from nexus_cli.stack.temporary import LIFTED_LIMITS, clean_environment, ready_program
 from nexus_cli.target import find_target
 from runtime.auth.tokens import TokenMinter
 from runtime.faulty_proxy import Proxy
@@ -29,8 +29,6 @@ from runtime.settings import TokenSettings
 READY_SECONDS = 10.0
 BALANCER = "balancer"
 """Name of the balancer in front of several gateways, in a stack that has one."""
-_LIFTED_LIMITS = ("MESSAGES", "CONVERSATIONS", "TOKENS")
-"""Limits for each address that are lifted, since all people of a drill come from one address."""
 
 
 class RunningStack:
@@ -172,5 +170,4 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
 
 def drill_environment() -> Mapping[str, str]:
     """This process's environment without settings and keys, and with limits for each address lifted."""
-    lifted = {f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in _LIFTED_LIMITS}
-    return clean_environment() | lifted | {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}
+    return clean_environment() | LIFTED_LIMITS | {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}

@@ -11,12 +11,13 @@ from typing import Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from contracts.languages import Language
+from nexus_cli.errors import CommandFailedError
 
 Kind = Literal["visitor", "copilot", "tool", "analysis"]
 _ID = r"^[a-z0-9-]{1,60}$"
 
 
-class BadCaseError(Exception):
+class BadCaseError(CommandFailedError):
     """A case cannot be read. The message names the file and the fault."""
 
 
@@ -135,13 +136,9 @@ def read_cases(directory: Path) -> list[Case]:
     paths = sorted(directory.rglob("*.toml")) if directory.is_dir() else []
     if not paths:
         raise BadCaseError(f"{directory} holds no cases (*.toml, one case each)")
-    cases = [_read_case(file) for file in paths]
+    cases = [read_toml(file, Case, id=file.stem) for file in paths]
     _check_unique(cases)
     return cases
-
-
-def _read_case(file: Path) -> Case:
-    return read_toml(file, Case, id=file.stem)
 
 
 def read_toml(file: Path, model_type: type[FormT], **fields: object) -> FormT:

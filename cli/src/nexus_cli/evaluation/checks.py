@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -180,8 +180,7 @@ def _at(data: Any, path: str) -> Any:
 
 
 def _equal(actual: Any, expected: Any) -> bool:
-    is_number: Callable[[Any], bool] = lambda value: isinstance(value, int | float) and not isinstance(value, bool)  # noqa: E731
-    if is_number(actual) and is_number(expected):
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in (actual, expected)):
         return math.isclose(actual, expected, rel_tol=1e-6, abs_tol=1e-9)
     return actual is not _MISSING and actual == expected
 

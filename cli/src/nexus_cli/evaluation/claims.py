@@ -118,6 +118,10 @@ Changes = list[tuple[str, str]]
 WrittenSentences = tuple[str | None, Changes]
 
 
+def _capitalized(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def _choice_except(rng: random.Random, values: Any, than: Any) -> Any:
     return rng.choice([value for value in values if value != than])
 
@@ -131,19 +135,12 @@ def _move(rng: random.Random, world: MadeFigures, language: Language) -> Written
     up = value > 0
 
     def write(**changed: Any) -> str:
-        parts = {
-            "ticker": ticker,
-            "up": up,
-            "x": percent_in_words(abs(value), language),
-            "period": phrase,
-            "source": world.source,
-        }
-        parts |= changed
+        x = percent_in_words(abs(value), language)
+        parts = {"ticker": ticker, "up": up, "x": x, "period": phrase, "source": world.source} | changed
         text = template.format(
             T=parts["ticker"], V=MOVE[language]["up" if parts["up"] else "down"][verb], X=parts["x"], P=parts["period"]
         )
-        text = text[0].upper() + text[1:]
-        return source.format(S=text, N=parts["source"])
+        return source.format(S=_capitalized(text), N=parts["source"])
 
     changes: Changes = [("direction", write(up=not up)), ("figure", write(x=wrong_percent(rng, value, language)))]
     changes.append(("unit", write(x=rng.choice(units(percent_in_words(abs(value), language), language)))))
@@ -166,16 +163,12 @@ def _bare_move(rng: random.Random, world: MadeFigures, language: Language) -> Wr
     phrase = rng.choice(PERIODS[language][period])
     ticker = rng.choice(world.tickers)
     up = world.value(ticker, "return", period) > 0
-    forms = {"en": ("{T} {V} {P}.", "{P}, {T} {V}."), "es": ("{T} {V} {P}.", "{P}, {T} {V}.")}[language]
-    verbs = {"en": {True: ("rose", "gained ground", "advanced"), False: ("fell", "lost ground", "declined")},
+    verbs = {"en": {True: ("rose", "climbed", "advanced"), False: ("fell", "dropped", "declined")},
              "es": {True: ("subió", "avanzó"), False: ("bajó", "cayó")}}[language]  # fmt: skip
-    if "gained ground" in verbs[True]:
-        verbs = {True: ("rose", "climbed", "advanced"), False: ("fell", "dropped", "declined")}
-    form, index = rng.choice(forms), rng.randrange(len(verbs[True]))
+    form, index = rng.choice(("{T} {V} {P}.", "{P}, {T} {V}.")), rng.randrange(len(verbs[True]))
 
     def write(ticker: str = ticker, up: bool = up, phrase: str = phrase) -> str:
-        text = form.format(T=ticker, V=verbs[up][index], P=phrase)
-        return text[0].upper() + text[1:]
+        return _capitalized(form.format(T=ticker, V=verbs[up][index], P=phrase))
 
     changes: Changes = [("direction", write(up=not up))]
     for other_period in PERIODS[language]:
@@ -223,11 +216,11 @@ def _two_moves(rng: random.Random, world: MadeFigures, language: Language) -> Wr
     first, other_ticker = rng.sample(world.tickers, 2)
     period = rng.choice(list(PERIODS[language]))
     values = [world.value(ticker, "return", period) for ticker in (first, other_ticker)]
-    joint = rng.choice(
-        {"en": (" while ", ", whereas ", " and ", ", but ", "; "), "es": (" mientras que ", " y ", ", pero ", "; ")}[
-            language
-        ]
-    )
+    joints = {
+        "en": (" while ", ", whereas ", " and ", ", but ", "; "),
+        "es": (" mientras que ", " y ", ", pero ", "; "),
+    }
+    joint = rng.choice(joints[language])
     phrase, front = rng.choice(PERIODS[language][period]), rng.random() < 0.5
     verb = rng.randrange(len(MOVE[language]["up"]))
 
@@ -236,8 +229,7 @@ def _two_moves(rng: random.Random, world: MadeFigures, language: Language) -> Wr
         figures = xs or (percent_in_words(abs(values[0]), language), percent_in_words(abs(values[1]), language))
         article = {"en": "", "es": "un "}[language]
         parts = [f"{names[i]} {MOVE[language]['up' if ups[i] else 'down'][verb]} {article}{figures[i]}" for i in (0, 1)]
-        text = f"{phrase}, {joint.join(parts)}." if front else f"{joint.join(parts)} {phrase}."
-        return text[0].upper() + text[1:]
+        return _capitalized(f"{phrase}, {joint.join(parts)}." if front else f"{joint.join(parts)} {phrase}.")
 
     ups = (values[0] > 0, values[1] > 0)
     changes: Changes = [
@@ -268,8 +260,7 @@ def _level(rng: random.Random, world: MadeFigures, language: Language) -> Writte
         return number_in_words(value, language, 1) if name == "pe" else money_in_words(value, language)
 
     def write(ticker: str = ticker, label: str = label, x: str | None = None) -> str:
-        text = template.format(T=ticker, F=label, X=x or in_words(value))
-        return text[0].upper() + text[1:]
+        return _capitalized(template.format(T=ticker, F=label, X=x or in_words(value)))
 
     wrong = wrong_percent(rng, value, language) if fraction else in_words(value * rng.choice((0.7, 1.2, 1.6)))
     changes: Changes = [("figure", write(x=wrong))]
@@ -281,11 +272,7 @@ def _level(rng: random.Random, world: MadeFigures, language: Language) -> Writte
         euros = in_words(value).replace("USD", "EUR").replace("dólares", "euros")
         changes.append(("unit", write(x=euros)))
         if value > 1e9:
-            scaled = (
-                in_words(value).replace("mil millones", "millones")
-                if language == "es"
-                else in_words(value).replace("billion", "million")
-            )
+            scaled = in_words(value).replace("mil millones", "millones").replace("billion", "million")
             changes.append(("unit", write(x=scaled)))
     other_ticker = _choice_except(rng, world.tickers, ticker)
     if in_words(world.value(other_ticker, name)) != in_words(value):
@@ -311,8 +298,7 @@ def _comparison(rng: random.Random, world: MadeFigures, language: Language) -> W
     phrase = rng.choice(PERIODS[language][period]) if period else ""
 
     def write(first: str, second: str, form: str) -> str:
-        text = form.format(A=first, B=second, P=phrase).replace(" .", ".")
-        return text[0].upper() + text[1:]
+        return _capitalized(form.format(A=first, B=second, P=phrase).replace(" .", "."))
 
     true_form, false_form = (greater, smaller) if a > b else (smaller, greater)
     return write(ticker, other_ticker, true_form), [
@@ -387,8 +373,7 @@ def _extreme(rng: random.Random, world: MadeFigures, language: Language) -> Writ
     form = rng.choice(forms)
 
     def write(ticker: str) -> str:
-        text = form.format(T=ticker, P=phrase)
-        return text[0].upper() + text[1:]
+        return _capitalized(form.format(T=ticker, P=phrase))
 
     return write(top), [("ticker", write(other_ticker)) for other_ticker in world.tickers if other_ticker != top]
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
+
+from nexus_cli.errors import CommandFailedError
 
 Json = Mapping[str, object]
 UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
@@ -23,7 +25,7 @@ _LOCOMO_ID = re.compile(r"D:?(\d+):0*(\d+)")
 _LOCOMO_DATES = ("%I:%M %p on %d %B, %Y", "%d %B, %Y", "%d %B %Y", "%B %d, %Y")
 
 
-class BadDatasetError(Exception):
+class BadDatasetError(CommandFailedError):
     """The file is not a dataset. The message names the place in the file and what to do."""
 
 
@@ -92,45 +94,38 @@ def _entries(content: object) -> Iterator[tuple[Json, str]]:
 
 def _case(entry: Json, location: str) -> DatasetCase:
     case = DatasetCase(name=str(entry.get("id") or entry.get("sample_id") or location))
-    if "sessions" in entry:
-        _own_sessions(case, entry, location)
-    else:
-        _locomo_sessions(case, entry, location)
+    for session in _sessions(entry, location):
+        _add_session(case, *session)
     message_ids = {message.id for session in case.sessions for message in session}
     if len(message_ids) < sum(map(len, case.sessions)):
         raise BadDatasetError(f"{location}: two messages have the same id; ids are unique within a conversation")
     questions = entry.get("questions", entry.get("qa"))
     for number, question in enumerate(_list(questions, f"{location}: questions")):
-        _add_question(
-            case, _object(question, f"{location}, question {number}"), message_ids, f"{location}, question {number}"
-        )
+        place = f"{location}, question {number}"
+        _add_question(case, _object(question, place), message_ids, place)
     return case
 
 
-def _own_sessions(case: DatasetCase, entry: Json, location: str) -> None:
-    for number, entry_session in enumerate(_list(entry["sessions"], f"{location}: sessions"), 1):
-        session_location = f"{location}, session {number}"
-        session = _object(entry_session, session_location)
-        date = _session_date(case, session.get("date"), number)
-        messages = _list(session.get("messages"), f"{session_location}: messages")
-        _add_session(case, messages, session_location, date, lambda position, number=number: f"D{number}:{position}")
-
-
-def _locomo_sessions(case: DatasetCase, entry: Json, location: str) -> None:
+def _sessions(entry: Json, location: str) -> Iterator[tuple[int, str, object, list[object]]]:
+    """Yields the sessions of our form or of LoCoMo's: number, place in the file, date and messages."""
+    if "sessions" in entry:
+        for number, content in enumerate(_list(entry["sessions"], f"{location}: sessions"), 1):
+            place = f"{location}, session {number}"
+            session = _object(content, place)
+            yield number, place, session.get("date"), _list(session.get("messages"), f"{place}: messages")
+        return
     sessions = _object(entry.get("conversation", entry), f"{location}: conversation")
     numbers = sorted(int(match[1]) for key in sessions if (match := _SESSION.fullmatch(key)))
     if not numbers:
         raise BadDatasetError(f"{location} has neither `sessions` nor `session_1`; see docs/architecture/memory.md")
     for number in numbers:
-        session_location = f"{location}, session_{number}"
-        date = _session_date(case, sessions.get(f"session_{number}_date_time"), number)
-        messages = _list(sessions[f"session_{number}"], session_location)
-        _add_session(case, messages, session_location, date, lambda position, number=number: f"D{number}:{position}")
+        place = f"{location}, session_{number}"
+        yield number, place, sessions.get(f"session_{number}_date_time"), _list(sessions[f"session_{number}"], place)
 
 
-def _add_session(
-    case: DatasetCase, entries: list[object], location: str, session_date: datetime, default_id: Callable[[int], str]
-) -> None:
+def _add_session(case: DatasetCase, number: int, location: str, date: object, entries: list[object]) -> None:
+    session_date = _parse_date(date)
+    case.undated += session_date is None
     messages: list[DatasetMessage] = []
     for position, entry in enumerate(entries, 1):
         message = _object(entry, f"{location}, message {position}")
@@ -138,12 +133,10 @@ def _add_session(
         if not isinstance(text, str):
             raise BadDatasetError(f"{location}, message {position} has no text")
         caption = message.get("blip_caption")
-        identity = str(message.get("id") or message.get("dia_id") or default_id(position))
-        date = _parse_date(message.get("date"))
+        identity = str(message.get("id") or message.get("dia_id") or f"D{number}:{position}")
+        at = _parse_date(message.get("date")) or session_date or UNDATED + timedelta(days=number - 1)
         full_text = f"{text} {caption}" if isinstance(caption, str) else text
-        messages.append(
-            DatasetMessage(identity, str(message.get("speaker") or "user"), full_text, date or session_date)
-        )
+        messages.append(DatasetMessage(identity, str(message.get("speaker") or "user"), full_text, at))
     case.sessions.append(messages)
 
 
@@ -152,12 +145,9 @@ def _add_question(case: DatasetCase, entry: Json, message_ids: set[str], locatio
     if not isinstance(text, str) or not text.strip():
         raise BadDatasetError(f"{location} has no text under `question`")
     evidence = entry.get("evidence", [])
-    references = [
-        str(reference) for reference in cast("list[object]", evidence if isinstance(evidence, list) else [evidence])
-    ]
     evidence_ids: set[str] = set()
-    for reference in references:
-        hits = _referenced_ids(reference, message_ids)
+    for reference in cast("list[object]", evidence if isinstance(evidence, list) else [evidence]):
+        hits = _referenced_ids(str(reference), message_ids)
         evidence_ids |= hits
         case.unknown += not hits
     if evidence_ids:
@@ -173,13 +163,6 @@ def _referenced_ids(reference: str, message_ids: set[str]) -> set[str]:
     parts = {part for part in re.split(r"[\s,;]+", reference) if part}
     parts |= {f"D{match[1]}:{match[2]}" for match in _LOCOMO_ID.finditer(reference)}
     return parts & message_ids
-
-
-def _session_date(case: DatasetCase, value: object, number: int) -> datetime:
-    date = _parse_date(value)
-    if date is None:
-        case.undated += 1
-    return date or UNDATED + timedelta(days=number - 1)
 
 
 def _parse_date(value: object) -> datetime | None:

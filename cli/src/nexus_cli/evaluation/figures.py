@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -97,20 +98,12 @@ def _return(bars: Sequence[Bar], period: str) -> float | None:
     elif period == "ytd":
         start_day = date(last_day.year - 1, 12, 31)
     elif months is not None:
-        index = last_day.year * 12 + last_day.month - 1 - months
-        year, month = divmod(index, 12)
-        start_day = next(
-            date(year, month + 1, day) for day in range(last_day.day, 0, -1) if day <= _days_in(year, month + 1)
-        )
+        year, month = divmod(last_day.year * 12 + last_day.month - 1 - months, 12)
+        start_day = date(year, month + 1, min(last_day.day, monthrange(year, month + 1)[1]))
     else:
         raise ValueError(f"there is no period {period}")
     base = [bar for bar, day in zip(bars, days, strict=True) if day <= start_day]
     return float(bars[-1]["close"]) / float(base[-1]["close"]) - 1 if base else None
-
-
-def _days_in(year: int, month: int) -> int:
-    following = date(year + month // 12, month % 12 + 1, 1)
-    return (following - date(year, month, 1)).days
 
 
 def _parse_figure(text: str) -> Figure:

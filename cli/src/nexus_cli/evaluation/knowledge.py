@@ -20,6 +20,7 @@ from memory.knowledge.passages import passages
 from memory.knowledge.question import parsed_question
 from memory.knowledge.texts import StemmedDocument, stemmed_passage
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
+from nexus_cli.evaluation.dataset import BadDatasetError
 from nexus_cli.evaluation.vectors import EvaluationVectors
 from tool_executor.extraction.document import Extracted, UnreadableError
 from tool_executor.extraction.formats import extract
@@ -33,10 +34,6 @@ MIN_ANSWERED = 0.95
 """Share of the answerable questions that the threshold lets through; the same for all rankings, so that their traps can
 be compared."""
 FETCH_SECONDS = 10.0
-
-
-class BadDatasetError(Exception):
-    """The file is not a dataset, or its site cannot be read. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

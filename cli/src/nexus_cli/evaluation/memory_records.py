@@ -20,10 +20,11 @@ from agent.turns.after_turn import MODEL_TIMEOUT_SECONDS
 from agent.turns.proposer import MAX_RESPONSE_TOKENS
 from contracts.languages import language_of_tags
 from contracts.proposal_rpc import FactProposal, ProposalGround
+from nexus_cli.errors import CommandFailedError
 from nexus_cli.evaluation.memory_cases import MemoryCase
 
 
-class NoRecordingError(Exception):
+class NoRecordingError(CommandFailedError):
     """The file has no recorded answers, or none to this prompt. The message says which."""
 
 

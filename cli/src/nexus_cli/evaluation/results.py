@@ -12,12 +12,12 @@ from typing import Any, NotRequired, TypedDict
 from rich.table import Table
 from rich.text import Text
 
-from nexus_cli.evaluation.checks import CaseCheck
+from nexus_cli.errors import CommandFailedError
 from nexus_cli.evaluation.runner import Result
 from nexus_cli.terminal_text import plain
 
 
-class BadRunError(Exception):
+class BadRunError(CommandFailedError):
     """A file does not hold a run. The message names the file and the reason."""
 
 
@@ -142,7 +142,12 @@ def _case_view(attempts: Sequence[Result]) -> CaseView:
         "language": example.case.language,
         "about": example.case.about,
         "passed": example.passed,
-        "checks": [_check_view(check) for check in example.checks or []],
+        "checks": [
+            {"name": check.name, "passed": True}
+            if check.passed
+            else {"name": check.name, "passed": False, "detail": check.detail}
+            for check in example.checks or []
+        ],
         "seconds": median(seconds) if seconds else example.seconds,
         "needs_model": example.case.needs_model,
         "model": example.model or None,
@@ -154,23 +159,11 @@ def _case_view(attempts: Sequence[Result]) -> CaseView:
     return case
 
 
-def _check_view(check: CaseCheck) -> CheckView:
-    view: CheckView = {"name": check.name, "passed": check.passed}
-    if not check.passed:
-        view["detail"] = check.detail
-    return view
-
-
 def table(run: RunView) -> Table:
     """Table of the run with a row for each case."""
     grid = Table(box=None, pad_edge=False)
-    grid.add_column("")
-    grid.add_column("case", no_wrap=True)
-    grid.add_column("kind", no_wrap=True)
-    grid.add_column("", no_wrap=True)
-    grid.add_column("checks", justify="right")
-    grid.add_column("s", justify="right")
-    grid.add_column("", no_wrap=True)
+    for name in ("", "case", "kind", "", "checks", "s", ""):
+        grid.add_column(name, no_wrap=True, justify="right" if name in ("checks", "s") else "left")
     for case in run["cases"]:
         passed = case["passed"]
         word, colour = {True: ("pass", "green"), False: ("FAIL", "red"), None: ("skip", "yellow")}[passed]
@@ -287,10 +280,8 @@ def sign_test(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, f
         for share_before, share_after in pairs
         if share_before is not None and share_after is not None
     ]
-    better, worse = (
-        sum(share_after > share_before for share_before, share_after in finished),
-        sum(share_after < share_before for share_before, share_after in finished),
-    )
+    better = sum(share_after > share_before for share_before, share_after in finished)
+    worse = sum(share_after < share_before for share_before, share_after in finished)
     count = better + worse
     tail = sum(comb(count, number) for number in range(min(better, worse) + 1)) / 2**count
     return {"better": better, "worse": worse, "ties": len(finished) - count, "p": round(min(1.0, 2 * tail), 4)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -105,7 +104,13 @@ class Trial:
         try:
             async with asyncio.timeout(ANSWER_SECONDS * max(len(case.say), 1)):
                 await self._create_company(case, company)
-                observed = await self._observe(case, company)
+                match case.kind:
+                    case "visitor" | "copilot":
+                        observed = await self._chat(case, company)
+                    case "tool":
+                        observed = await self._call(case, company)
+                    case "analysis":
+                        observed = await self._analysis(case, company)
         except TurnRefusedError as error:
             observed = Observed(problem=str(error))
         except (ChatFailedError, RuntimeLibraryError, aiohttp.ClientError) as error:
@@ -118,15 +123,6 @@ class Trial:
                 case, None, round(observed.seconds, 3), observed.model, f"the model did not answer: {observed.code}"
             )
         return Result(case, checks(case, observed), round(observed.seconds, 3), observed.model, text=observed.text)
-
-    async def _observe(self, case: Case, company: str) -> Observed:
-        match case.kind:
-            case "visitor" | "copilot":
-                return await self._chat(case, company)
-            case "tool":
-                return await self._call(case, company)
-            case "analysis":
-                return await self._analysis(case, company)
 
     async def _create_company(self, case: Case, company: str) -> None:
         models = self._stage.models
@@ -259,9 +255,8 @@ async def _send_and_wait(connection: ChatConnection, text: str) -> dict[str, Any
 
 def _own_calls(journal: dict[str, Any]) -> list[ObservedCall]:
     """The calls of this turn, without those of the previous one that its journal also holds."""
-    own_call_id = re.compile(re.escape(str(journal["turnId"])) + r"-")
     return [
         ObservedCall(call["tool"], call["arguments"], call.get("result") or {})
         for call in cast("list[dict[str, Any]]", journal["calls"])
-        if own_call_id.match(call["callId"])
+        if call["callId"].startswith(f"{journal['turnId']}-")
     ]

@@ -20,13 +20,9 @@ from contracts.providers import COMPATIBLE, KEYED, KEYS, OFFLINE, OPENAI_CLIENT
 from nexus_cli.evaluation.cases import Case
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import StackError
-from nexus_cli.stack.temporary import clean_environment, ready_program, stack_in
+from nexus_cli.stack.temporary import LIFTED_LIMITS, clean_environment, ready_program, stack_in
 from nexus_cli.target import Target
 
-UNLIMITED = {
-    f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS", "CONNECTIONS")
-}
-"""Limits of the gateway that all cases together would exceed, since they come from one address."""
 RECORDED = "recorded"
 _OPENAIS = [provider for provider in KEYED.values() if provider.client == OPENAI_CLIENT]
 """Providers with OpenAI's API: any server of that API can be configured under their names."""
@@ -107,7 +103,7 @@ async def stage(cases: Sequence[Case], models: StageModels) -> AsyncGenerator[St
         async with _site() as site, _recorded_models(cases, directory) as address:
             environment = {
                 **clean_environment(),
-                **UNLIMITED,
+                **LIFTED_LIMITS,
                 **models.environment,
                 KEYS[models.recorded]: RECORDED,
                 KEYED[models.recorded].address_variable: address,

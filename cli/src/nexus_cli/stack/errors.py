@@ -11,9 +11,11 @@ StackError
 └── StartFailedError        a program ended or did not get ready in time
 """
 
+from nexus_cli.errors import CommandFailedError
 
-class StackError(Exception):
-    """A failure that ends the command with exit code 1 and this one line."""
+
+class StackError(CommandFailedError):
+    """A failure of the local stack."""
 
 
 class BadSettingError(StackError):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+
 from pydantic import Field, SecretStr, ValidationError
 
+from nexus_cli.stack.datadir import DataDirectory, DevSecrets
 from nexus_cli.stack.errors import BadSettingError
 from runtime.errors import NotReadyError
 from runtime.setting_names import dotenv
@@ -27,6 +30,12 @@ class StackSettings(EnvSettings):
         """The addresses that are set, by server name."""
         servers = {"nats": self.nats_url, "redis": self.redis_url, "mongodb": self.mongodb_url}
         return {name: url for name, url in servers.items() if url}
+
+    def secrets_of(self, directory: DataDirectory) -> DevSecrets:
+        """The secrets that are set; in place of the others those of the data directory."""
+        stored = directory.secrets()
+        keys: dict[str, SecretStr | None] = {name: getattr(self, name) for name in asdict(stored)}
+        return replace(stored, **{name: key.get_secret_value() for name, key in keys.items() if key})
 
 
 def read_settings() -> StackSettings:

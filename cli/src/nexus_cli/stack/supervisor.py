@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from nexus_cli.stack import guard, ports
-from nexus_cli.stack.backoff import Backoff
 from nexus_cli.stack.child import Child, LogFile
 from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.errors import StartFailedError
@@ -29,6 +28,25 @@ _PORT_SECONDS = 60.0
 _ALIVE_POLL_SECONDS = 5.0
 _MAX_STUCK_REPORTS = 3
 """Reports in a row before a program is ended: one that was paused needs a moment to recover when it continues."""
+
+
+class Backoff:
+    """Computes the wait before a restart: none after the first failure, then 0.1 s, doubled each time, at most 10 s.
+    After five seconds of service the next failure counts as the first again."""
+
+    def __init__(self, first_wait: float = 0.1, longest_wait: float = 10.0, reset_after: float = 5.0) -> None:
+        self._first_wait = first_wait
+        self._longest_wait = longest_wait
+        self._reset_after = reset_after
+        self._next = 0.0
+
+    def wait_after(self, served_seconds: float) -> float:
+        """Seconds to wait after a run that served for `served_seconds` seconds."""
+        if served_seconds >= self._reset_after:
+            self._next = 0.0
+        wait = self._next
+        self._next = min(max(wait * 2, self._first_wait), self._longest_wait)
+        return wait
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,10 @@ from nexus_cli.stack.program import FORK_SERVER
 
 _READY_SECONDS = 180.0
 _STOP_SECONDS = 60.0
+LIFTED_LIMITS = {
+    f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS", "CONNECTIONS")
+}
+"""Variables without limits for each address, for a stack whose people all come from one address."""
 
 
 def clean_environment() -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from nexus_cli.stack import ports
 from nexus_cli.stack.bus_users import USERS
-from nexus_cli.stack.datadir import DataDirectory, DevSecrets
+from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import PortTakenError
 from nexus_cli.stack.external_servers import DEFAULT_PORTS, require_answer
 from nexus_cli.stack.program import Program
@@ -66,7 +66,7 @@ async def run_stack(
         )
         welcome_lines: list[str] = []
         if not options.quiet and "gateway" in options.services:
-            welcome_lines = welcome(address, directory, stack_secrets(directory, settings).jwt_secret, detached=False)
+            welcome_lines = welcome(address, directory, settings.secrets_of(directory).jwt_secret, detached=False)
         await _supervise(supervisor, directory, address if "gateway" in options.services else None, welcome_lines)
     finally:
         directory.release()
@@ -74,7 +74,7 @@ async def run_stack(
 
 def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, gateway_port: int) -> list[Program]:
     """The servers that the environment does not replace, then the services."""
-    secrets = stack_secrets(directory, settings)
+    secrets = settings.secrets_of(directory)
     external_urls = settings.urls()
     passwords = directory.bus_passwords(USERS)
     servers = [embedded(name, directory.path, passwords) for name in DEFAULT_PORTS if name not in external_urls]
@@ -87,17 +87,6 @@ def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, 
         for name in options.services
     ]
     return [*servers, *services]
-
-
-def stack_secrets(directory: DataDirectory, settings: StackSettings) -> DevSecrets:
-    """The secrets from the environment, else from the data directory."""
-    stored = directory.secrets()
-    return DevSecrets(
-        jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else stored.jwt_secret,
-        principal_key=settings.principal_key.get_secret_value() if settings.principal_key else stored.principal_key,
-        mark_key=settings.mark_key.get_secret_value() if settings.mark_key else stored.mark_key,
-        secrets_key=settings.secrets_key.get_secret_value() if settings.secrets_key else stored.secrets_key,
-    )
 
 
 async def _supervise(

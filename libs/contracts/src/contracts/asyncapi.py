@@ -22,10 +22,13 @@ from contracts.tools_rpc import tool_service
 _COMPONENT = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-class Shapes:
-    """Definitions shared by several payloads; each is written once, in the document's `components.schemas`."""
+class _Document:
+    """The parts of the document. Definitions shared by several payloads are written once, in `components.schemas`."""
 
     def __init__(self) -> None:
+        self.channels: dict[str, object] = {}
+        self.operations: dict[str, object] = {}
+        self.messages: dict[str, object] = {}
         self.shared: dict[str, object] = {}
         self._original_shapes: dict[str, object] = {}
 
@@ -40,28 +43,85 @@ class Shapes:
         self.shared |= {names[name]: _with_shared_references(shape, names) for name, shape in definitions.items()}
         return {name: _with_shared_references(part, names) for name, part in schema.items() if name != "$defs"}
 
+    def add_event(self, event: EventType) -> None:
+        key = _key(event.type)
+        description = f"JetStream stream {event.stream}" if event.stream else "core NATS: may be lost"
+        names = {"event": _ref("components", "messages", key)}
+        self.channels[key] = _channel(event.type, event.subject, description, names)
+        payload = self.payload(key, schema_of(event))
+        message = _message(event.type, event.data, "application/cloudevents+json", payload)
+        self.messages[key] = message | _stored_once(event)
+        for action, summary in (
+            ("send", f"Published by {', '.join(event.owners)}."),
+            ("receive", f"Consumed by {', '.join(event.consumers)}."),
+        ):
+            self.operations[f"{action}-{key}"] = {
+                "action": action,
+                "title": f"{action} {key}",
+                "summary": summary,
+                "channel": _ref("channels", key),
+                "messages": [_ref("channels", key, "messages", "event")],
+            }
+
+    def add_call(self, method: Method) -> None:
+        key = _key(method.subject)
+        description = f"queue group {method.queue}" if method.queue else "every server; the one concerned answers"
+        parts: dict[str, type[BaseModel]] = {"request": method.request, "reply": method.reply}
+        for part, model in parts.items():
+            schema = self.payload(f"{key}-{part}", model.model_json_schema(by_alias=True))
+            payload = schema if part == "request" else self._reply(schema)
+            self.messages[f"{key}-{part}"] = {"name": f"{method.subject} {part}", "payload": payload}
+        names = {part: _ref("components", "messages", f"{key}-{part}") for part in parts}
+        self.channels[key] = _channel(method.subject, method.subject, description, names)
+        self.operations[f"call-{key}"] = {
+            "action": "send",
+            "title": f"call {method.subject}",
+            "channel": _ref("channels", key),
+            "messages": [_ref("channels", key, "messages", "request")],
+            "reply": {"channel": _ref("channels", key), "messages": [_ref("channels", key, "messages", "reply")]},
+        }
+
+    def _reply(self, data: JsonObject) -> JsonObject:
+        """Returns the schema of a call's reply: its data or an error."""
+        self.shared["CallError"] = self.payload("CallError", CallError.model_json_schema(by_alias=True))
+        return {
+            "type": "object",
+            "properties": {"data": data, "error": _ref("components", "schemas", "CallError")},
+            "oneOf": [{"required": ["data"]}, {"required": ["error"]}],
+        }
+
+    def add_websocket(self) -> None:
+        """Adds the chat's websocket from the gateway's side: it receives client frames and sends server frames."""
+        names: dict[str, dict[str, str]] = {}
+        for side, action, frames in (("client", "receive", ws.CLIENT_FRAMES), ("server", "send", ws.SERVER_FRAMES)):
+            keys = {kind: _key(f"ws.{side}.{kind}") for kind in frames}
+            for kind, model in frames.items():
+                payload = self.payload(keys[kind], schema_of_frame(kind, model))
+                self.messages[keys[kind]] = _message(kind, model, "application/json", payload)
+            names |= {key: _ref("components", "messages", key) for key in keys.values()}
+            self.operations[f"{action}-chat-ws"] = {
+                "action": action,
+                "title": f"{action} frames of the chat",
+                "channel": _ref("channels", "chat-ws"),
+                "messages": [_ref("channels", "chat-ws", "messages", key) for key in keys.values()],
+            }
+        self.channels["chat-ws"] = {
+            "title": "the chat",
+            "address": "/v2/chat/ws",
+            "servers": [_ref("servers", "gateway")],
+            "description": "websocket; the first frame is hello",
+            "messages": names,
+        }
+
 
 def document(version: str) -> dict[str, object]:
     """Returns the document as a JSON object; the same registry gives the same document, byte for byte."""
-    channels: dict[str, object] = {}
-    operations: dict[str, object] = {}
-    messages: dict[str, object] = {}
-    shapes = Shapes()
+    parts = _Document()
     for event in EVENTS:
-        key = _key(event.type)
-        channels[key] = _channel(event)
-        messages[key] = {
-            "name": event.type,
-            "title": event.type,
-            "summary": (event.data.__doc__ or "").strip().splitlines()[0],
-            "contentType": "application/cloudevents+json",
-            "payload": shapes.payload(key, schema_of(event)),
-        } | _stored_once(event)
-        operations[f"send-{key}"] = _operation("send", key, f"Published by {', '.join(event.owners)}.")
-        operations[f"receive-{key}"] = _operation("receive", key, f"Consumed by {', '.join(event.consumers)}.")
+        parts.add_event(event)
     for method in (*METHODS, cast("Method", tool_service("{tool}", "of the service that has the tool"))):
-        _add_call(method, channels, operations, messages, shapes)
-    _add_websocket(channels, operations, messages, shapes)
+        parts.add_call(method)
+    parts.add_websocket()
     return {
         "asyncapi": "3.0.0",
         "info": {
@@ -75,9 +135,9 @@ def document(version: str) -> dict[str, object]:
             "nats": {"host": "localhost:4222", "protocol": "nats"},
             "gateway": {"host": "localhost:8080", "protocol": "ws"},
         },
-        "channels": channels,
-        "operations": operations,
-        "components": {"messages": messages, "schemas": shapes.shared},
+        "channels": parts.channels,
+        "operations": parts.operations,
+        "components": {"messages": parts.messages, "schemas": parts.shared},
     }
 
 
@@ -89,15 +149,20 @@ def _ref(*path: str) -> dict[str, str]:
     return {"$ref": "#/" + "/".join(path)}
 
 
-def _channel(event: EventType) -> dict[str, object]:
-    description = f"JetStream stream {event.stream}" if event.stream else "core NATS: may be lost"
+def _message(name: str, model: type[BaseModel], content_type: str, payload: JsonObject) -> JsonObject:
+    summary = (model.__doc__ or "").strip().splitlines()[0]
+    return {"name": name, "title": name, "summary": summary, "contentType": content_type, "payload": payload}
+
+
+def _channel(title: str, address: str, description: str, messages: Mapping[str, object]) -> JsonObject:
+    """Returns a channel of the bus."""
     return {
-        "title": event.type,
-        "address": event.subject,
+        "title": title,
+        "address": address,
         "servers": [_ref("servers", "nats")],
         "description": description,
-        "messages": {"event": _ref("components", "messages", _key(event.type))},
-        "parameters": {name: {"description": text} for name, text in parameters_of(event.subject).items()},
+        "messages": messages,
+        "parameters": {name: {"description": text} for name, text in parameters_of(address).items()},
     }
 
 
@@ -110,89 +175,6 @@ def _stored_once(event: EventType) -> JsonObject:
     return {
         "headers": {"type": "object", "properties": {"Nats-Msg-Id": {"type": "string", "description": description}}}
     }
-
-
-def _reply(data: JsonObject, shapes: Shapes) -> JsonObject:
-    """Returns the schema of a call's reply: its data or an error."""
-    shapes.shared["CallError"] = shapes.payload("CallError", CallError.model_json_schema(by_alias=True))
-    return {
-        "type": "object",
-        "properties": {"data": data, "error": _ref("components", "schemas", "CallError")},
-        "oneOf": [{"required": ["data"]}, {"required": ["error"]}],
-    }
-
-
-def _operation(action: str, key: str, summary: str) -> dict[str, object]:
-    return {
-        "action": action,
-        "title": f"{action} {key}",
-        "summary": summary,
-        "channel": _ref("channels", key),
-        "messages": [_ref("channels", key, "messages", "event")],
-    }
-
-
-def _add_call(
-    method: Method,
-    channels: dict[str, object],
-    operations: dict[str, object],
-    messages: dict[str, object],
-    shapes: Shapes,
-) -> None:
-    key = _key(method.subject)
-    description = f"queue group {method.queue}" if method.queue else "every server; the one concerned answers"
-    parts: dict[str, type[BaseModel]] = {"request": method.request, "reply": method.reply}
-    for part, model in parts.items():
-        schema = shapes.payload(f"{key}-{part}", model.model_json_schema(by_alias=True))
-        payload = schema if part == "request" else _reply(schema, shapes)
-        messages[f"{key}-{part}"] = {"name": f"{method.subject} {part}", "payload": payload}
-    channels[key] = {
-        "title": method.subject,
-        "address": method.subject,
-        "servers": [_ref("servers", "nats")],
-        "description": description,
-        "messages": {part: _ref("components", "messages", f"{key}-{part}") for part in parts},
-        "parameters": {name: {"description": text} for name, text in parameters_of(method.subject).items()},
-    }
-    operations[f"call-{key}"] = {
-        "action": "send",
-        "title": f"call {method.subject}",
-        "channel": _ref("channels", key),
-        "messages": [_ref("channels", key, "messages", "request")],
-        "reply": {"channel": _ref("channels", key), "messages": [_ref("channels", key, "messages", "reply")]},
-    }
-
-
-def _add_websocket(
-    channels: dict[str, object], operations: dict[str, object], messages: dict[str, object], shapes: Shapes
-) -> None:
-    """Adds the chat's websocket from the gateway's side: it receives client frames and sends server frames."""
-    keys: dict[str, list[str]] = {}
-    for side, action, frames in (("client", "receive", ws.CLIENT_FRAMES), ("server", "send", ws.SERVER_FRAMES)):
-        for kind, model in frames.items():
-            key = _key(f"ws.{side}.{kind}")
-            keys.setdefault(action, []).append(key)
-            messages[key] = {
-                "name": kind,
-                "title": kind,
-                "summary": (model.__doc__ or "").strip().splitlines()[0],
-                "contentType": "application/json",
-                "payload": shapes.payload(key, schema_of_frame(kind, model)),
-            }
-    channels["chat-ws"] = {
-        "title": "the chat",
-        "address": "/v2/chat/ws",
-        "servers": [_ref("servers", "gateway")],
-        "description": "websocket; the first frame is hello",
-        "messages": {key: _ref("components", "messages", key) for frame_keys in keys.values() for key in frame_keys},
-    }
-    for action, frame_keys in keys.items():
-        operations[f"{action}-chat-ws"] = {
-            "action": action,
-            "title": f"{action} frames of the chat",
-            "channel": _ref("channels", "chat-ws"),
-            "messages": [_ref("channels", "chat-ws", "messages", key) for key in frame_keys],
-        }
 
 
 def _with_shared_references(part: object, names: Mapping[str, str]) -> object:

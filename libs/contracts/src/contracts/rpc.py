@@ -1,5 +1,6 @@
 """A method of the bus: a core NATS request to a queue group, which is always answered."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
@@ -11,20 +12,17 @@ RequestT = TypeVar("RequestT", bound=BaseModel, covariant=True)
 ReplyT = TypeVar("ReplyT", bound=BaseModel, covariant=True)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Rpc(Generic[RequestT, ReplyT]):
-    """One method: its subject, the queue group that serves it (None: every server receives it), and its models."""
+    """One method: its subject, its models, and the queue group that serves it (None: every server receives it)."""
 
-    __slots__ = ("queue", "reply", "request", "safe", "subject")
-
-    def __init__(
-        self, subject: str, request: type[RequestT], reply: type[ReplyT], *, queue: str | None, safe: bool = True
-    ) -> None:
-        self.subject = subject
-        self.request = request
-        self.reply = reply
-        self.queue = queue
-        self.safe = safe
-        """Whether the call may be repeated, so that a caller may retry."""
+    subject: str
+    request: type[RequestT]
+    reply: type[ReplyT]
+    _: KW_ONLY
+    queue: str | None
+    safe: bool = True
+    """Whether the call may be repeated, so that a caller may retry."""
 
 
 Method = Rpc[BaseModel, BaseModel]

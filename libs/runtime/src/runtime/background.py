@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 import structlog
 
@@ -89,3 +89,15 @@ class BackgroundLoop:
 def _is_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+async def finish(tasks: Collection[asyncio.Task[None]], seconds: float, *, patience: float = 1.0) -> None:
+    """Waits for tasks. Those that are not done within `seconds`, and those added meanwhile, are cancelled, and have
+    `patience` to end."""
+    if tasks:
+        await asyncio.wait(list(tasks), timeout=max(seconds, 0))
+    late = [task for task in tasks if not task.done()]
+    for task in late:
+        task.cancel()
+    if late:
+        await asyncio.wait(late, timeout=patience)

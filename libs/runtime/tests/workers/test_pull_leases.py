@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 from runtime.bus.connection import connect, subscribe
 from runtime.faulty_proxy import Proxy
 from runtime.settings import NatsSettings
-from runtime.testing.pull import DURABLE, Gate, Recorder, ask, settled, worker
+from runtime.testing.pull import DURABLE, Gate, Recorder, ask, settled, working
 from runtime.testing.servers import NatsServer, eventually
 from runtime.workers import pull_worker
 from runtime.workers.pull_worker import LEASE, REQUEST_SECONDS, Ack, AckThen, Delivery, Outcome
@@ -21,8 +21,7 @@ from runtime.workers.pull_worker import LEASE, REQUEST_SECONDS, Ack, AckThen, De
 
 async def test_long_work_is_not_delivered_again(nats_streams: Client) -> None:
     gate = Gate()
-    pull = worker(nats_streams, gate, slots=4, ack_wait=2.0)
-    await pull.start()
+    pull = await working(nats_streams, gate, slots=4, ack_wait=2.0)
     await ask(nats_streams, "long")
     await eventually(lambda: gate.now == 1)
     held_for = asyncio.get_running_loop().time() + 4.5
@@ -36,13 +35,12 @@ async def test_long_work_is_not_delivered_again(nats_streams: Client) -> None:
 async def test_what_a_dead_worker_held_goes_to_another(nats_server: NatsServer, nats_streams: Client) -> None:
     other = await connect(NatsSettings(url=nats_server.url), name="doomed")
     gate = Gate()
-    await worker(other, gate).start()
+    await working(other, gate)
     await ask(nats_streams, "a")
     await eventually(lambda: gate.now == 1)
     await other.close()
     handler = Recorder()
-    pull = worker(nats_streams, handler, ack_wait=0.5)
-    await pull.start()
+    pull = await working(nats_streams, handler, ack_wait=0.5)
     await eventually(lambda: settled(nats_streams))
     assert handler.names == ["a"]
     assert handler.seen[0].num_delivered == 2
@@ -64,8 +62,7 @@ class Frozen(threading.Thread):
 
     async def _serve(self) -> None:
         client = await connect(NatsSettings(url=self.url), name="frozen")
-        pull = worker(client, self._stand_still, slots=100, ack_wait=LEASE)
-        await pull.start()
+        pull = await working(client, self._stand_still, slots=100, ack_wait=LEASE)
         await asyncio.to_thread(self.thaw.wait)
         self.stood_still = pull.stalled_at
         await pull.drain()
@@ -85,8 +82,7 @@ async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in
     messages."""
     monkeypatch.setattr(pull_worker, "IDLE_HEARTBEAT_INTERVAL", 0.3)
     monkeypatch.setattr(pull_worker, "IDLE_SILENCE_TIMEOUT", 0.9)
-    pull = worker(nats_streams, Recorder(), ack_wait=1.0)
-    await pull.start()
+    pull = await working(nats_streams, Recorder(), ack_wait=1.0)
     assert pull.stalled_at == 0
     threading.Event().wait(0.95)  # nothing else runs: shorter than a lease, but the last renewal was before
     assert pull.stalled_at > 0
@@ -100,8 +96,7 @@ async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in
 async def test_leases_of_a_worker_whose_server_is_away_are_in_doubt(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:
-    pull = worker(nats_streams, Recorder(), ack_wait=1.0)
-    await pull.start()
+    pull = await working(nats_streams, Recorder(), ack_wait=1.0)
     nats_server.kill()
     await eventually(lambda: pull.stalled_at > 0)
     nats_server.restart()
@@ -118,8 +113,7 @@ async def test_a_worker_that_stands_still_is_given_no_message_twice(
         await ask(nats_streams, "m0")
         await eventually(frozen.stuck_because.is_set)
         handler = Recorder()
-        pull = worker(nats_streams, handler, ack_wait=LEASE)
-        await pull.start()
+        pull = await working(nats_streams, handler, ack_wait=LEASE)
         await ask(nats_streams, *(f"m{number}" for number in range(1, 40)))
         await eventually(lambda: settled(nats_streams))
         # What it had asked for was over before the first lease was.
@@ -156,8 +150,7 @@ async def test_what_a_copy_in_work_may_still_do_is_not_told_as_not_done(
     proxy, handler = Proxy(nats_server.url), Refuses(copies=2)
     await proxy.start()
     client = await connect(NatsSettings(url=proxy.url), name="behind")
-    pull = worker(client, handler, ack_wait=1.0)
-    await pull.start()
+    pull = await working(client, handler, ack_wait=1.0)
     proxy.hold_replies()
     await ask(nats_streams, "a")
     over = asyncio.get_running_loop().time() + 1.3
@@ -177,12 +170,10 @@ async def test_nothing_is_told_while_another_worker_has_a_copy(nats_server: Nats
     proxy, handler, at_work = Proxy(nats_server.url), Refuses(), Gate()
     await proxy.start()
     client = await connect(NatsSettings(url=proxy.url), name="behind")
-    late = worker(client, handler, ack_wait=1.0)
-    await late.start()
+    late = await working(client, handler, ack_wait=1.0)
     proxy.hold_replies()
     await ask(nats_streams, "a")
-    other = worker(nats_streams, at_work, slots=1, ack_wait=1.0)
-    await other.start()
+    other = await working(nats_streams, at_work, slots=1, ack_wait=1.0)
     await eventually(lambda: at_work.now == 1)
     proxy.release_replies()
     await eventually(lambda: handler.happened == ["handled 1"])
@@ -206,8 +197,7 @@ async def test_a_copy_of_what_was_told_is_acknowledged_and_not_handled(nats_stre
 
     await subscribe(nats_streams, "$JS.API.CONSUMER.MSG.NEXT.>", heard)
     handler = Refuses()
-    pull = worker(nats_streams, handler)
-    await pull.start()
+    pull = await working(nats_streams, handler)
     await ask(nats_streams, "a")
     await eventually(lambda: handler.happened == ["handled 1", "told 1"] and len(requests) > 1)
     acknowledged: list[bytes] = []

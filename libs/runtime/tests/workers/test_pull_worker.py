@@ -14,7 +14,7 @@ from runtime.bus.bus_client import BusClient
 from runtime.bus.connection import connect, jetstream, subscribe
 from runtime.bus.publisher import Publisher
 from runtime.settings import NatsSettings
-from runtime.testing.pull import DURABLE, SUBJECT, Gate, Recorder, ask, settled, worker
+from runtime.testing.pull import DURABLE, SUBJECT, Gate, Recorder, ask, settled, working
 from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.dead_letters import DeadLetters
 from runtime.workers.pull_worker import Ack, DeadLetter, Retry
@@ -22,8 +22,7 @@ from runtime.workers.pull_worker import Ack, DeadLetter, Retry
 
 async def test_a_message_is_handled_once_and_acknowledged(nats_streams: Client) -> None:
     handler = Recorder()
-    pull = worker(nats_streams, handler)
-    await pull.start()
+    pull = await working(nats_streams, handler)
     await ask(nats_streams, "a", "b")
     await eventually(lambda: settled(nats_streams))
     assert handler.names == ["a", "b"]
@@ -35,8 +34,7 @@ async def test_a_message_is_handled_once_and_acknowledged(nats_streams: Client) 
 
 async def test_later_and_a_failure_both_bring_the_message_again(nats_streams: Client) -> None:
     handler = Recorder(Retry(0.05), ValueError("broken"), Retry(0), Ack())
-    pull = worker(nats_streams, handler)
-    await pull.start()
+    pull = await working(nats_streams, handler)
     await ask(nats_streams, "a")
     await eventually(lambda: settled(nats_streams))
     assert [one.num_delivered for one in handler.seen] == [1, 2, 3, 4]
@@ -45,8 +43,7 @@ async def test_later_and_a_failure_both_bring_the_message_again(nats_streams: Cl
 
 async def test_no_more_run_at_once_than_there_are_slots(nats_streams: Client) -> None:
     gate = Gate()
-    pull = worker(nats_streams, gate, slots=5)
-    await pull.start()
+    pull = await working(nats_streams, gate, slots=5)
     await ask(nats_streams, *(f"m{number}" for number in range(40)))
     await eventually(lambda: gate.now == 5)
     gate.open.set()
@@ -62,14 +59,12 @@ async def test_drain_finishes_what_runs_and_gives_the_rest_back_at_once(
 ) -> None:
     leaving = await connect(NatsSettings(url=nats_server.url), name="leaving")
     gate = Gate()
-    first = worker(leaving, gate, slots=2)
-    await first.start()
+    first = await working(leaving, gate, slots=2)
     await ask(nats_streams, "a", "b", "c", "d")
     await eventually(lambda: gate.now == 2)
     draining = asyncio.create_task(first.drain(10))
     handler = Recorder()
-    second = worker(nats_streams, handler)
-    await second.start()
+    second = await working(nats_streams, handler)
     await eventually(lambda: sorted(handler.names) == ["c", "d"])
     gate.open.set()
     await draining
@@ -83,15 +78,13 @@ async def test_drain_finishes_what_runs_and_gives_the_rest_back_at_once(
 async def test_drain_gives_back_what_does_not_finish_in_time(nats_server: NatsServer, nats_streams: Client) -> None:
     leaving = await connect(NatsSettings(url=nats_server.url), name="leaving")
     gate = Gate()
-    first = worker(leaving, gate)
-    await first.start()
+    first = await working(leaving, gate)
     await ask(nats_streams, "a")
     await eventually(lambda: gate.now == 1)
     await first.drain(0.05)
     assert gate.now == 0
     handler = Recorder()
-    second = worker(nats_streams, handler)
-    await second.start()
+    second = await working(nats_streams, handler)
     await eventually(lambda: settled(nats_streams))
     assert handler.names == ["a"]
     await second.drain()
@@ -101,9 +94,7 @@ async def test_drain_gives_back_what_does_not_finish_in_time(nats_server: NatsSe
 async def test_two_workers_share_the_work(nats_server: NatsServer, nats_streams: Client) -> None:
     other = await connect(NatsSettings(url=nats_server.url), name="other")
     one, two = Recorder(), Recorder()
-    first, second = worker(nats_streams, one, slots=4), worker(other, two, slots=4)
-    await first.start()
-    await second.start()
+    first, second = await working(nats_streams, one, slots=4), await working(other, two, slots=4)
     await ask(nats_streams, *(f"m{number}" for number in range(200)))
     await eventually(lambda: settled(nats_streams))
     assert sorted(one.names + two.names) == sorted(f"m{number}" for number in range(200))
@@ -116,8 +107,7 @@ async def test_two_workers_share_the_work(nats_server: NatsServer, nats_streams:
 
 async def test_a_dead_letter_is_kept_with_its_origin_and_can_be_replayed(nats_streams: Client) -> None:
     handler = Recorder(DeadLetter("cannot be read"))
-    pull = worker(nats_streams, handler)
-    await pull.start()
+    pull = await working(nats_streams, handler)
     await Publisher(nats_streams).append(SUBJECT, b"bad", stream="TOOLS", msg_id="x", headers={"traceparent": "t"})
     await eventually(lambda: settled(nats_streams))
     letters = DeadLetters(nats_streams)
@@ -132,8 +122,7 @@ async def test_a_dead_letter_is_kept_with_its_origin_and_can_be_replayed(nats_st
 
 async def test_work_goes_on_after_the_server_was_killed(nats_server: NatsServer, nats_streams: Client) -> None:
     handler = Recorder()
-    pull = worker(nats_streams, handler, ack_wait=1.0)
-    await pull.start()
+    pull = await working(nats_streams, handler, ack_wait=1.0)
     await ask(nats_streams, "a")
     await eventually(lambda: handler.names == ["a"])
     nats_server.restart()
@@ -145,8 +134,7 @@ async def test_work_goes_on_after_the_server_was_killed(nats_server: NatsServer,
 
 async def test_a_consumer_that_was_deleted_is_made_again(nats_streams: Client) -> None:
     handler = Recorder()
-    pull = worker(nats_streams, handler)
-    await pull.start()
+    pull = await working(nats_streams, handler)
     await ask(nats_streams, "a")
     await eventually(lambda: settled(nats_streams))
     await nats_streams.request(f"$JS.API.CONSUMER.DELETE.TOOLS.{DURABLE}", b"", timeout=10)
@@ -195,8 +183,7 @@ async def asked(client: Client) -> list[int]:
 
 async def test_at_rest_a_worker_asks_for_one_message_and_busy_for_many(nats_streams: Client) -> None:
     batches = await asked(nats_streams)
-    pull = worker(nats_streams, Recorder(), slots=64)
-    await pull.start()
+    pull = await working(nats_streams, Recorder(), slots=64)
     await eventually(lambda: batches == [1])
     await ask(nats_streams, *(f"m{number}" for number in range(20)))
     await eventually(lambda: settled(nats_streams))
@@ -207,8 +194,7 @@ async def test_at_rest_a_worker_asks_for_one_message_and_busy_for_many(nats_stre
 
 async def test_a_worker_asks_anew_when_its_consumer_has_another_leader(nats_streams: Client) -> None:
     batches = await asked(nats_streams)
-    pull = worker(nats_streams, Recorder())
-    await pull.start()
+    pull = await working(nats_streams, Recorder())
     await eventually(lambda: batches == [1])
     await nats_streams.publish(f"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED.TOOLS.{DURABLE}", b"{}")
     await eventually(lambda: batches == [1, 1])
@@ -231,8 +217,7 @@ async def test_what_is_done_is_acknowledged_once_and_a_lost_acknowledgement_cost
 
     monkeypatch.setattr(nats_streams, "publish_now", losing)
     handler = Recorder()
-    pull = worker(nats_streams, handler, ack_wait=0.5)
-    await pull.start()
+    pull = await working(nats_streams, handler, ack_wait=0.5)
     await ask(nats_streams, "a")
 
     async def settled_again() -> bool:

@@ -88,19 +88,8 @@ class PrincipalSigner:
         return self.sign(Principal(sub, role, company, plan, exp, conversation, language))
 
     def sign(self, principal: Principal) -> str:
-        claims: dict[str, object] = {
-            "aud": AUDIENCE,
-            "sub": principal.sub,
-            "role": principal.role,
-            "company": principal.company,
-            "plan": principal.plan,
-            "exp": principal.exp,
-        }
-        if principal.conversation is not None:
-            claims["conversation"] = principal.conversation
-        if principal.language is not None:
-            claims["language"] = principal.language
-        return jwt.encode(claims, self._key, algorithm=self._algorithm)
+        claims = {name: value for name in Principal.__slots__ if (value := getattr(principal, name)) is not None}
+        return jwt.encode({"aud": AUDIENCE, **claims}, self._key, algorithm=self._algorithm)
 
 
 class PrincipalVerifier:

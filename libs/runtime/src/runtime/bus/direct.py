@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 
 import orjson
 from nats.aio.client import Client
@@ -87,7 +88,7 @@ class DirectReader:
         while True:
             batch = await self._many({"multi_last": list(filters)}, max(end - clock(), 0.001))
             if not 0 < batch.reached < reached:
-                return sorted(batch.facts, key=_by_seq)
+                return sorted(batch.facts, key=attrgetter("seq"))
             await self._again(end, TimeoutError(f"a replica has reached {batch.reached}, and {reached} is needed"))
 
     async def batch(self, filter_subject: str, seq: int, size: int, *, deadline: float = DEADLINE) -> Batch:
@@ -130,7 +131,7 @@ class DirectReader:
         while True:
             try:
                 messages = await self._inbox.request_many(
-                    self._subject, body, deadline=min(ATTEMPT_TIMEOUT, max(end - clock(), 0.001)), done=_is_status
+                    self._subject, body, deadline=min(ATTEMPT_TIMEOUT, max(end - clock(), 0.001))
                 )
             except (TimeoutError, NatsError) as error:
                 await self._again(end, error)
@@ -164,11 +165,3 @@ class DirectReader:
                 f"no answer to a direct read of {self.stream}: is the stream there, the server up?"
             ) from error
         await asyncio.sleep(min(0.05, remaining))
-
-
-def _by_seq(fact: StoredFact) -> int:
-    return fact.seq
-
-
-def _is_status(message: Msg) -> bool:
-    return status_of(message) is not None

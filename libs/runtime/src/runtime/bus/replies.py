@@ -158,15 +158,13 @@ class ReplyInbox(PerClient):
             raise NoRespondersError
         return message
 
-    async def request_many(
-        self, subject: str, payload: bytes, *, deadline: float, done: Callable[[Msg], bool]
-    ) -> list[Msg]:
-        """Sends a request and returns its replies, up to and including the one for which `done` is true.
+    async def request_many(self, subject: str, payload: bytes, *, deadline: float) -> list[Msg]:
+        """Sends a request and returns its replies, up to and including the server's status.
 
         Raises:
             TimeoutError: the last reply did not come within `deadline` seconds.
         """
-        with await self.expect(done) as pending:
+        with await self.expect(lambda message: status_of(message) is not None) as pending:
             await self._client.publish(subject, payload, reply=pending.reply_to)
             return await pending.wait(deadline)
 

@@ -235,10 +235,10 @@ async def _update(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, e
     current = answer["config"]
     if is_of_newer_release(current.get("metadata")):
         wanted = _without_loss(wanted, current)
-    if _would_lose(wanted, answer):
+    used = answer["state"]["bytes"]
+    if wanted["discard"] == "new" and 0 < wanted["max_bytes"] < used:
         # A smaller limit would make the server delete the oldest messages; where nothing may be lost, it waits until
         # the stream has been trimmed.
-        used = answer["state"]["bytes"]
         log.warning(
             "stream.not_smaller", stream=name, holds=used, wanted=wanted["max_bytes"], stays=current["max_bytes"]
         )
@@ -315,10 +315,6 @@ def _conflict_text(name: str, conflicts: Sequence[str], error: ApiError | None) 
         f"{text}Somebody else has made it: save what it holds (nexus backup), delete it with the operator's user, and "
         "start memory, which makes it anew"
     )
-
-
-def _would_lose(wanted: StreamConfig, info: StreamInfo) -> bool:
-    return wanted["discard"] == "new" and 0 < wanted["max_bytes"] < info["state"]["bytes"]
 
 
 async def _available_share(inbox: ReplyInbox, total: int, end: float) -> float:

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from contracts.errors import ErrorCode, FieldFault
 from contracts.rpc import Method
 from runtime.errors import RpcError
+from runtime.observability.metrics import RPC_SERVED
 
 log = structlog.get_logger(__name__)
 
@@ -62,9 +63,16 @@ def _faults(fields: object) -> list[FieldFault]:
         return []
 
 
-def expired(method: Method) -> RpcError:
-    """Returns the error reply to a request that was not read because its deadline had passed."""
-    return RpcError(ErrorCode.TIMEOUT, f"{method.subject} was asked too long ago", retryable=True, reason=EXPIRED)
+def unread(method: Method, remaining: float | None, running: int, limit: int) -> RpcError | None:
+    """Returns the error reply to a request that is not even read, because its caller has gone or too many requests are
+    worked on; None if it is read. `remaining`: the seconds that its caller still waits, if they are known."""
+    if remaining is not None and remaining <= 0:
+        RPC_SERVED.labels(method.subject, "EXPIRED").inc()
+        return RpcError(ErrorCode.TIMEOUT, f"{method.subject} was asked too long ago", retryable=True, reason=EXPIRED)
+    if running >= limit:
+        RPC_SERVED.labels(method.subject, "SHED").inc()
+        return RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True)
+    return None
 
 
 def error_body(error: RpcError) -> bytes:

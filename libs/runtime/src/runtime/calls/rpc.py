@@ -23,10 +23,11 @@ from pydantic import BaseModel, ValidationError
 
 from contracts.errors import ErrorCode
 from contracts.rpc import Method, Rpc
+from runtime.background import finish
 from runtime.bus.connection import listen, post
 from runtime.bus.replies import Pending, ReplyInbox, headers_of, is_no_responders
 from runtime.calls.deadlines import HEADER, Arrivals, ClockOrigin, serve_for
-from runtime.calls.refusals import EXPIRED, Answers, ErrorBody, error_body, error_of, expired, refusal
+from runtime.calls.refusals import EXPIRED, Answers, ErrorBody, error_body, error_of, refusal, unread
 from runtime.errors import NobodyServesError, RpcError
 from runtime.observability import correlation
 from runtime.observability.metrics import RPC_REPEATS, RPC_SECONDS, RPC_SERVED
@@ -242,13 +243,9 @@ class RpcServer:
 
         def take(message: Msg) -> None:
             remaining = self._arrivals.left(headers_of(message))
-            if remaining is not None and remaining <= 0:
-                RPC_SERVED.labels(method.subject, "EXPIRED").inc()
-                self._refuse(message, expired(method))
-                return
-            if len(self._running) >= self._limit:
-                RPC_SERVED.labels(method.subject, "SHED").inc()
-                self._refuse(message, RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True))
+            if (refused := unread(method, remaining, len(self._running), self._limit)) is not None:
+                if message.reply:
+                    post(self._client, message.reply, _error(refused))
                 return
             task = asyncio.create_task(self._take(method, handler, message, remaining))
             self._running.add(task)
@@ -269,13 +266,7 @@ class RpcServer:
                 task.cancel()
             elif not task.cancelled() and (error := task.exception()) is not None:
                 log.debug("rpc.unsubscribe_failed", error=str(error))
-        if self._running:
-            await asyncio.wait(self._running, timeout=max(end - time.monotonic(), 0))
-        late = list(self._running)
-        for task in late:
-            task.cancel()
-        if late:
-            await asyncio.wait(late, timeout=1)
+        await finish(self._running, end - time.monotonic())
 
     async def _take(
         self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg, remaining: float | None
@@ -309,10 +300,6 @@ class RpcServer:
         log.debug("rpc.served", method=method.subject, outcome=outcome)
         if answer is not None:
             await self._answer(message, answer)
-
-    def _refuse(self, message: Msg, error: RpcError) -> None:
-        if message.reply:
-            post(self._client, message.reply, _error(error))
 
     async def _answer(self, message: Msg, answer: bytes) -> None:
         if not message.reply:

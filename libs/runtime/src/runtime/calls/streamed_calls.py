@@ -29,10 +29,11 @@ from pydantic import BaseModel, ValidationError
 
 from contracts.errors import ErrorCode
 from contracts.rpc import Method, Rpc
+from runtime.background import finish
 from runtime.bus.connection import subscribe
 from runtime.bus.replies import ReplyInbox, headers_of, is_no_responders
 from runtime.calls.deadlines import HEADER, Arrivals, ClockOrigin
-from runtime.calls.refusals import EXPIRED, Answers, ErrorBody, error_body, error_of, expired, refusal
+from runtime.calls.refusals import EXPIRED, Answers, ErrorBody, error_body, error_of, refusal, unread
 from runtime.errors import NobodyServesError, RpcError
 from runtime.observability import correlation
 from runtime.observability.metrics import RPC_SERVED
@@ -139,14 +140,8 @@ class StreamServer:
                 return
             replies: ReplyStream[PartT] = ReplyStream(self._client, message.reply)
             remaining = self._arrivals.left(headers_of(message))
-            if remaining is not None and remaining <= 0:
-                RPC_SERVED.labels(method.subject, "EXPIRED").inc()
-                await replies.frame(b'"error":' + error_body(expired(method)))
-                return
-            if len(self._running) >= self._limit:
-                RPC_SERVED.labels(method.subject, "SHED").inc()
-                busy = RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True)
-                await replies.frame(b'"error":' + error_body(busy))
+            if (refused := unread(method, remaining, len(self._running), self._limit)) is not None:
+                await replies.frame(b'"error":' + error_body(refused))
                 return
             name = uuid.uuid4().hex
             with correlation.received(headers_of(message)):
@@ -163,14 +158,7 @@ class StreamServer:
         for subscription in self._subscriptions[1::2]:
             with contextlib.suppress(NatsError):
                 await subscription.unsubscribe()
-        running = [task for _, task in self._running.values()]
-        if running:
-            await asyncio.wait(running, timeout=max(end - time.monotonic(), 0))
-        late = [task for task in running if not task.done()]
-        for task in late:
-            task.cancel()
-        if late:
-            await asyncio.wait(late, timeout=1)
+        await finish([task for _, task in self._running.values()], end - time.monotonic())
 
     async def _on_progress(self, message: Msg) -> None:
         try:

@@ -72,5 +72,8 @@ class Gate:
         return Ack()
 
 
-def worker(client: Client, handler: Handler, *, slots: int = 8, ack_wait: float = 30.0) -> PullWorker:
-    return PullWorker(client, "TOOLS", DURABLE, ["tools.call.requested.v1.*"], handler, slots=slots, ack_wait=ack_wait)
+async def working(client: Client, handler: Handler, *, slots: int = 8, ack_wait: float = 30.0) -> PullWorker:
+    subjects = ["tools.call.requested.v1.*"]
+    worker = PullWorker(client, "TOOLS", DURABLE, subjects, handler, slots=slots, ack_wait=ack_wait)
+    await worker.start()
+    return worker

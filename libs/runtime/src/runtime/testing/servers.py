@@ -28,6 +28,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -269,25 +270,24 @@ class MongoDatabase:
     server: MongoServer
 
 
-@contextlib.contextmanager
-def run_nats_server() -> Generator[NatsServer]:
-    """Runs a nats-server during the block."""
-    with _directory() as directory, _running(NatsServer(directory)) as server:
-        yield server
+S = TypeVar("S", bound=ServerProcess)
 
 
 @contextlib.contextmanager
-def run_valkey_server() -> Generator[ValkeyServer]:
-    """Runs a Valkey during the block."""
-    with _directory() as directory, _running(ValkeyServer(directory)) as server:
-        yield server
+def _run(kind: type[S]) -> Generator[S]:
+    """Runs a server of this kind during the block."""
+    with tempfile.TemporaryDirectory(prefix="nexus-test-", ignore_cleanup_errors=True) as directory:
+        server = kind(Path(directory))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.kill()
 
 
-@contextlib.contextmanager
-def run_mongo_server() -> Generator[MongoServer]:
-    """Runs a MongoDB-wire server during the block."""
-    with _directory() as directory, _running(MongoServer(directory)) as server:
-        yield server
+run_nats_server = partial(_run, NatsServer)
+run_valkey_server = partial(_run, ValkeyServer)
+run_mongo_server = partial(_run, MongoServer)
 
 
 @pytest.fixture
@@ -332,27 +332,6 @@ def mongo_process() -> Iterator[MongoServer]:
 def mongo_server(mongo_process: MongoServer) -> MongoDatabase:
     """A database for this test alone; a test that kills its server uses `run_mongo_server` instead."""
     return MongoDatabase(mongo_process.url, f"test_{uuid.uuid4().hex[:12]}", mongo_process)
-
-
-@contextlib.contextmanager
-def _directory() -> Generator[Path]:
-    directory = Path(tempfile.mkdtemp(prefix="nexus-test-"))
-    try:
-        yield directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-
-
-S = TypeVar("S", bound=ServerProcess)
-
-
-@contextlib.contextmanager
-def _running(server: S) -> Generator[S]:
-    server.start()
-    try:
-        yield server
-    finally:
-        server.kill()
 
 
 def _script(name: str) -> str:

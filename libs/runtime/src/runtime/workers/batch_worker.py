@@ -22,6 +22,7 @@ from pydantic import BaseModel, ValidationError
 from contracts.errors import NexusError
 from runtime.bus.consumers import ConsumerSpec, ensure_consumer
 from runtime.bus.marks import Marks
+from runtime.calls.refusals import wrong_fields
 from runtime.errors import NotReadyError
 from runtime.observability import correlation
 from runtime.observability.metrics import CONSUME_SECONDS, CONSUMED
@@ -216,25 +217,22 @@ def each_event(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable
     dead letter, a failed one is delivered again."""
     slots = asyncio.Semaphore(MAX_AT_ONCE)
 
-    async def handle_in_context(delivery: Delivery) -> Outcome:
-        with correlation.received(delivery.headers):
-            return await handle(delivery)
-
     async def handle(delivery: Delivery) -> Outcome:
-        parsed = _parse(event, delivery)
-        if not isinstance(parsed, BaseModel):
-            return parsed
-        async with slots:
-            try:
-                return await take(delivery, parsed)
-            except Exception as error:
-                log.exception(
-                    "consume.failed", subject=delivery.subject, seq=delivery.seq, attempt=delivery.num_delivered
-                )
-                return Retry(pause_after(error, delivery.num_delivered))
+        with correlation.received(delivery.headers):
+            parsed = _parse(event, delivery)
+            if not isinstance(parsed, BaseModel):
+                return parsed
+            async with slots:
+                try:
+                    return await take(delivery, parsed)
+                except Exception as error:
+                    log.exception(
+                        "consume.failed", subject=delivery.subject, seq=delivery.seq, attempt=delivery.num_delivered
+                    )
+                    return Retry(pause_after(error, delivery.num_delivered))
 
     async def handle_batch(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
-        return await asyncio.gather(*(handle_in_context(delivery) for delivery in deliveries))
+        return await asyncio.gather(*map(handle, deliveries))
 
     return handle_batch
 
@@ -246,16 +244,10 @@ def whole_batch(
 
     async def handle_batch(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
         parsed = [_parse(event, delivery) for delivery in deliveries]
-        valid = [
-            (delivery, event_or_outcome)
-            for delivery, event_or_outcome in zip(deliveries, parsed, strict=True)
-            if isinstance(event_or_outcome, BaseModel)
-        ]
+        pairs = zip(deliveries, parsed, strict=True)
+        valid = [(delivery, result) for delivery, result in pairs if isinstance(result, BaseModel)]
         outcomes = iter(await take(valid) if valid else ())
-        return [
-            next(outcomes) if isinstance(event_or_outcome, BaseModel) else event_or_outcome
-            for event_or_outcome in parsed
-        ]
+        return [next(outcomes) if isinstance(result, BaseModel) else result for result in parsed]
 
     return handle_batch
 
@@ -266,13 +258,7 @@ def _parse(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
     try:
         return event.model_validate_json(delivery.data)
     except ValidationError as error:
-        return DeadLetter(f"does not fit its contract: {invalid_fields(error)}")
-
-
-def invalid_fields(error: ValidationError) -> str:
-    """Names the invalid fields without their values, which may be secret."""
-    problems = error.errors(include_url=False, include_input=False, include_context=False)
-    return "; ".join(f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in problems[:5])
+        return DeadLetter(f"does not fit its contract: {wrong_fields(error)}")
 
 
 def _is_retryable(error: Exception) -> bool:

@@ -23,6 +23,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
+from runtime.background import finish
 from runtime.bus.connection import listen, post
 from runtime.bus.consumers import ConsumerSpec, ensure_consumer, may_be_redelivered, on_new_leader
 from runtime.bus.marks import Marks
@@ -198,13 +199,7 @@ class PullWorker:
                     await self._subscription.drain()
         while self._backlog:
             self._send(self._backlog.popleft()[0], b"-NAK")
-        if self._running:
-            await asyncio.wait(list(self._running), timeout=max(end - time.monotonic(), 0))
-        late = list(self._running)
-        for task in late:
-            task.cancel()
-        if late:
-            await asyncio.wait(late, timeout=2)
+        await finish(self._running, end - time.monotonic(), patience=2.0)
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])

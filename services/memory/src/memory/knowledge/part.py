@@ -39,10 +39,11 @@ from memory.migrations import MigrationStep
 from memory.settings import EmbeddingSettings
 from runtime.bus.consumers import ConsumerSpec
 from runtime.bus.direct import StoredFact
+from runtime.calls.refusals import wrong_fields
 from runtime.clock import Clock
 from runtime.lifecycle.service import Service
 from runtime.stores.mongo import Database
-from runtime.workers.batch_worker import BatchWorker, each_event, invalid_fields
+from runtime.workers.batch_worker import BatchWorker, each_event
 from runtime.workers.outcomes import Ack, DeadLetter, Outcome
 from runtime.workers.pull_worker import Delivery
 
@@ -200,7 +201,7 @@ class KnowledgePart:
             elif kind == "knowledge.run.progressed.v1":
                 await self.refreshing.progressed(company, CloudEvent[RunProgressed].model_validate_json(body).data)
         except ValidationError as error:
-            return DeadLetter(f"does not fit its contract: {invalid_fields(error)}")
+            return DeadLetter(f"does not fit its contract: {wrong_fields(error)}")
         except BadKnowledgeError as error:
             return DeadLetter(str(error))
         return Ack()
