@@ -1,17 +1,11 @@
 """Calculators for the risk of a trade: pure arithmetic on the arguments."""
 
+from dataclasses import asdict
 from decimal import Decimal
 
-from tool_executor.domain.declaration import (
-    ArgumentProblem,
-    CallContext,
-    Category,
-    Data,
-    DeclaredTool,
-    ToolRefusedError,
-)
+from tool_executor.domain.declaration import CallContext, Category, Data, DeclaredTool
 from tool_executor.domain.plans import Arguments
-from tool_executor.domain.position_size import SizingError, decimal_of, position_size, risk_reward
+from tool_executor.domain.position_size import RiskReward, SizedPosition, decimal_of, position_size, risk_reward
 from tool_executor.domain.shapes import PRICE, SHARE, above_zero, arguments_schema, data_schema
 from tool_executor.texts import named
 
@@ -19,45 +13,26 @@ from tool_executor.texts import named
 async def calculate_position_size(arguments: Arguments, context: CallContext) -> Data:
     """Computes how much to buy or sell short so that the stop costs no more than the given part of the capital."""
     del context
-    try:
-        position = position_size(
-            capital=decimal_of(arguments["capital"]),
-            entry=decimal_of(arguments["entry_price"]),
-            stop=decimal_of(arguments["stop_loss_price"]),
-            risk=decimal_of(arguments["risk_percent"]),
-            lot=decimal_of(arguments["lot_size"]),
-            side=arguments.get("side"),
-        )
-    except SizingError as error:
-        raise _refusal(error) from error
-    return {
-        "side": position.side,
-        "quantity": _json_number(position.quantity),
-        "risk_amount": _json_number(position.risk_amount),
-        "risk_at_stop": _json_number(position.risk_at_stop),
-        "position_value": _json_number(position.position_value),
-        "capped_by_cash": position.capped_by_cash,
-    }
+    position = position_size(
+        capital=decimal_of(arguments["capital"]),
+        entry=decimal_of(arguments["entry_price"]),
+        stop=decimal_of(arguments["stop_loss_price"]),
+        risk=decimal_of(arguments["risk_percent"]),
+        lot=decimal_of(arguments["lot_size"]),
+        side=arguments.get("side"),
+    )
+    return _data_of(position)
 
 
 async def calculate_risk_reward(arguments: Arguments, context: CallContext) -> Data:
     """Computes what a trade may win for each unit that it may lose."""
     del context
-    try:
-        trade = risk_reward(
-            entry=decimal_of(arguments["entry_price"]),
-            stop=decimal_of(arguments["stop_loss_price"]),
-            target=decimal_of(arguments["take_profit_price"]),
-        )
-    except SizingError as error:
-        raise _refusal(error) from error
-    return {
-        "side": trade.side,
-        "risk": _json_number(trade.risk),
-        "reward": _json_number(trade.reward),
-        "ratio": _json_number(trade.ratio),
-        "break_even_win_rate": _json_number(trade.break_even_win_rate),
-    }
+    trade = risk_reward(
+        entry=decimal_of(arguments["entry_price"]),
+        stop=decimal_of(arguments["stop_loss_price"]),
+        target=decimal_of(arguments["take_profit_price"]),
+    )
+    return _data_of(trade)
 
 
 _SIDE = {"enum": ["long", "short"]}
@@ -117,8 +92,9 @@ TOOLS: list[DeclaredTool] = [
 ]
 
 
-def _refusal(error: SizingError) -> ToolRefusedError:
-    return ToolRefusedError(ArgumentProblem(error.field, error.text))
+def _data_of(result: SizedPosition | RiskReward) -> Data:
+    fields = asdict(result).items()
+    return {name: _json_number(value) if isinstance(value, Decimal) else value for name, value in fields}
 
 
 def _json_number(value: Decimal) -> int | float:

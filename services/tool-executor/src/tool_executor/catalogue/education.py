@@ -1,8 +1,8 @@
 """explain_concept: explains a trading concept in plain words, from this service's glossary."""
 
 from contracts.tools.arguments import NOT_BLANK
-from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, DeclaredTool, ToolFailedError
-from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConceptError
+from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, DeclaredTool
+from tool_executor.domain.glossary import LEVELS, Glossary
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import TEXT, arguments_schema, data_schema, list_of, one_of
 from tool_executor.texts import named
@@ -13,10 +13,7 @@ _GLOSSARY = Glossary.load()
 
 async def explain_concept(arguments: Arguments, context: CallContext) -> Data:
     """Explains a concept in the caller's language."""
-    try:
-        return {**_GLOSSARY.explain(arguments["concept"], arguments["level"], context.caller.language)}
-    except UnknownConceptError as error:
-        raise ToolFailedError("unknown_concept", error.message) from error
+    return {**_GLOSSARY.explain(arguments["concept"], arguments["level"], context.caller.language)}
 
 
 def with_plain_spacing(arguments: Arguments) -> Arguments:

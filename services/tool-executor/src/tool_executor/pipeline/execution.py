@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from tool_executor.adapters.remote_tools import RemoteTools
@@ -20,6 +20,8 @@ from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome, Postpo
 from tool_executor.pipeline.validation import invalid
 from tool_executor.texts import TEXTS, in_language
 
+_SLOW = frozenset({Category.SITE, Category.NEWS, Category.ML, Category.OWN})
+"""Categories whose calls wait for other services."""
 _POSTPONED_SECONDS = 0.2
 """Seconds before a call is delivered again whose category has no free place."""
 _COMPANY_SHARE = 4
@@ -30,15 +32,15 @@ class Bulkhead:
     """Keeps slow categories from taking all places: a call whose category is full is delivered again. Of the places for
     companies' own tools, each company gets only a share."""
 
-    def __init__(self, places: Mapping[Category, int], default: int) -> None:
+    def __init__(self, places: int, *, slow_places: int) -> None:
         self._places = places
-        self._default = default
+        self._slow_places = slow_places
         self._running: Counter[Category | str] = Counter()
 
     async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
         category = call.tool_entry.category
         # A call that nobody waits for any more is let through: a later step answers it with TIMEOUT.
-        places = self._places.get(category, self._default)
+        places = self._slow_places if category in _SLOW else self._places
         limits: dict[Category | str, int] = {category: places}
         if category is Category.OWN:
             limits[call.caller.company] = max(places // _COMPANY_SHARE, 1)

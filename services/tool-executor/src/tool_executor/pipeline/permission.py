@@ -1,31 +1,38 @@
-"""Steps 1 to 3: whether the tool exists for the caller, whether their plan includes it, and whether quota is left."""
+"""Before step 0: what the call asks for. Steps 1 to 3: whether the tool exists for the caller, whether their plan
+includes it, and whether quota is left."""
 
 from contracts.errors import ToolCode
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.catalogue.announced import Offers
 from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.limits import LimitDecision, Quota
+from tool_executor.domain.nulls import without_nulls
 from tool_executor.domain.plans import CompanyTools, Plan
 from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome
 from tool_executor.ports import RateLimiter, RedisUnavailableError
 from tool_executor.texts import TEXTS
 
 
-class LoadCompany:
-    """Loads the company's settings before all other steps if no tool of this name is known, because it may be one of
-    the company's own tools."""
+class PrepareCall:
+    """Before step 0. Loads the company's settings if no tool of this name is known, because it may be one of the
+    company's own tools. Removes optional nulls, so that a call with a null and the same call without it are one
+    call."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
         self._offers = offers
         self._companies = companies
 
     async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
-        if self._offers.find(call.tool, call.caller.company) is None:
+        entry = self._offers.find(call.tool, call.caller.company)
+        if entry is None:
             try:
                 await self._companies.tools_of(call.caller.company)
             except ToolUnavailableError:
                 message = TEXTS["call.unavailable"].in_language(call.caller.language)
                 return call.final_outcome(call.failure(ToolCode.UNAVAILABLE, message, reason="settings"))
+            entry = self._offers.find(call.tool, call.caller.company)
+        if entry is not None:
+            call.arguments = without_nulls(call.arguments, entry.tool.input_schema)
         return await next_steps()
 
 
