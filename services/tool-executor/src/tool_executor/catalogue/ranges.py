@@ -1,6 +1,7 @@
 """Tools about periods: performance, correlation, crossings of averages, and testing a rule on the past."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from contracts.tools.arguments import input_schema
 from contracts.tools.market import BacktestArguments, CrossingArguments, RangeArguments, RelationArguments
@@ -35,36 +36,30 @@ def length_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
     return [*([ArgumentProblem("slow", TEXTS["arguments.one_length"])] if is_same else []), *days_in_order(arguments)]
 
 
+range_tool = partial(market_tool, per_minute=30, time_limit=15.0, budget_per_ticker=3)
+
 TOOLS: list[DeclaredTool] = [
-    market_tool(
+    range_tool(
         id="market.get_performance",
         **named("get_performance"),
-        per_minute=30,
-        time_limit=15.0,
-        budget_per_ticker=3,
         input_schema=input_schema(RangeArguments),
         output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
         normaliser=with_normal_tickers,
         examples=({"tickers": ["IBM"], "start": "2008-01-01", "end": "2008-12-31", "amount": 10000},),
     ),
-    market_tool(
+    range_tool(
         id="market.get_correlation",
         **named("get_correlation"),
-        per_minute=30,
-        time_limit=15.0,
-        budget_per_ticker=3,
         input_schema=input_schema(RelationArguments),
         validator=comparison_problems,
         output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
         normaliser=with_normal_tickers,
         examples=({"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31"},),
     ),
-    market_tool(
+    range_tool(
         id="market.get_crossings",
         **named("get_crossings"),
-        per_minute=30,
         time_limit=8.0,
-        budget_per_ticker=3,
         input_schema=input_schema(CrossingArguments),
         validator=length_problems,
         output_schema=sourced(
@@ -78,12 +73,10 @@ TOOLS: list[DeclaredTool] = [
         normaliser=with_normal_symbol,
         examples=({"symbol": "IBM", "fast": 50, "slow": 200, "start": "2010-01-01"},),
     ),
-    market_tool(
+    range_tool(
         id="market.backtest_strategy",
         **named("backtest_strategy"),
         per_minute=10,
-        time_limit=15.0,
-        budget_per_ticker=3,
         input_schema=input_schema(BacktestArguments),
         validator=length_problems,
         output_schema=sourced(

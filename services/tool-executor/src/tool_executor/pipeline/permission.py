@@ -28,8 +28,8 @@ class PrepareCall:
             try:
                 await self._companies.tools_of(call.caller.company)
             except ToolUnavailableError:
-                message = TEXTS["call.unavailable"].in_language(call.caller.language)
-                return call.final_outcome(call.failure(ToolCode.UNAVAILABLE, message, reason="settings"))
+                failure = call.failure(ToolCode.UNAVAILABLE, TEXTS["call.unavailable"], reason="settings")
+                return call.final_outcome(failure)
             entry = self._offers.find(call.tool, call.caller.company)
         if entry is not None:
             call.arguments = without_nulls(call.arguments, entry.tool.input_schema)
@@ -45,23 +45,18 @@ class FindTool:
         self._companies = companies
 
     async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
-        language = call.caller.language
         entry = self._offers.find(call.tool, call.caller.company)
         if entry is not None:
             try:
                 call.company = await self._companies.tools_of(call.caller.company)
             except ToolUnavailableError:
                 if entry.needs_settings(call.caller):
-                    return call.failure(
-                        ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].in_language(language), reason="settings"
-                    )
+                    return call.failure(ToolCode.UNAVAILABLE, TEXTS["call.unavailable"], reason="settings")
                 call.company = CompanyTools()
             if entry.visible_to(call.caller, call.company):
                 call.entry = entry
                 return await next_steps()
-        return call.failure(
-            ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].in_language(language).format(tool=call.tool)
-        )
+        return call.failure(ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].format(tool=call.tool))
 
 
 class Authorize:
@@ -71,9 +66,7 @@ class Authorize:
         plan = Plan.FREE if call.caller.is_visitor else call.caller.plan
         required_plan = call.tool_entry.plan
         if plan < required_plan:
-            message = (
-                TEXTS[f"call.upgrade_to_{required_plan.word}"].in_language(call.caller.language).format(tool=call.tool)
-            )
+            message = TEXTS[f"call.upgrade_to_{required_plan.word}"].format(tool=call.tool)
             return call.failure(ToolCode.PLAN_REQUIRED, message, required_plan=required_plan.word)
         return await next_steps()
 
@@ -90,15 +83,14 @@ class RateStep:
         quota = None if call.degraded else await self._blocking_quota(call)
         if call.degraded:
             if call.tool_entry.tool.side_effects:
-                message = TEXTS["call.unavailable"].in_language(call.caller.language)
-                return call.failure(ToolCode.UNAVAILABLE, message, reason="store")
+                return call.failure(ToolCode.UNAVAILABLE, TEXTS["call.unavailable"], reason="store")
             quota = (await self._admit(self._local_limiter, call)).blocking
         if quota is None:
             return await next_steps()
         window = quota.window
         window_name = TEXTS[f"call.windows.{window.name}"]
         message = TEXTS["call.rate_limit"].format(tool=call.tool, limit=window.limit, window=window_name)
-        return call.failure(ToolCode.RATE_LIMIT, message.in_language(call.caller.language), reset_at=quota.reset_at)
+        return call.failure(ToolCode.RATE_LIMIT, message, reset_at=quota.reset_at)
 
     async def _blocking_quota(self, call: CallProgress) -> Quota | None:
         try:

@@ -36,7 +36,7 @@ class CheckOutput:
             outcome, problems = await self._run_and_check(call, next_steps)
         if not problems:
             return outcome
-        message = TEXTS["call.invalid_output"].in_language(call.caller.language).format(tool=call.tool)
+        message = TEXTS["call.invalid_output"].format(tool=call.tool)
         return call.failure(ToolCode.INVALID_OUTPUT, message, fields=_field_errors(call, problems))
 
     async def _run_and_check(

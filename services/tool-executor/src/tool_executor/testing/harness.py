@@ -19,7 +19,7 @@ from contracts.channels import tool_request
 from contracts.company import CompanyConfig, CompanySettings, ToolConfig
 from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
-from contracts.events.tool import ToolCallCompleted, ToolCallRequested
+from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError
 from contracts.own_tools import OwnTools
 from contracts.text import Text
 from contracts.tools_rpc import CATALOGUE, TOOL_DETAILS
@@ -165,6 +165,15 @@ class ToolRequester:
         finally:
             await subscription.unsubscribe()
 
+    async def failure(
+        self, tool: str, arguments: dict[str, Any], someone: Someone | None = None, **more: Any
+    ) -> ToolError:
+        """Sends one call and returns the error with which it ends."""
+        error = (await self.call(tool, arguments, someone, **more)).result.error
+        if error is None:
+            raise AssertionError(f"{tool} succeeded")
+        return error
+
 
 @contextlib.asynccontextmanager
 async def running_executor(
@@ -206,6 +215,13 @@ async def running_executor(
                 await worker.drain(2.0)
             await server.drain(2.0)
             await executor.close()
+
+
+@contextlib.asynccontextmanager
+async def asking(client: Client, redis_url: str, **executor: Any) -> AsyncGenerator[ToolRequester]:
+    """Runs an executor, and returns who asks it."""
+    async with running_executor(client, redis_url, **executor):
+        yield ToolRequester(client)
 
 
 PageHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]

@@ -242,6 +242,6 @@ def asked_for(served: Served) -> Counter[str]:
     return Counter(request.path for request in served.asked)
 
 
-async def wait_for_pages(served: Served, pages: int, deadline: float = 30.0) -> None:
+async def wait_for_pages(served: Served, pages: int) -> None:
     """Waits until the site has got at least `pages` requests."""
-    await eventually(lambda: len(served.asked) >= pages, deadline)
+    await eventually(lambda: len(served.asked) >= pages, 30.0)
