@@ -9,8 +9,8 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
+from tests.browser.console import row_of
 from tests.browser.visits import Scheme, Visits
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -60,9 +60,7 @@ async def test_axe_finds_nothing_in_a_chat_with_all_that_can_be_in_it(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_in_the_console(visits: Visits, stack: RunningStack, scheme: Scheme) -> None:
-    token, _ = await stack.visitor(page={"url": f"{stack.url}/pricing", "title": "Pricing"})
-    async with ChatClient(stack.url, token) as visitor:
-        await visitor.hello()
+    async with stack.visit(page={"url": f"{stack.url}/pricing", "title": "Pricing"}) as visitor:
         await visitor.ask("What does the Pro plan cost?")
     page = await visits.open("/console", scheme=scheme)
     assert await violations(page) == [], "sign-in"
@@ -71,7 +69,7 @@ async def test_axe_finds_nothing_in_the_console(visits: Visits, stack: RunningSt
         await page.get_by_role("link", name=view).click()
         await expect(page.get_by_role("heading", name=view).first).to_be_visible()
         assert await violations(page) == [], view
-    await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+    await row_of(page, visitor.conversation).click()
     await expect(page.locator(".thread .said")).to_have_count(2)
     assert await violations(page) == [], "a conversation"
 

@@ -32,9 +32,7 @@ async def test_a_bad_token_closes_4500(stack: RunningStack, token: str) -> None:
     "frame", [b"\x00\x01", "{not json", "[1,2]", '"text"', "x" * 140_000], ids=lambda f: repr(f[:8])
 )
 async def test_a_frame_that_is_no_json_text_or_too_big_closes_4501(stack: RunningStack, frame: str | bytes) -> None:
-    token, _ = await stack.visitor()
-    async with ChatClient(stack.url, token) as client:
-        await client.hello()
+    async with stack.visit() as client:
         await client.send_raw(frame)
         assert await client.wait_closed() == 4501
 
@@ -98,8 +96,6 @@ async def test_a_conversation_of_another_visitor_or_company_is_not_found(
 
 
 async def test_after_all_of_this_the_service_still_answers(stack: RunningStack) -> None:
-    token, _ = await stack.visitor(locale="en")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.visit(locale="en") as client:
         async with asyncio.timeout(30):
             assert (await client.ask("what does the Pro plan cost?"))["role"] == "assistant"

@@ -46,9 +46,7 @@ async def test_a_brokers_customer_asks_orders_and_sees_it_and_a_visitor_is_told_
             stack, "company", "set", COMPANY, f"identity.keys={key}", "identity.highestPlan=pro", "responseDelayMs=0"
         )
 
-        visitor, _ = await stack.visitor(COMPANY)
-        async with ChatClient(stack.url, visitor) as chat:
-            await chat.hello(locale="en")
+        async with stack.visit(COMPANY, locale="en") as chat:
             assert "4 USD" in (await chat.ask("What is your commission?"))["text"]
 
         customer, user = await stack.visitor(COMPANY, identity=signed())

@@ -56,9 +56,7 @@ async def test_a_company_is_made_answers_on_its_own_site_and_is_deleted_with_one
         assert "assistant.name=Lía" in shown
 
         await no_market_over_any_door(stack, http, company)
-        visitor, _ = await stack.visitor(company, locale="en")
-        async with ChatClient(stack.url, visitor) as chat:
-            await chat.hello(locale="en")
+        async with stack.visit(company, locale="en") as chat:
             # It speaks Spanish alone, whoever asks.
             assert "9 a 14" in (await chat.ask("¿Cuál es el horario de consulta?"))["text"]
 

@@ -14,9 +14,7 @@ async def test_an_admin_sets_the_company_up_and_sees_what_it_used(
 ) -> None:
     admin = stack.mint("admin", "root", company)
     path = f"/v2/llm/config/{company}"
-    token, _ = await stack.visitor(company, locale="en")
-    async with ChatClient(stack.url, token) as visitor:
-        await visitor.hello(locale="en")
+    async with stack.visit(company, locale="en") as visitor:
         await visitor.ask("what can you do?")
 
         ana = stack.mint("commercial", "ana", company)

@@ -13,7 +13,6 @@ from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from gateway.testing.http import Http
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 MODEL = "llama-3.3-70b-versatile"
@@ -33,9 +32,7 @@ async def test_usage_is_what_the_model_counted_at_the_listed_price_even_after_a_
                 _, body, _ = await http("GET", "/v2/usage", token=admin)
                 return body if body["days"] and body["days"][0]["turns"] == turns else None
 
-            token, _ = await stack.visitor("counted", locale="en")
-            async with ChatClient(stack.url, token) as visitor:
-                await visitor.hello(locale="en")
+            async with stack.visit("counted", locale="en") as visitor:
                 for question in ("first", "second"):
                     assert (await visitor.ask(question))["text"] == "one two three four"
                 _check(await eventually(lambda: usage(2)), 2)

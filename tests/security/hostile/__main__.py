@@ -333,9 +333,7 @@ async def attack(stack: RunningStack, seed: int, numbers: tuple[int, int, int]) 
     for what, line in _errors(stack):
         found.tell(what, line)
     await stack.create_company("calm", aiAutoResponseEnabled=True, responseDelayMs=0)
-    token, _ = await stack.visitor("calm")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.visit("calm", locale="en") as client:
         await client.ask("hello")
     return found
 
