@@ -44,10 +44,9 @@ async def test_axe_finds_nothing_in_a_chat_with_all_that_can_be_in_it(
             text="# Prices\n\n- **Pro** [29 USD](/pricing)\n\n| a | b |\n|-|-|\n| 1 | 2 |\n\n`code`\n\n> quote"
         ),
     )
-    page = await scripted_visits.open("/", scheme=scheme)
     token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="premium")
-    await page.evaluate("(token) => Nexus.identify(token)", token)
-    chat = await ChatPage(page).open()
+    chat = await scripted_visits.chat("/", token=token, scheme=scheme)
+    page = chat.page
     assert await violations(page) == []
     answer = await chat.ask("What is the price of Pro?")
     await expect(answer.get_by_role("link", name="Pricing")).to_be_visible()

@@ -88,10 +88,10 @@ async def test_a_token_that_is_none_or_of_another_role_is_told_what_it_takes(
     await page.get_by_label("Token de acceso").fill("nonsense")
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("alert")).to_contain_text("token no está completo")
-    await page.get_by_label("Token de acceso").fill(stack.token("user", "ana"))
+    await page.get_by_label("Token de acceso").fill(stack.mint("user", "ana"))
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("alert")).to_contain_text("El rol user no puede usar la consola")
-    await page.get_by_label("Token de acceso").fill(stack.token("commercial", "ana"))
+    await page.get_by_label("Token de acceso").fill(stack.mint("commercial", "ana"))
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
 
@@ -109,7 +109,7 @@ async def test_a_token_that_is_none_or_of_another_role_is_told_what_it_takes(
     await expect(page.get_by_role("button")).to_have_count(1)
     await expect(page.locator("textarea, summary")).to_have_count(0)
     await page.goto(f"{visits.url}/help")
-    await page.goto(f"{visits.url}/console#token={stack.token('commercial', 'ana')}")
+    await page.goto(f"{visits.url}/console#token={stack.mint('commercial', 'ana')}")
     await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
 
 

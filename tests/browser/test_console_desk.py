@@ -11,10 +11,8 @@ from playwright.async_api import Page, Route, expect
 
 from runtime.testing.servers import eventually
 from tests.browser.axe import violations
-from tests.browser.chat_page import ChatPage
 from tests.browser.console import a_visitor, opened, row_of, signed_in
 from tests.browser.visits import Visits
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -177,8 +175,7 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
     visits: Visits, stack: RunningStack
 ) -> None:
     token, _ = await stack.visitor()
-    async with ChatClient(stack.url, token) as visitor:
-        await visitor.hello()
+    async with stack.chat(token) as visitor:
         await visitor.ask("The very beginning")
         page = await signed_in(visits)
         row = row_of(page, visitor.conversation)
@@ -219,9 +216,7 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
             await expect(said).not_to_have_count(shown)
         await expect(said.first).to_contain_text("The very beginning")
         # And so it is in the visitor's own chat.
-        shop = await visits.open("/help")
-        await shop.evaluate("(token) => Nexus.identify(token)", token)
-        chat = await ChatPage(shop).open()
+        chat = await visits.chat("/help", token=token)
         await expect(chat.messages.last).to_contain_text(f"message {number}")
         while await chat.messages.count() < number + 3:
             shown = await chat.messages.count()

@@ -150,11 +150,17 @@ class RunningStack:
             return body["token"], body["visitorId"]
 
     @asynccontextmanager
-    async def visit(self, company: str = "demo", **fields: Any) -> AsyncGenerator[ChatClient]:
-        """The chat of a new visitor, who has been welcomed."""
-        token, _ = await self.visitor(company, **fields)
+    async def chat(self, token: str, **hello: Any) -> AsyncGenerator[ChatClient]:
+        """The chat of whoever the token names, who has been welcomed."""
         async with ChatClient(self.url, token) as client:
-            await client.hello(**{name: fields[name] for name in fields.keys() & {"locale"}})
+            await client.hello(**hello)
+            yield client
+
+    @asynccontextmanager
+    async def visit(self, company: str = "demo", **fields: Any) -> AsyncGenerator[ChatClient]:
+        """The same of a new visitor."""
+        token, _ = await self.visitor(company, **fields)
+        async with self.chat(token, **{name: fields[name] for name in fields.keys() & {"locale"}}) as client:
             yield client
 
     def token(self, role: str, user: str, company: str = "demo", plan: str = "free") -> str:

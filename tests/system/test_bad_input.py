@@ -85,12 +85,11 @@ async def test_a_conversation_of_another_visitor_or_company_is_not_found(
     await visitor.ask("what is IBM trading at?")
     stranger, _ = await stack.visitor()
     await stack.create_company("other")
-    elsewhere = stack.token("commercial", "ana", company="other")
+    elsewhere = stack.mint("commercial", "ana", company="other")
     async with ChatClient(stack.url, stranger) as client:
         await client.send_frame("hello", token=stranger, conversationId=visitor.conversation)
         assert (await client.wait_for("error"))["code"] == "NOT_FOUND"
-    async with ChatClient(stack.url, elsewhere) as agent:
-        await agent.hello()
+    async with stack.chat(elsewhere) as agent:
         await agent.send_frame("conversation.watch", conversationId=visitor.conversation)
         assert (await agent.wait_for("error"))["code"] == "NOT_FOUND"
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.chat_client import ChatClient
 from tests.support.own_site import BROKER, own_site
 from tests.support.running_stack import RunningStack
 
@@ -51,8 +50,7 @@ async def test_a_brokers_customer_asks_orders_and_sees_it_and_a_visitor_is_told_
 
         customer, user = await stack.visitor(COMPANY, identity=signed())
         assert user == "ana-7"
-        async with ChatClient(stack.url, customer) as chat:
-            await chat.hello(locale="en")
+        async with stack.chat(customer, locale="en") as chat:
             price = (await chat.ask("What is AAPL trading at?"))["text"]
             assert "AAPL" in price
             assert re.search(r"\d+\.\d\d", price)

@@ -41,8 +41,7 @@ async def test_a_user_whom_the_company_has_signed_chats_as_a_customer_of_that_co
     assert user == "ana-7"
     assert (claims["role"], claims["plan"], claims["company"]) == ("user", "pro", "shop-a")
     assert claims["exp"] <= time.time() + 601
-    async with ChatClient(stack.url, token) as chat:
-        await chat.hello()
+    async with stack.chat(token) as chat:
         await chat.ask("hello, it is me")
         facts = await read_log(stack.facts()["urls"]["nats"], "shop-a", chat.conversation or "")
     assert facts[0].data["role"] == "user"

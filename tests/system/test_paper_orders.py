@@ -96,8 +96,7 @@ async def customer(stack: RunningStack) -> AsyncIterator[Customer]:
 
 @asynccontextmanager
 async def chatting(stack: RunningStack, customer: Customer) -> AsyncGenerator[ChatClient]:
-    async with ChatClient(stack.url, customer.token) as chat:
-        await chat.hello(locale="en")
+    async with stack.chat(customer.token, locale="en") as chat:
         yield chat
 
 

@@ -72,8 +72,7 @@ async def test_every_socket_of_a_conversation_sees_the_same_log(stack: RunningSt
 
 async def test_a_conversation_is_there_again_after_a_reload(stack: RunningStack) -> None:
     token, _ = await stack.visitor(locale="en")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.chat(token, locale="en") as client:
         answer = await client.ask("what does the Pro plan cost?")
     async with ChatClient(stack.url, token) as reloaded:
         welcome = await reloaded.hello(conversationId=client.conversation)

@@ -17,16 +17,10 @@ from tool_executor.testing.sites import SiteMemory, answering, asked_for, counte
 
 
 @pytest.fixture
-async def served() -> AsyncGenerator[Served]:
-    async with serving() as site:
-        yield site
-
-
-@pytest.fixture
 async def memory(
-    served: Served, nats_client: Client, valkey_server: ValkeyServer, nats_streams: object
+    served: Served, nats_client: Client, valkey_server: ValkeyServer, nats_streams: object, short_pauses: None
 ) -> AsyncGenerator[SiteMemory]:
-    del nats_streams
+    del nats_streams, short_pauses
     async with reading(nats_client, valkey_server.url, served, max_pages=200) as memory:
         yield memory
 

@@ -28,7 +28,7 @@ from tool_executor.extraction.isolation import Extraction
 TYPES = TEXT_TYPES | KNOWN_TYPES
 LIMITS = FetchLimits(sent=MAX_FILE, unpacked=MAX_FILE, seconds=30.0)
 _MAX_REDIRECTS = 5
-_RETRY_PAUSES = (3.0, 12.0)
+RETRY_PAUSES = (3.0, 12.0)
 """Seconds before each retry of a page, if its site names no time."""
 _MAX_RETRY_PAUSE = 60.0
 """Longest time in seconds before a retry, whatever the site asks for."""
@@ -108,7 +108,7 @@ class PageReader:
     def _retry(self, item: CrawlItem, reason: str, message: str, retry_after: float | None) -> PageOutcome:
         pause = None
         if item.tries + 1 < MAX_TRIES:
-            pause = min(max(_RETRY_PAUSES[min(item.tries, 1)], retry_after or 0.0), _MAX_RETRY_PAUSE)
+            pause = min(max(RETRY_PAUSES[min(item.tries, 1)], retry_after or 0.0), _MAX_RETRY_PAUSE)
         return PageOutcome("failed", reason, message, again=pause, look_again=True, away=True)
 
     def _redirected(self, item: CrawlItem, address: SiteUrl, location: str) -> PageOutcome:

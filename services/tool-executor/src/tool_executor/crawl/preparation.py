@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 _ROBOTS_ATTEMPTS = 3
 """Attempts to read a robots.txt."""
-_ROBOTS_PAUSE_SECONDS = 2.0
+ROBOTS_PAUSE_SECONDS = 2.0
 """Seconds between two such attempts."""
 _ROBOTS = FetchRequest(types=frozenset(), limits=FetchLimits(sent=MAX_BYTES, unpacked=MAX_BYTES, seconds=10.0))
 _SITEMAP = FetchRequest(types=frozenset(), limits=LIMITS)
@@ -157,7 +157,7 @@ class Preparation:
     async def _fetch_robots(self, origin: Origin) -> bytes:
         for number in range(_ROBOTS_ATTEMPTS):
             if number:
-                await asyncio.sleep(_ROBOTS_PAUSE_SECONDS)
+                await asyncio.sleep(ROBOTS_PAUSE_SECONDS)
             try:
                 fetched = await self.fetcher.fetch(Site((origin,)), SiteUrl(origin, "/robots.txt"), _ROBOTS)
             except BadStatusError as bad:
