@@ -18,9 +18,9 @@ async def signed_in(visits: Visits, persona: str = "Agent", path: str = "/consol
     return page
 
 
-def a_visitor(stack: RunningStack) -> AbstractAsyncContextManager[ChatClient]:
+def a_visitor(stack: RunningStack, **fields: Any) -> AbstractAsyncContextManager[ChatClient]:
     """The chat of a visitor on the demo's page of prices."""
-    return stack.visit(page={"url": f"{stack.url}/pricing", "title": "Pricing"})
+    return stack.visit(page={"url": f"{stack.url}/pricing", "title": "Pricing"}, **fields)
 
 
 async def until_focused(page: Page, name: str, *, back: bool = False, most: int = 60) -> None:

@@ -9,7 +9,6 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
-from tests.browser.console import row_of
 from tests.browser.visits import Scheme, Visits
 from tests.support.running_stack import RunningStack
 
@@ -55,22 +54,6 @@ async def test_axe_finds_nothing_in_a_chat_with_all_that_can_be_in_it(
     await chat.panel.get_by_role("button", name="Talk to a person").click()
     await expect(chat.panel.get_by_role("group", name="Buy 3 IBM")).to_be_visible()
     assert await violations(page) == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing_in_the_console(visits: Visits, stack: RunningStack, scheme: Scheme) -> None:
-    async with stack.visit(page={"url": f"{stack.url}/pricing", "title": "Pricing"}) as visitor:
-        await visitor.ask("What does the Pro plan cost?")
-    page = await visits.open("/console", scheme=scheme)
-    assert await violations(page) == [], "sign-in"
-    await page.get_by_role("button", name="Admin").click()
-    for view in ("Usage", "Settings", "Team", "Customer keys", "Inbox"):
-        await page.get_by_role("link", name=view).click()
-        await expect(page.get_by_role("heading", name=view).first).to_be_visible()
-        assert await violations(page) == [], view
-    await row_of(page, visitor.conversation).click()
-    await expect(page.locator(".thread .said")).to_have_count(2)
-    assert await violations(page) == [], "a conversation"
 
 
 BEFORE_THE_FADE = """() => {

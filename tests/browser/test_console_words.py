@@ -37,7 +37,7 @@ async def test_earlier_messages_that_cannot_be_read_are_read_again_by_themselves
     async def away(route: Route) -> None:
         await route.abort()
 
-    async with a_visitor(stack) as visitor:
+    async with a_visitor(stack, locale="en") as visitor:
         await visitor.ask("hello")
         page = await signed_in(visits)
         await page.route("**/messages?latest=true*", away)

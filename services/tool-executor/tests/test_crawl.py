@@ -13,10 +13,9 @@ from runtime.testing.servers import ValkeyServer
 from tool_executor.extraction.formats import DOCX
 from tool_executor.extraction.testing import docx_of, pdf_of
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing.harness import PageHandler, Served, html_page, running_executor
+from tool_executor.testing.harness import PageHandler, Served, answering, html_page, running_executor
 from tool_executor.testing.sites import (
     SiteMemory,
-    answering,
     asked_for,
     counted,
     left_of,

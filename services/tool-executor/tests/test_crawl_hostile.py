@@ -12,8 +12,8 @@ from nats.aio.client import Client
 from runtime.testing.servers import ValkeyServer
 from tool_executor.extraction.formats import DOCX
 from tool_executor.extraction.testing import docx_bomb, pdf_of
-from tool_executor.testing.harness import PageHandler, Served, html_page, serving
-from tool_executor.testing.sites import SiteMemory, answering, asked_for, counted, left_of, markup, reading
+from tool_executor.testing.harness import PageHandler, Served, answering, html_page, serving
+from tool_executor.testing.sites import SiteMemory, asked_for, counted, left_of, markup, reading
 
 
 @pytest.fixture
