@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tool_executor.catalogue.all_tools import all_tools
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/architecture/waits.md"
 SERVICES = ("gateway", "agent", "tool-executor", "memory", "market-adapter")
@@ -82,7 +84,7 @@ def main() -> int:
             table(("variable", "default", "what for"), settings(modules)),
             "## Tools",
             "A call gets the least of its tool's limit, its own deadline and what the turn has left.",
-            table(("tool", "limit"), tools(modules)),
+            table(("tool", "limit"), tools()),
             "## Named limits",
             *by_module(limits),
             "## Limits written in place, and defaults of arguments",
@@ -273,15 +275,10 @@ def by_module(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
         yield table(("module", "limit", "value", "what for"), module_rows)
 
 
-def tools(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:
-    """Yields each tool's time limit."""
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Call):
-                keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-                name, limit = keywords.get("name"), number(keywords.get("time_limit"))
-                if limit and isinstance(name, ast.Constant):
-                    yield (f"`{name.value}`", shown(limit))
+def tools() -> Iterator[tuple[str, ...]]:
+    """Yields each tool's time limit, in the catalogue's order."""
+    for tool in all_tools(None):  # pyright: ignore[reportArgumentType] - no page is read
+        yield (f"`{tool.name}`", shown(tool.time_limit))
 
 
 def in_place(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:

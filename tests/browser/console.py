@@ -1,8 +1,9 @@
 """Common steps of the console's tests: sign in, write as a visitor, open a conversation, move the focus."""
 
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
@@ -17,10 +18,9 @@ async def signed_in(visits: Visits, persona: str = "Agent", path: str = "/consol
     return page
 
 
-async def a_visitor(stack: RunningStack) -> ChatClient:
-    """Returns the chat of a visitor on the demo's page of prices."""
-    token, _ = await stack.visitor(page={"url": f"{stack.url}/pricing", "title": "Pricing"})
-    return ChatClient(stack.url, token)
+def a_visitor(stack: RunningStack, **fields: Any) -> AbstractAsyncContextManager[ChatClient]:
+    """The chat of a visitor on the demo's page of prices."""
+    return stack.visit(page={"url": f"{stack.url}/pricing", "title": "Pricing"}, **fields)
 
 
 async def until_focused(page: Page, name: str, *, back: bool = False, most: int = 60) -> None:
@@ -32,9 +32,14 @@ async def until_focused(page: Page, name: str, *, back: bool = False, most: int 
     raise AssertionError(f"Tab does not lead to {name!r}")
 
 
+def row_of(page: Page, conversation: str | None) -> Locator:
+    """Returns the conversation's row in the list."""
+    return page.locator(f'.talks a[data-id="{conversation}"]')
+
+
 async def opened(visits: Visits, visitor: ChatClient, persona: str = "Agent") -> Page:
     """Opens the visitor's conversation in an agent's browser and waits until it is connected."""
     page = await signed_in(visits, persona)
-    await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+    await row_of(page, visitor.conversation).click()
     await expect(page.locator(".banner button")).to_be_visible()
     return page

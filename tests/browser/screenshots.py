@@ -15,7 +15,6 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
-from tests.browser.chat_page import ChatPage
 from tests.browser.visits import Scheme, Visits
 from tests.support.running_stack import RunningStack
 
@@ -64,10 +63,9 @@ async def _chats(visits: Visits, stack: RunningStack) -> None:
     customers = iter(CUSTOMERS)
     for scheme in SCHEMES:
         for width, size in SIZES.items():
-            page = await visits.open("/pricing", scheme=scheme, size=size)
             token = stack.mint("user", next(customers), plan="premium")
-            await page.evaluate("(token) => Nexus.identify(token)", token)
-            chat = await ChatPage(page).open()
+            chat = await visits.chat("/pricing", token=token, scheme=scheme, size=size)
+            page = chat.page
             await _take(page, f"chat-begins-{scheme}-{width}")
             await chat.ask("What does the Pro plan cost?")
             await chat.ask("How has IBM done since spring?")

@@ -10,7 +10,6 @@ from agent.scripted_model.server import ScriptedModel
 from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
 from tests.browser.visits import Scheme, Visits
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -44,10 +43,9 @@ async def test_axe_finds_nothing_in_a_chat_with_all_that_can_be_in_it(
             text="# Prices\n\n- **Pro** [29 USD](/pricing)\n\n| a | b |\n|-|-|\n| 1 | 2 |\n\n`code`\n\n> quote"
         ),
     )
-    page = await scripted_visits.open("/", scheme=scheme)
     token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="premium")
-    await page.evaluate("(token) => Nexus.identify(token)", token)
-    chat = await ChatPage(page).open()
+    chat = await scripted_visits.chat("/", token=token, scheme=scheme)
+    page = chat.page
     assert await violations(page) == []
     answer = await chat.ask("What is the price of Pro?")
     await expect(answer.get_by_role("link", name="Pricing")).to_be_visible()
@@ -56,24 +54,6 @@ async def test_axe_finds_nothing_in_a_chat_with_all_that_can_be_in_it(
     await chat.panel.get_by_role("button", name="Talk to a person").click()
     await expect(chat.panel.get_by_role("group", name="Buy 3 IBM")).to_be_visible()
     assert await violations(page) == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing_in_the_console(visits: Visits, stack: RunningStack, scheme: Scheme) -> None:
-    token, _ = await stack.visitor(page={"url": f"{stack.url}/pricing", "title": "Pricing"})
-    async with ChatClient(stack.url, token) as visitor:
-        await visitor.hello()
-        await visitor.ask("What does the Pro plan cost?")
-    page = await visits.open("/console", scheme=scheme)
-    assert await violations(page) == [], "sign-in"
-    await page.get_by_role("button", name="Admin").click()
-    for view in ("Usage", "Settings", "Team", "Customer keys", "Inbox"):
-        await page.get_by_role("link", name=view).click()
-        await expect(page.get_by_role("heading", name=view).first).to_be_visible()
-        assert await violations(page) == [], view
-    await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
-    await expect(page.locator(".thread .said")).to_have_count(2)
-    assert await violations(page) == [], "a conversation"
 
 
 BEFORE_THE_FADE = """() => {

@@ -5,7 +5,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from runtime.testing.servers import eventually
-from tests.browser.console import a_visitor, signed_in, until_focused
+from tests.browser.console import a_visitor, opened, row_of, signed_in, until_focused
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
@@ -15,11 +15,10 @@ HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</scrip
 
 async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits, stack: RunningStack) -> None:
     page = await signed_in(visits)
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.say(f"I need somebody: {HOSTILE}")
         await visitor.send_frame("handoff.request")
-        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        row = row_of(page, visitor.conversation)
         await expect(row).to_contain_text("waiting")
         await page.get_by_role("button", name="Needs a person").click()
         await row.click()
@@ -47,11 +46,9 @@ async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits
 
 
 async def test_replies_are_suggested_and_a_draft_is_worded_better(visits: Visits, stack: RunningStack) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("What does the Pro plan cost?")
-        page = await signed_in(visits)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        page = await opened(visits, visitor)
         await page.get_by_role("button", name="Suggest replies").click()
         offers = page.locator(".offer")
         await expect(offers).to_have_count(3)
@@ -66,16 +63,15 @@ async def test_replies_are_suggested_and_a_draft_is_worded_better(visits: Visits
 async def test_the_list_is_walked_with_keys_and_the_address_names_the_conversation(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as one, await a_visitor(stack) as two:
+    async with a_visitor(stack) as one, a_visitor(stack) as two:
         for client in (one, two):
-            await client.hello()
             await client.ask("hello")
         page = await signed_in(visits)
-        await expect(page.locator(f'.talks a[data-id="{one.conversation}"]')).to_be_visible()
+        await expect(row_of(page, one.conversation)).to_be_visible()
         await page.keyboard.press("j")
-        await expect(page.locator(f'.talks a[data-id="{two.conversation}"]')).to_have_attribute("aria-current", "true")
+        await expect(row_of(page, two.conversation)).to_have_attribute("aria-current", "true")
         await page.keyboard.press("j")
-        await expect(page.locator(f'.talks a[data-id="{one.conversation}"]')).to_have_attribute("aria-current", "true")
+        await expect(row_of(page, one.conversation)).to_have_attribute("aria-current", "true")
         await page.reload()
         await expect(page.locator(".thread .said")).to_have_count(2)
         await page.keyboard.press("r")
@@ -92,10 +88,10 @@ async def test_a_token_that_is_none_or_of_another_role_is_told_what_it_takes(
     await page.get_by_label("Token de acceso").fill("nonsense")
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("alert")).to_contain_text("token no está completo")
-    await page.get_by_label("Token de acceso").fill(stack.token("user", "ana"))
+    await page.get_by_label("Token de acceso").fill(stack.mint("user", "ana"))
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("alert")).to_contain_text("El rol user no puede usar la consola")
-    await page.get_by_label("Token de acceso").fill(stack.token("commercial", "ana"))
+    await page.get_by_label("Token de acceso").fill(stack.mint("commercial", "ana"))
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
 
@@ -113,13 +109,12 @@ async def test_a_token_that_is_none_or_of_another_role_is_told_what_it_takes(
     await expect(page.get_by_role("button")).to_have_count(1)
     await expect(page.locator("textarea, summary")).to_have_count(0)
     await page.goto(f"{visits.url}/help")
-    await page.goto(f"{visits.url}/console#token={stack.token('commercial', 'ana')}")
+    await page.goto(f"{visits.url}/console#token={stack.mint('commercial', 'ana')}")
     await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
 
 
 async def test_what_was_rated_and_handed_over_is_counted(visits: Visits, stack: RunningStack) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         answer = await visitor.ask("What does the Pro plan cost?")
         await visitor.send_frame("feedback", messageId=answer["id"], rating="down", reason="<b>too long</b>")
         await visitor.send_frame("handoff.request")
@@ -140,11 +135,9 @@ async def test_what_was_rated_and_handed_over_is_counted(visits: Visits, stack: 
 
 
 async def test_an_answer_says_what_it_was_made_of(visits: Visits, stack: RunningStack) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("What does the Pro plan cost?")
-        page = await signed_in(visits)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        page = await opened(visits, visitor)
         await page.get_by_role("button", name="Why this answer").click()
         dialog = page.get_by_role("dialog")
         await expect(dialog.get_by_role("link", name="Pricing").first).to_be_visible()
@@ -156,12 +149,10 @@ async def test_an_answer_says_what_it_was_made_of(visits: Visits, stack: Running
 async def test_what_an_agent_writes_offline_stays_in_sight_and_goes_out_once(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor, await a_visitor(stack) as other:
+    async with a_visitor(stack) as visitor, a_visitor(stack) as other:
         for client in (visitor, other):
-            await client.hello()
             await client.ask("hello")
-        page = await signed_in(visits)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        page = await opened(visits, visitor)
         await expect(page.get_by_role("button", name="Take over", exact=True)).to_be_visible()
         await page.context.set_offline(True)
         await expect(page.get_by_text("Connection lost. Trying again…")).to_be_visible()
@@ -170,9 +161,9 @@ async def test_what_an_agent_writes_offline_stays_in_sight_and_goes_out_once(
         waiting = page.locator(".said.waiting")
         await expect(waiting).to_contain_text("Written in a tunnel")
         # It is not lost by looking at another conversation.
-        await page.locator(f'.talks a[data-id="{other.conversation}"]').click()
+        await row_of(page, other.conversation).click()
         await expect(waiting).to_have_count(0)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await row_of(page, visitor.conversation).click()
         await expect(waiting).to_contain_text("Written in a tunnel")
         await page.context.set_offline(False)
         said = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "operator")
@@ -183,13 +174,12 @@ async def test_what_an_agent_writes_offline_stays_in_sight_and_goes_out_once(
 
 
 async def test_a_conversation_is_answered_with_the_keyboard_alone(visits: Visits, stack: RunningStack) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("What does the Pro plan cost?")
         page = await visits.open("/console")
         await until_focused(page, "Agent")
         await page.keyboard.press("Enter")
-        await expect(page.locator(f'.talks a[data-id="{visitor.conversation}"]')).to_be_visible()
+        await expect(row_of(page, visitor.conversation)).to_be_visible()
         await page.keyboard.press("j")
         await expect(page.locator(".said.visitor")).to_contain_text("What does the Pro plan cost?")
         await page.keyboard.press("t")

@@ -11,7 +11,7 @@ from playwright.async_api import FilePayload, Page, WebSocketRoute, expect
 from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.chat_page import QUICKLY, SLOWLY
-from tests.browser.console import a_visitor, opened, signed_in
+from tests.browser.console import a_visitor, opened, row_of, signed_in
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
@@ -22,8 +22,7 @@ async def test_a_draft_is_seen_stopped_and_taken_over_and_nobody_is_spoken_over(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
     model.say(default=QUICKLY)
-    async with await a_visitor(scripted_stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(scripted_stack) as visitor:
         await visitor.ask("Hello")
         page = await opened(scripted_visits, visitor)
         model.say(default=SLOWLY)
@@ -61,8 +60,7 @@ async def test_two_agents_agree_who_answers_also_when_one_closes_the_laptop_in_m
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
     model.say(default=QUICKLY)
-    async with await a_visitor(scripted_stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(scripted_stack) as visitor:
         await visitor.ask("Hello")
         one = await opened(scripted_visits, visitor)
         two = await opened(scripted_visits, visitor, "Admin")
@@ -114,8 +112,7 @@ async def held_back(page: Page, until: asyncio.Event, *kinds: str) -> None:
 async def test_of_two_who_write_at_once_the_second_is_told_and_keeps_the_words(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("Hello")
         one, two = await opened(visits, visitor), await opened(visits, visitor, "Admin")
         held = asyncio.Event()
@@ -137,9 +134,8 @@ async def test_of_two_who_write_at_once_the_second_is_told_and_keeps_the_words(
 async def test_who_has_left_a_conversation_hears_that_what_they_wrote_there_was_refused(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor, await a_visitor(stack) as other:
+    async with a_visitor(stack) as visitor, a_visitor(stack) as other:
         for each in (visitor, other):
-            await each.hello()
             await each.ask("Hello")
         one, two, held = await opened(visits, visitor), await opened(visits, visitor, "Admin"), asyncio.Event()
         await held_back(two, held, "owner.changed", "message.created", "error")
@@ -149,7 +145,7 @@ async def test_who_has_left_a_conversation_hears_that_what_they_wrote_there_was_
         await expect(one.locator(".banner")).to_contain_text("You are answering")
         await two.get_by_label("Your message").fill("The admin here")
         await two.keyboard.press("Control+Enter")
-        await two.locator(f'.talks a[data-id="{other.conversation}"]').click()
+        await row_of(two, other.conversation).click()
         await expect(two).to_have_url(re.compile(str(other.conversation)))
         held.set()
         told = two.get_by_role("alert").filter(has_text="Elena took the conversation a moment ago")
@@ -161,8 +157,7 @@ async def test_who_has_left_a_conversation_hears_that_what_they_wrote_there_was_
 async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleague_has_taken_over(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("Hello")
         one, two = await opened(visits, visitor), await opened(visits, visitor, "Admin")
         await one.keyboard.press("t")
@@ -202,8 +197,7 @@ async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
 ) -> None:
     question = f"Are you there {uuid.uuid4().hex[:6]}?"
     model.say(Rule(match=question, replies=[ScriptedReply(status=503)], again=True), default=QUICKLY)
-    async with await a_visitor(scripted_stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(scripted_stack) as visitor:
         page = await signed_in(scripted_visits, "Admin")
         await page.get_by_role("link", name="Failed answers").click()
         await expect(page.get_by_text("Questions of the last 30 days")).to_be_visible()

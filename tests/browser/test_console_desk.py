@@ -11,10 +11,8 @@ from playwright.async_api import Page, Route, expect
 
 from runtime.testing.servers import eventually
 from tests.browser.axe import violations
-from tests.browser.chat_page import ChatPage
-from tests.browser.console import a_visitor, signed_in
+from tests.browser.console import a_visitor, opened, row_of, signed_in
 from tests.browser.visits import Visits
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -30,7 +28,7 @@ async def as_colleague(visits: Visits, stack: RunningStack, conversation: str) -
     page = await visits.open("/console")
     await page.get_by_label("Access token").fill(stack.mint("commercial", "ben", "demo"))
     await page.get_by_role("button", name="Sign in", exact=True).click()
-    await page.locator(f'.talks a[data-id="{conversation}"]').click()
+    await row_of(page, conversation).click()
     return page
 
 
@@ -38,11 +36,10 @@ async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_
     visits: Visits, stack: RunningStack
 ) -> None:
     word = f"zebra{uuid.uuid4().hex[:8]}"
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask(f"Do you sell {word}?")
         page = await signed_in(visits)
-        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        row = row_of(page, visitor.conversation)
         await visitor.say("hello?")
         await expect(row).to_have_attribute("data-unread", "")
         # A row that changes is another node: what is asked of it is asked until it stands.
@@ -122,11 +119,9 @@ async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_
 async def test_a_colleagues_conversation_is_taken_only_after_a_question_and_both_are_told(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("hello")
-        page = await signed_in(visits)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        page = await opened(visits, visitor)
         await expect(page.locator(".banner")).to_contain_text("The AI is answering")
         await page.keyboard.press("t")
         await expect(page.locator(".banner")).to_contain_text("You are answering")
@@ -151,14 +146,13 @@ async def test_a_colleagues_conversation_is_taken_only_after_a_question_and_both
         await expect(page.locator(".here")).to_contain_text("is writing")
         # Whoever looks elsewhere sees it in the row.
         await page.keyboard.press("Escape")
-        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        row = row_of(page, visitor.conversation)
         await expect(row.get_by_role("img", name=re.compile("is (writing|looking)"))).to_be_visible()
         assert await violations(page) == []
 
 
 async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits, stack: RunningStack) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("hello")
         page = await signed_in(visits)
         await page.get_by_role("link", name="Saved replies").click()
@@ -168,7 +162,7 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         await expect(page.locator(".replies")).to_contain_text("/hours")
         assert await violations(page) == []
         await page.get_by_role("link", name="Inbox").click()
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await row_of(page, visitor.conversation).click()
         field = page.get_by_label("Your message")
         await field.type("/hou")
         await expect(page.locator(".picker").get_by_role("option")).to_have_count(1)
@@ -181,11 +175,10 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
     visits: Visits, stack: RunningStack
 ) -> None:
     token, _ = await stack.visitor()
-    async with ChatClient(stack.url, token) as visitor:
-        await visitor.hello()
+    async with stack.chat(token) as visitor:
         await visitor.ask("The very beginning")
         page = await signed_in(visits)
-        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        row = row_of(page, visitor.conversation)
         await expect(row).to_be_visible()
         await page.evaluate(COUNTING)
         agent = {"Authorization": f"Bearer {stack.mint('commercial', 'ben', 'demo')}"}
@@ -223,9 +216,7 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
             await expect(said).not_to_have_count(shown)
         await expect(said.first).to_contain_text("The very beginning")
         # And so it is in the visitor's own chat.
-        shop = await visits.open("/help")
-        await shop.evaluate("(token) => Nexus.identify(token)", token)
-        chat = await ChatPage(shop).open()
+        chat = await visits.chat("/help", token=token)
         await expect(chat.messages.last).to_contain_text(f"message {number}")
         while await chat.messages.count() < number + 3:
             shown = await chat.messages.count()

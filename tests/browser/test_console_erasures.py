@@ -15,8 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_a_conversation_is_deleted_after_a_question_and_the_receipt_names_nobody(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.say("a word that is to be nowhere")
         name = str(visitor.conversation)
         page = await signed_in(visits, "Admin")

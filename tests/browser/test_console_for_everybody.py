@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.browser.axe import violations
-from tests.browser.console import a_visitor, signed_in
+from tests.browser.console import a_visitor, row_of, signed_in
 from tests.browser.visits import Scheme, Visits
 from tests.support.running_stack import RunningStack
 
@@ -60,15 +60,14 @@ async def failures(route: Route) -> None:
 async def test_axe_finds_nothing_in_any_view(visits: Visits, stack: RunningStack, scheme: Scheme, size: str) -> None:
     page = await visits.open("/console", scheme=scheme, size=SIZES[size])
     await clean(page, "sign-in")
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         answer = await visitor.ask("What does the Pro plan cost?")
         await visitor.send_frame("feedback", messageId=answer["id"], rating="down", reason=EVIL)
         await visitor.say(EVIL)
         await visitor.send_frame("handoff.request")
         await visitor.wait_for("owner.changed")
         page = await signed_in(visits, "Admin", scheme=scheme, size=SIZES[size])
-        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        row = row_of(page, visitor.conversation)
         await expect(row).to_contain_text("waiting")
         await clean(page, "inbox")
         await page.get_by_role("button", name="Stuck").click()
@@ -113,8 +112,7 @@ async def test_on_a_low_screen_the_sections_scroll_by_themselves(visits: Visits)
 
 async def test_what_tools_pages_and_names_say_is_text(visits: Visits, stack: RunningStack) -> None:
     """Names, titles and arguments as a hostile service could send them."""
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("What does the Pro plan cost?")
         page = await signed_in(visits)
 
@@ -134,7 +132,7 @@ async def test_what_tools_pages_and_names_say_is_text(visits: Visits, stack: Run
 
         await page.route("**/turns/*", turn)
         await page.route(f"**/v2/conversations/{visitor.conversation}", named)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await row_of(page, visitor.conversation).click()
         await expect(page.get_by_role("heading", name="onerror")).to_contain_text("<script>")
         await page.get_by_role("button", name="Why this answer").click()
         dialog = page.get_by_role("dialog")

@@ -42,8 +42,7 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
     assert await violations(page) == []
     await page.get_by_role("button", name="Close").click()
     await page.get_by_role("link", name="Saved replies").click()
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello(locale="en", page={"url": f"{stack.url}/pricing", "title": "Pricing"})
+    async with a_visitor(stack, locale="en") as visitor:
         await visitor.ask("What does the Pro plan cost?")
         await visitor.say("can I talk to a human, please")
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "waiting")

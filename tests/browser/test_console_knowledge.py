@@ -20,7 +20,7 @@ TEXT = "# Parking\n\nThere are forty free places behind the bakery.\n\n| Day | O
 
 
 async def stored(stack: RunningStack, title: str) -> None:
-    headers = {"Authorization": f"Bearer {stack.token('admin', 'ada')}"}
+    headers = {"Authorization": f"Bearer {stack.mint('admin', 'ada')}"}
     address = f"{stack.url}/v2/knowledge/documents/browser-parking"
     sent = {"title": title, "text": TEXT, "language": "en"}
     async with aiohttp.ClientSession(headers=headers) as session, session.put(address, json=sent) as answer:

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.browser.axe import violations
-from tests.browser.console import a_visitor, signed_in
+from tests.browser.console import a_visitor, opened, row_of, signed_in
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
@@ -17,15 +17,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_a_note_completes_the_names_of_colleagues_with_keys_and_with_the_mouse(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("hello")
         colleague = await visits.open("/console", size=(420, 860))
         await colleague.get_by_label("Access token").fill(stack.mint("commercial", "benita", "demo"))
         await colleague.get_by_role("button", name="Sign in", exact=True).click()
         await expect(colleague.get_by_role("heading", name="Inbox")).to_be_visible()
-        page = await signed_in(visits)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        page = await opened(visits, visitor)
         field, names = page.get_by_label("Your message"), page.get_by_role("listbox", name="Colleagues")
         # What the visitor is to read names nobody.
         await field.press_sequentially("@ben")
@@ -65,14 +63,13 @@ async def test_a_visitor_is_merged_with_a_customer_after_a_question_and_separate
 ) -> None:
     word = f"teapot{uuid.uuid4().hex[:8]}"
     user = f"u{uuid.uuid4().hex[:8]}"
-    async with await a_visitor(stack) as visitor, ChatClient(stack.url, stack.mint("user", user, "demo")) as customer:
+    async with a_visitor(stack) as visitor, ChatClient(stack.url, stack.mint("user", user, "demo")) as customer:
         await customer.hello()
         await customer.ask(f"Is my {word} on its way?")
         await customer.ask(f"Remember that my {word} is blue")
-        await visitor.hello()
         await visitor.ask("hello from the telephone")
         page = await signed_in(visits)
-        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        row = row_of(page, visitor.conversation)
         await row.click()
         await page.get_by_role("button", name="Merge with…").click()
         dialog = page.get_by_role("dialog", name="Who is this visitor?")

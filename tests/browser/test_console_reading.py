@@ -9,8 +9,8 @@ from playwright.async_api import expect
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.axe import violations
-from tests.browser.chat_page import ChatPage, conversation_of
-from tests.browser.console import a_visitor, opened, signed_in, until_focused
+from tests.browser.chat_page import conversation_of
+from tests.browser.console import a_visitor, opened, row_of, signed_in, until_focused
 from tests.browser.visits import Scheme, Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
@@ -31,11 +31,10 @@ def customer(stack: RunningStack) -> str:
 async def test_on_a_small_screen_the_visitors_details_and_the_transcript_are_a_key_away(
     visits: Visits, stack: RunningStack, size: tuple[int, int], scheme: Scheme
 ) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("hello")
         page = await signed_in(visits, size=size, scheme=scheme)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await row_of(page, visitor.conversation).click()
         details = page.get_by_role("complementary", name="Visitor details")
         await expect(page.locator(".banner button")).to_be_visible()
         await expect(details).to_be_hidden()
@@ -69,14 +68,13 @@ async def test_an_agent_sees_the_charts_that_the_customer_sees(
     locale = "es-ES" if language == "es" else "en-GB"
     bars = calling("get_ohlcv", symbol="IBM", timeframe="1d", limit=30)
     model.say(Rule(match="IBM", replies=[bars, ScriptedReply(text="It moved.")], again=True))
-    site = await scripted_visits.open("/es" if language == "es" else "/", locale=locale)
-    await site.evaluate("(token) => Nexus.identify(token)", customer(scripted_stack))
-    chat = await ChatPage(site, language).open()
+    path, token = "/es" if language == "es" else "/", customer(scripted_stack)
+    chat = await scripted_visits.chat(path, language=language, token=token, locale=locale)
     answer = await chat.ask("IBM?")
     theirs = answer.get_by_role("img")
     page = await scripted_visits.open("/console", locale=locale)
     await page.locator(".people button").first.click()
-    await page.locator(f'.talks a[data-id="{await conversation_of(site)}"]').click()
+    await row_of(page, await conversation_of(chat.page)).click()
     chart = page.locator(".thread .said.assistant figure")
     label = await theirs.get_attribute("aria-label")
     assert label
@@ -97,8 +95,7 @@ async def test_an_order_decided_while_the_agents_line_was_lost_is_shown_as_it_st
 ) -> None:
     order = calling("create_paper_order", symbol="IBM", side="buy", quantity=3, order_type="market")
     model.say(Rule(match="Buy", replies=[order, ScriptedReply(text="Shall I?")], again=True))
-    async with ChatClient(scripted_stack.url, customer(scripted_stack)) as client:
-        await client.hello()
+    async with scripted_stack.chat(customer(scripted_stack)) as client:
         first = (await client.ask("Buy 3 IBM"))["actions"][0]
         page = await opened(scripted_visits, client)
         states = page.locator(".thread .action .state")
@@ -117,11 +114,10 @@ async def test_an_order_decided_while_the_agents_line_was_lost_is_shown_as_it_st
 async def test_a_conversation_that_cannot_be_read_now_shows_what_the_list_knows(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("hello")
         page = await signed_in(visits)
-        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        row = row_of(page, visitor.conversation)
         await expect(row).to_be_visible()
         await page.route(f"**/v2/conversations/{visitor.conversation}", lambda route: route.abort())
         await row.click()

@@ -38,8 +38,7 @@ async def test_settings_are_checked_saved_and_felt_and_the_kill_switch_stops_ans
     disclosure = chat.panel.get_by_text("You are chatting with an AI assistant")
     await expect(chat.panel.get_by_text("We reply as soon as we can")).to_be_visible()
     await expect(disclosure).to_be_hidden()
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         unanswered = await visitor.say("What does the Pro plan cost?")
         await page.get_by_role("button", name="Switch on").click()
         await expect(page.get_by_text("The assistant answers", exact=True)).to_be_visible()

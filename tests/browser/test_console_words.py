@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.async_api import Route, expect
 
-from tests.browser.console import a_visitor, signed_in
+from tests.browser.console import a_visitor, opened, row_of, signed_in
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
@@ -37,12 +37,11 @@ async def test_earlier_messages_that_cannot_be_read_are_read_again_by_themselves
     async def away(route: Route) -> None:
         await route.abort()
 
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello(locale="en")
+    async with a_visitor(stack, locale="en") as visitor:
         await visitor.ask("hello")
         page = await signed_in(visits)
         await page.route("**/messages?latest=true*", away)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await row_of(page, visitor.conversation).click()
         await expect(page.locator(".thread .said")).to_have_count(2)
         await page.locator(".thread").dispatch_event("scroll")
         told = page.locator(".composer .fault")
@@ -140,18 +139,16 @@ async def test_what_nobody_paid_for_costs_nothing_and_what_has_no_price_is_not_f
 async def test_an_agents_words_look_alike_on_both_sides_and_a_customers_stay_as_written(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.say("Is **this** bold?")
-        page = await signed_in(visits)
-        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        page = await opened(visits, visitor)
         await expect(page.locator(".thread .said.visitor")).to_contain_text("Is **this** bold?")
         await page.get_by_label("Your message").fill("Yes, **this** one: https://a.example/b")
         await page.get_by_role("button", name="Take over and send").click()
         said = page.locator(".thread .said.operator:not(.waiting)")
         await expect(said.locator("strong")).to_have_text("this")
         await expect(said.get_by_role("link")).to_have_attribute("href", "https://a.example/b")
-        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        row = row_of(page, visitor.conversation)
         await expect(row).to_contain_text("Yes, this one:")
 
 

@@ -11,7 +11,7 @@ from playwright.async_api import FilePayload, Locator, Route, expect
 
 from tests.browser.axe import violations
 from tests.browser.chat_page import conversation_of
-from tests.browser.console import a_visitor, opened, signed_in
+from tests.browser.console import a_visitor, opened, row_of, signed_in
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
@@ -39,9 +39,8 @@ TERMS = FilePayload(name="terms.txt", mimeType="text/plain", buffer=b"thirty day
 
 async def test_what_is_chosen_waits_for_its_message_like_the_words(visits: Visits, stack: RunningStack) -> None:
     """In another conversation, while it is on its way, and in a page that is loaded again."""
-    async with await a_visitor(stack) as visitor, await a_visitor(stack) as other:
+    async with a_visitor(stack) as visitor, a_visitor(stack) as other:
         for one in (visitor, other):
-            await one.hello()
             await one.ask("hello")
         page, held, lost = await opened(visits, visitor), asyncio.Event(), [True]
 
@@ -102,7 +101,7 @@ async def test_a_picture_and_a_document_go_both_ways_and_what_is_not_taken_says_
     await expect(chat.own.last.locator(".body")).to_be_hidden()
     await expect(chat.panel.locator(".chosen")).to_be_hidden()
     page = await signed_in(visits)
-    await page.locator(f'.talks a[data-id="{await conversation_of(chat.page)}"]').click()
+    await row_of(page, await conversation_of(chat.page)).click()
     await is_drawn(page.locator(".thread .said.visitor .files img"))
     choose = page.locator(".composer input[type=file]")
     await choose.set_input_files(
@@ -137,7 +136,7 @@ async def test_what_follows_an_agents_files_is_in_sight_and_a_long_name_stands_b
     await chat.say("a human please")
     await expect(chat.panel.get_by_text("I have let the team know")).to_be_visible()
     page = await signed_in(visits)
-    await page.locator(f'.talks a[data-id="{await conversation_of(chat.page)}"]').click()
+    await row_of(page, await conversation_of(chat.page)).click()
     names = [f"{'a name that is far too long for one line of a small screen ' * 2}{number}.txt" for number in range(3)]
     await page.locator(".composer input[type=file]").set_input_files(
         [FilePayload(name=name, mimeType="text/plain", buffer=b"one") for name in names]
@@ -173,7 +172,7 @@ async def test_a_tall_picture_leaves_what_follows_it_in_sight(visits: Visits) ->
     await is_drawn(chat.own.last.locator(".files img"))
     await expect(chat.own.last.get_by_role("button", name="last.txt")).to_be_in_viewport(ratio=1)
     page = await signed_in(visits)
-    await page.locator(f'.talks a[data-id="{await conversation_of(chat.page)}"]').click()
+    await row_of(page, await conversation_of(chat.page)).click()
     said = page.locator(".thread .said.visitor").last
     await is_drawn(said.locator(".files img"))
     await expect(said.get_by_role("button", name="last.txt")).to_be_in_viewport(ratio=1)

@@ -136,8 +136,7 @@ async def test_a_new_line_that_says_nothing_is_given_up_for_another(visits: Visi
 async def test_an_agents_line_that_has_fallen_silent_is_noticed_by_what_is_sent_over_it(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("hello")
         line = Line()
         page = await line.page(visits, f"/console#/inbox/{visitor.conversation}", stopped_clock=True)

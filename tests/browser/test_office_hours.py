@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import expect
 
 from runtime.testing.servers import eventually
-from tests.browser.console import a_visitor, signed_in
+from tests.browser.console import a_visitor, row_of, signed_in
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
@@ -50,8 +50,7 @@ async def test_hours_and_rules_are_tried_beside_the_settings_and_saved(visits: V
 
 
 async def test_a_report_opens_down_to_its_conversations(visits: Visits, stack: RunningStack) -> None:
-    async with await a_visitor(stack) as visitor:
-        await visitor.hello()
+    async with a_visitor(stack) as visitor:
         await visitor.ask("What does the Pro plan cost?")
         page = await signed_in(visits)
         await page.get_by_role("link", name="Reports").click()
@@ -98,5 +97,5 @@ async def test_whoever_is_resolved_is_asked_if_it_helped_and_says_so_in_the_chat
     await chat.say("and the Free plan?")
     await expect(header).to_contain_text("You are talking to")
     desk = await signed_in(visits)  # whoever goes on with it sees how it was rated
-    await desk.locator(f'.talks a[data-id="{conversation}"]').click()
+    await row_of(desk, conversation).click()
     await expect(desk.get_by_text("4 / 5 · quick")).to_be_attached()

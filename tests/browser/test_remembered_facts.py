@@ -8,7 +8,6 @@ import pytest
 from playwright.async_api import expect
 
 from gateway.testing.http import Http
-from tests.browser.chat_page import ChatPage
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
@@ -21,9 +20,7 @@ async def test_each_remembered_fact_is_corrected_or_forgotten_by_a_button(visits
     async with aiohttp.ClientSession() as session:
         status, body, _ = await Http(stack.url, session)("PATCH", "/v2/memory", token=token, json=facts)
         assert status == 200, body
-    page = await visits.open("/")
-    await page.evaluate("(token) => Nexus.identify(token)", token)
-    chat = await ChatPage(page).open()
+    chat = await visits.chat("/", token=token)
     first = await chat.ask("What do you remember about me?")
     name, (saves, boat) = first.locator("p").last, [first.locator("li").nth(place) for place in (0, 1)]
     await expect(saves).to_contain_text("“I save 300 a month”. Correct")
@@ -39,9 +36,7 @@ async def test_each_remembered_fact_is_corrected_or_forgotten_by_a_button(visits
     await expect(chat.answers.nth(2)).to_contain_text("boat")
     await chat.ask("What do you remember about me?")
     await expect(first.locator(".offer").first).to_be_hidden()  # its numbers are others' now
-    page = await visits.open("/es", locale="es-ES")
-    await page.evaluate("(token) => Nexus.identify(token)", token)
-    chat = await ChatPage(page, "es").open()
+    chat = await visits.chat("/es", language="es", token=token)
     await expect(chat.answers).to_have_count(4)
     told = await chat.ask("¿qué recuerdas de mí?")
     await expect(told.locator("li")).to_have_text(re.compile("«I save 450 a month». CorregirOlvidar$"))

@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import aiohttp
 import pytest
@@ -15,11 +16,15 @@ from gateway.testing.http import Http
 from tests.browser.chat_page import QUICKLY, SLOWLY, ChatPage, conversation_of
 from tests.browser.host_site import HostSite, host_site
 from tests.browser.visits import Visits
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+ORDER = ScriptedCall(
+    name="create_paper_order", arguments={"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
+)
+OFFER = Rule(match="Buy 3", replies=[ScriptedReply(tool_calls=[ORDER])])
+SHALL_I = ScriptedReply(text="Shall I buy 3 IBM for you?")
 CONFIRMED = re.compile(r"\bconfirmed\b")
 """A card's class. Its text says that it is confirmed until it tells of the fill, which may be at once."""
 
@@ -69,8 +74,7 @@ async def test_a_person_who_takes_over_in_mid_answer_is_not_spoken_over(
     await chat.say("Tell me a long story")
     await expect(chat.answers).to_contain_text("word3")
     conversation = await conversation_of(chat.page)
-    async with ChatClient(scripted_stack.url, scripted_stack.mint("commercial", "ana")) as ana:
-        await ana.hello()
+    async with scripted_stack.chat(scripted_stack.mint("commercial", "ana")) as ana:
         await ana.send_frame("conversation.watch", conversationId=conversation)
         await ana.wait_for("snapshot")
         await ana.send_frame("owner.take", conversationId=conversation)
@@ -96,14 +100,9 @@ async def test_two_screens_of_one_customer_agree(
 ) -> None:
     model.say(default=ScriptedReply(text="An answer for **both** screens, word by word.", token_ms=60))
     token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
-    screens: list[ChatPage] = []
-    for size in ((1280, 800), (390, 780)):
-        page = await scripted_visits.open("/", size=size)
-        await page.evaluate("(token) => Nexus.identify(token)", token)
-        screens.append(await ChatPage(page).open())
-        if len(screens) == 1:
-            await screens[0].ask("First, from the large one")
-    large, small = screens
+    large = await scripted_visits.chat(token=token)
+    await large.ask("First, from the large one")
+    small = await scripted_visits.chat(token=token, size=(390, 780))
     await expect(small.messages).to_have_count(2)
     await small.say("Second, from the small one")
     await expect(large.own.last).to_contain_text("Second, from the small one")
@@ -116,11 +115,7 @@ async def test_two_screens_of_one_customer_agree(
 async def test_a_paper_order_waits_for_a_click_and_is_confirmed_with_it(
     scripted_visits: Visits, model: ScriptedModel
 ) -> None:
-    order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
-    asking = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
-    model.say(
-        Rule(match="Buy 3", replies=[asking], again=False), default=ScriptedReply(text="Shall I buy 3 IBM for you?")
-    )
+    model.say(OFFER, default=SHALL_I)
     page = await scripted_visits.open("/")
     await page.get_by_label("You are").select_option("a Pro customer")
     chat = await ChatPage(page).open()
@@ -138,15 +133,9 @@ async def test_a_paper_order_waits_for_a_click_and_is_confirmed_with_it(
 async def test_the_quantity_of_a_paper_order_can_be_changed_before_the_yes(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
-    order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
-    asking = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
-    model.say(
-        Rule(match="Buy 3", replies=[asking], again=False), default=ScriptedReply(text="Shall I buy 3 IBM for you?")
-    )
-    page = await scripted_visits.open("/pricing")
+    model.say(OFFER, default=SHALL_I)
     token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
-    await page.evaluate("(token) => Nexus.identify(token)", token)
-    chat = await ChatPage(page).open()
+    chat = await scripted_visits.chat("/pricing", token=token)
     await chat.say("Buy 3 shares of IBM")
     card = chat.panel.get_by_role("group", name="Buy 3 IBM at market (paper)")
     field = card.get_by_label("Quantity")
@@ -172,8 +161,8 @@ async def test_the_quantity_of_a_paper_order_can_be_changed_before_the_yes(
     await expect(done).to_have_class(CONFIRMED)
     # The estimate was of three.
     await expect(done).not_to_contain_text("Estimated amount")
-    await page.reload()
-    await page.evaluate("(token) => Nexus.identify(token)", token)
+    await chat.page.reload()
+    await chat.page.evaluate("(token) => Nexus.identify(token)", token)
     await expect(done).to_have_class(CONFIRMED)
     await expect(done).not_to_contain_text("Estimated amount")
 
@@ -181,18 +170,9 @@ async def test_the_quantity_of_a_paper_order_can_be_changed_before_the_yes(
 async def test_an_order_decided_on_one_screen_is_offered_on_no_other(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
-    order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
-    asking = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
-    model.say(
-        Rule(match="Buy 3", replies=[asking], again=False), default=ScriptedReply(text="Shall I buy 3 IBM for you?")
-    )
+    model.say(OFFER, default=SHALL_I)
     token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
-
-    async def screen() -> ChatPage:
-        page = await scripted_visits.open("/pricing")
-        await page.evaluate("(token) => Nexus.identify(token)", token)
-        return await ChatPage(page).open()
-
+    screen = partial(scripted_visits.chat, "/pricing", token=token)
     one = await screen()
     await one.say("Buy 3 shares of IBM")
     name = "Buy 3 IBM at market (paper)"
@@ -236,9 +216,7 @@ async def test_an_alert_that_fires_is_shown_to_its_customer(
     scripted_visits: Visits, scripted_stack: RunningStack
 ) -> None:
     token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
-    page = await scripted_visits.open("/")
-    await page.evaluate("(token) => Nexus.identify(token)", token)
-    chat = await ChatPage(page).open()
+    chat = await scripted_visits.chat("/", token=token)
     async with aiohttp.ClientSession() as session:
         arguments = {"symbol": "IBM", "condition": ">=", "price": 1, "message": "IBM <b>moves</b>"}
         call = Http(scripted_stack.url, session)

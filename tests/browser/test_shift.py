@@ -9,9 +9,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import aiohttp
 import pytest
-from playwright.async_api import FilePayload, Locator, Page, expect
+from playwright.async_api import FilePayload, Page, expect
 
 from runtime.testing.servers import eventually
+from tests.browser.console import row_of
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
@@ -75,10 +76,6 @@ async def at_desk(visits: Visits, stack: RunningStack, company: str, user: str, 
     return page
 
 
-def row(page: Page, client: ChatClient) -> Locator:
-    return page.locator(f'.talks a[data-id="{client.conversation}"]')
-
-
 async def in_list(page: Page, name: str) -> None:
     await page.locator(".filters").get_by_role("button", name=re.compile(f"^{name}")).click()
 
@@ -127,7 +124,7 @@ async def counts_are(page: Page, stack: RunningStack, company: str, user: str, e
 
 async def reply(page: Page, client: ChatClient, text: str) -> None:
     """Takes the conversation and answers."""
-    await row(page, client).click()
+    await row_of(page, client.conversation).click()
     await expect(page.locator(".thread .said").first).to_be_visible()
     await page.get_by_label("Your message").fill(text)
     await page.get_by_role("button", name="Take over and send").click()
@@ -153,7 +150,7 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         await expect(ana.locator(".replies")).to_contain_text("/parcel")
         await ana.get_by_role("link", name="Inbox").click()
         await expect(ana.locator(".talks a")).to_have_count(WAITING)  # the list that she had left
-        await row(ana, visitors[0]).click()
+        await row_of(ana, visitors[0].conversation).click()
         await ana.get_by_label("Your message").press_sequentially("/par")
         await expect(ana.locator(".picker").get_by_role("option")).to_be_visible()
         await expect(ana.locator(".thread .notice").last).to_be_in_viewport()  # of the thread, which has less room
@@ -163,7 +160,7 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         told = f"I am ana and look for your parcel{REST}"
         await visitors[0].wait_for("message.created", lambda f: f["message"]["text"] == told)
         await in_list(ben, "Needs a person")
-        await expect(row(ben, visitors[0])).to_have_count(0)
+        await expect(row_of(ben, visitors[0].conversation)).to_have_count(0)
         await reply(ben, visitors[1], "Hello, this is Ben")
 
         # A note asks a colleague, who is told and takes it over after a question; both see it.
@@ -205,12 +202,12 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         await ana.get_by_label("Search conversations").fill("canary")
         await expect(ana.locator(".talks a")).to_have_count(VISITORS // len(ASKED))
         await ana.get_by_label("Search conversations").fill("")
-        await row(ana, visitors[2]).click()
+        await row_of(ana, visitors[2].conversation).click()
         await ana.get_by_label("Add a label").fill("size")
         await ana.keyboard.press("Enter")
-        await expect(row(ana, visitors[2]).locator(".chip")).to_have_text("size")
+        await expect(row_of(ana, visitors[2].conversation).locator(".chip")).to_have_text("size")
         await ana.get_by_label("Snooze").select_option("tomorrow")
-        await expect(row(ana, visitors[2])).to_contain_text("Snoozed")
+        await expect(row_of(ana, visitors[2].conversation)).to_contain_text("Snoozed")
 
         # The rest of those who wait, one after the other: answered, resolved, the next.
         await in_list(ana, "Needs a person")
@@ -218,7 +215,7 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
             await reply(ana, visitor, f"Done, number {number}")
             await ana.locator(".thread").focus()
             await ana.keyboard.press("e")
-            await expect(row(ana, visitor)).to_have_count(0)
+            await expect(row_of(ana, visitor.conversation)).to_have_count(0)
         await expect(ana.locator(".talks a")).to_have_count(0)
         done = {"Needs a person": 0, "Mine": 0, "Unassigned": 32, "AI": 32, "Snoozed": 1, "Resolved": 5}
         await counts_are(ana, stack, company, "ana", done)

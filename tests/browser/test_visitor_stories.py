@@ -9,7 +9,6 @@ from runtime.testing.servers import eventually
 from tests.browser.chat_page import conversation_of
 from tests.browser.console import signed_in
 from tests.browser.visits import Visits
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -127,8 +126,7 @@ async def test_a_message_that_comes_while_the_chat_is_closed_is_counted(visits: 
     conversation = await conversation_of(chat.page)
     await chat.panel.get_by_role("button", name="Close the chat").click()
     await expect(chat.page.get_by_role("button", name="Open the chat", exact=True)).to_be_visible()
-    async with ChatClient(stack.url, stack.mint("commercial", "ana")) as ana:
-        await ana.hello()
+    async with stack.chat(stack.mint("commercial", "ana")) as ana:
         await ana.send_frame("conversation.watch", conversationId=conversation)
         await ana.wait_for("snapshot")
         text = "And it can be paid by the year."

@@ -45,9 +45,13 @@ class Visits:
         await page.goto(self.url + path)
         return page
 
-    async def chat(self, path: str = "/", *, language: str = "en", **options: Any) -> ChatPage:
-        """Opens a page and its chat."""
-        page = await self.open(path, locale="es-ES" if language == "es" else "en-US", **options)
+    async def chat(
+        self, path: str = "/", *, language: str = "en", token: str | None = None, **options: Any
+    ) -> ChatPage:
+        """Opens a page and its chat, for the customer of the token if there is one."""
+        page = await self.open(path, **{"locale": "es-ES" if language == "es" else "en-US", **options})
+        if token is not None:
+            await page.evaluate("(token) => Nexus.identify(token)", token)
         return await ChatPage(page, language).open()
 
     async def end(self) -> None:

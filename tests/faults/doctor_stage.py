@@ -29,7 +29,6 @@ from runtime.testing.servers import (
     run_mongo_server,
     run_valkey_server,
 )
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 COMPANY, POOR = "acme", "poor"
@@ -124,7 +123,6 @@ async def staged_stack(directory: Path) -> AsyncGenerator[Stage]:
         await asyncio.to_thread(stack.start)
         await stack.create_company(COMPANY, **SETTINGS)
         await stack.create_company(POOR, **SETTINGS, budget={"dailyTokens": 0})
-        async with ChatClient(stack.url, stack.mint("user", "staged", COMPANY)) as customer:
-            await customer.hello(locale="en")
+        async with stack.chat(stack.mint("user", "staged", COMPANY), locale="en") as customer:
             await customer.ask("What is a drawdown?")
         yield Stage(stack, model, bus, redis, mongodb, mongodb_proxy, directory)

@@ -33,8 +33,7 @@ async def test_killed_while_the_model_thinks(
     model.say(
         Rule(match=None, replies=[PRICE, SLOW]), default=ScriptedReply(text="AAPL closed at 430.47 on the last day.")
     )
-    async with ChatClient(stack.url, customer) as client:
-        await client.hello(locale="en")
+    async with stack.chat(customer, locale="en") as client:
         ack = await client.say("what is AAPL trading at?")
         await eventually(lambda: len(model.asked) == 2, LONG)
         stack.kill(victim)
@@ -50,8 +49,7 @@ async def test_the_executor_is_killed_with_a_call_on_its_way(
 ) -> None:
     calls = PRICE.model_copy(update={"first_token_ms": 1000})
     model.say(Rule(match=None, replies=[calls]), default=ScriptedReply(text="AAPL closed at 430.47."))
-    async with ChatClient(stack.url, customer) as client:
-        await client.hello(locale="en")
+    async with stack.chat(customer, locale="en") as client:
         ack = await client.say("what is AAPL trading at?")
         await eventually(lambda: len(model.asked) == 1, LONG)
         dead = stack.kill("tool-executor")
@@ -67,8 +65,7 @@ async def test_the_gateway_is_killed_and_the_client_comes_back(
     stack: RunningStack, model: ScriptedModel, customer: str
 ) -> None:
     model.say(default=ScriptedReply(text="Here I am again.", first_token_ms=2000))
-    async with ChatClient(stack.url, customer) as client:
-        await client.hello(locale="en")
+    async with stack.chat(customer, locale="en") as client:
         ack = await client.say("are you there?")
         await client.wait_for("run.started", deadline=LONG)
         dead = stack.kill("gateway")
@@ -84,8 +81,7 @@ async def test_a_server_is_killed_while_the_model_thinks(
     stack: RunningStack, model: ScriptedModel, customer: str, server: str
 ) -> None:
     model.say(default=ScriptedReply(text="Still here.", first_token_ms=1500))
-    async with ChatClient(stack.url, customer) as client:
-        await client.hello(locale="en")
+    async with stack.chat(customer, locale="en") as client:
         ack = await client.say("are you there?")
         await eventually(lambda: len(model.asked) == 1, LONG)
         stack.kill(server)

@@ -11,7 +11,6 @@ from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from gateway.testing.http import Http
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 LIMIT = 130
@@ -57,8 +56,7 @@ async def test_what_a_killed_agent_had_reserved_is_free_again(stack: RunningStac
             assert status == 200 or told["error"]["code"] == "insufficient_quota", told
             return status == 200
 
-        async with ChatClient(stack.url, user) as client:
-            await client.hello(locale="en")
+        async with stack.chat(user, locale="en") as client:
             ack = await client.say("what is AAPL trading at?")
             await eventually(lambda: len(model.asked) == 1, LONG)
             dead = stack.kill("agent")

@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from runtime.auth.tokens import TokenMinter
 from runtime.calls.rpc import RpcClient
 from runtime.settings import TokenSettings
 from runtime.testing.servers import eventually
+from tests.support.chat_client import ChatClient
 
 NEXUS = str(Path(sys.executable).with_name("nexus"))
 START_SECONDS = 180.0
@@ -146,6 +148,20 @@ class RunningStack:
             body = await answer.json()
             assert answer.status == 201, body
             return body["token"], body["visitorId"]
+
+    @asynccontextmanager
+    async def chat(self, token: str, **hello: Any) -> AsyncGenerator[ChatClient]:
+        """The chat of whoever the token names, who has been welcomed."""
+        async with ChatClient(self.url, token) as client:
+            await client.hello(**hello)
+            yield client
+
+    @asynccontextmanager
+    async def visit(self, company: str = "demo", **fields: Any) -> AsyncGenerator[ChatClient]:
+        """The same of a new visitor."""
+        token, _ = await self.visitor(company, **fields)
+        async with self.chat(token, **{name: fields[name] for name in fields.keys() & {"locale"}}) as client:
+            yield client
 
     def token(self, role: str, user: str, company: str = "demo", plan: str = "free") -> str:
         """A development token from `nexus token`."""

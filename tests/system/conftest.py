@@ -26,9 +26,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
 @pytest.fixture
 async def visitor(stack: RunningStack) -> AsyncIterator[ChatClient]:
     """A new visitor who has been welcomed."""
-    token, _ = await stack.visitor(locale="en")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.visit(locale="en") as client:
         yield client
 
 

@@ -17,7 +17,6 @@ from agent.scripted_model.server import scripted_model
 from deploy.documents import KEY_LINES, PAGES
 from gateway.testing.http import Http
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 ROOT = Path(__file__).parents[2]
@@ -109,9 +108,7 @@ async def _preferred(http: Http, admin: str) -> None:
 
 
 async def _answered(stack: RunningStack) -> str:
-    token, _ = await stack.visitor("curious", locale="en")
-    async with ChatClient(stack.url, token) as visitor:
-        await visitor.hello(locale="en")
+    async with stack.visit("curious", locale="en") as visitor:
         assert (await visitor.ask("first"))["text"] == "Well: one two three four"
         return visitor.conversation or ""
 

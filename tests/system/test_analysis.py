@@ -21,7 +21,6 @@ import pytest
 from contracts.analysis_report import report_schema
 from gateway.testing.http import Http
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 COMPARE = "Compare IBM and MSFT over the last year"
@@ -253,8 +252,7 @@ async def test_a_customer_asks_in_the_chat_and_gets_the_same_analysis(
     stack: RunningStack, http: Http, text: str, locale: str, said: tuple[str, ...]
 ) -> None:
     token = customer(stack)
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale=locale)
+    async with stack.chat(token, locale=locale) as client:
         answer = await client.ask(text)
     report = await reported(http, token, query=text)
     assert report["summary"] in answer["text"]

@@ -66,8 +66,7 @@ async def test_a_backup_under_load_is_restored_with_every_transcript(tmp_path: P
     conversations: list[str] = []
     try:
         token, _ = await old.visitor(locale="en")
-        async with ChatClient(old.url, token) as visitor:
-            await visitor.hello(locale="en")
+        async with old.chat(token, locale="en") as visitor:
             await visitor.ask(QUESTIONS[0])
             assert visitor.conversation is not None
             conversations.append(visitor.conversation)

@@ -32,9 +32,7 @@ async def test_a_bad_token_closes_4500(stack: RunningStack, token: str) -> None:
     "frame", [b"\x00\x01", "{not json", "[1,2]", '"text"', "x" * 140_000], ids=lambda f: repr(f[:8])
 )
 async def test_a_frame_that_is_no_json_text_or_too_big_closes_4501(stack: RunningStack, frame: str | bytes) -> None:
-    token, _ = await stack.visitor()
-    async with ChatClient(stack.url, token) as client:
-        await client.hello()
+    async with stack.visit() as client:
         await client.send_raw(frame)
         assert await client.wait_closed() == 4501
 
@@ -87,19 +85,16 @@ async def test_a_conversation_of_another_visitor_or_company_is_not_found(
     await visitor.ask("what is IBM trading at?")
     stranger, _ = await stack.visitor()
     await stack.create_company("other")
-    elsewhere = stack.token("commercial", "ana", company="other")
+    elsewhere = stack.mint("commercial", "ana", company="other")
     async with ChatClient(stack.url, stranger) as client:
         await client.send_frame("hello", token=stranger, conversationId=visitor.conversation)
         assert (await client.wait_for("error"))["code"] == "NOT_FOUND"
-    async with ChatClient(stack.url, elsewhere) as agent:
-        await agent.hello()
+    async with stack.chat(elsewhere) as agent:
         await agent.send_frame("conversation.watch", conversationId=visitor.conversation)
         assert (await agent.wait_for("error"))["code"] == "NOT_FOUND"
 
 
 async def test_after_all_of_this_the_service_still_answers(stack: RunningStack) -> None:
-    token, _ = await stack.visitor(locale="en")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.visit(locale="en") as client:
         async with asyncio.timeout(30):
             assert (await client.ask("what does the Pro plan cost?"))["role"] == "assistant"

@@ -33,16 +33,14 @@ async def test_what_carries_no_mark_is_not_shown_and_does_not_keep_the_assistant
 ) -> None:
     token, _ = await stack.visitor(locale="en")
     bus = await connect(NatsSettings(url=stack.facts()["urls"]["nats"]), name="a thief")
-    async with ChatClient(stack.url, token) as visitor:
-        await visitor.hello(locale="en")
+    async with stack.chat(token, locale="en") as visitor:
         await visitor.ask("what is IBM trading at?")
         forged = {await _forge(Publisher(bus), visitor, kind, data) for kind, data in FORGED.items()}
         # Nobody has taken over, nothing is settled, and nothing of it was shown.
         answer = await visitor.ask("what is AAPL trading at?")
         assert len(visitor.messages("visitor")) == len(visitor.messages("assistant")) == 2
         assert len(visitor.messages()) == 4
-        async with ChatClient(stack.url, token) as again:
-            await again.hello(conversationId=visitor.conversation, locale="en")
+        async with stack.chat(token, conversationId=visitor.conversation, locale="en") as again:
             snapshot = await again.wait_for("snapshot")
             assert [m["id"] for m in snapshot["messages"]] == [m["id"] for m in visitor.messages()]
             assert snapshot["messages"][-1]["id"] == answer["id"]

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.chat_client import ChatClient
 from tests.support.own_site import BROKER, own_site
 from tests.support.running_stack import RunningStack
 
@@ -46,15 +45,12 @@ async def test_a_brokers_customer_asks_orders_and_sees_it_and_a_visitor_is_told_
             stack, "company", "set", COMPANY, f"identity.keys={key}", "identity.highestPlan=pro", "responseDelayMs=0"
         )
 
-        visitor, _ = await stack.visitor(COMPANY)
-        async with ChatClient(stack.url, visitor) as chat:
-            await chat.hello(locale="en")
+        async with stack.visit(COMPANY, locale="en") as chat:
             assert "4 USD" in (await chat.ask("What is your commission?"))["text"]
 
         customer, user = await stack.visitor(COMPANY, identity=signed())
         assert user == "ana-7"
-        async with ChatClient(stack.url, customer) as chat:
-            await chat.hello(locale="en")
+        async with stack.chat(customer, locale="en") as chat:
             price = (await chat.ask("What is AAPL trading at?"))["text"]
             assert "AAPL" in price
             assert re.search(r"\d+\.\d\d", price)

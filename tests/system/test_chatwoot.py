@@ -9,7 +9,6 @@ import pytest
 
 from nexus_cli.drill.log_reader import read_log
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.chatwoot import BOT, SECRET, TOKEN, Chatwoot, chatwoot
 from tests.support.running_stack import RunningStack
 
@@ -113,8 +112,7 @@ async def test_a_conversation_of_a_persons_is_theirs_until_it_comes_back(desk: D
     assert await there.send(there.message(2, PRICE)) == 200
     given_back = there.changed(2, "pending")
     await desk.until_log(2, "visitor", "assistant", "owner", "visitor")
-    async with ChatClient(desk.stack.url, desk.stack.mint("commercial", "boss", desk.company)) as watching:
-        await watching.hello()
+    async with desk.stack.chat(desk.stack.mint("commercial", "boss", desk.company)) as watching:
         await watching.send_frame("conversation.watch", conversationId=desk.conversation(2))
         await watching.wait_for("snapshot", lambda f: f["conversationId"] == desk.conversation(2))
         # It is hers until Chatwoot says otherwise; late copies change nothing.

@@ -8,7 +8,6 @@ import aiohttp
 
 from gateway.testing.http import Http
 from tests.support import raw_scan
-from tests.support.chat_client import ChatClient
 from tests.support.own_site import own_site
 from tests.support.running_stack import RunningStack
 
@@ -56,9 +55,7 @@ async def test_a_company_is_made_answers_on_its_own_site_and_is_deleted_with_one
         assert "assistant.name=Lía" in shown
 
         await no_market_over_any_door(stack, http, company)
-        visitor, _ = await stack.visitor(company, locale="en")
-        async with ChatClient(stack.url, visitor) as chat:
-            await chat.hello(locale="en")
+        async with stack.visit(company, locale="en") as chat:
             # It speaks Spanish alone, whoever asks.
             assert "9 a 14" in (await chat.ask("¿Cuál es el horario de consulta?"))["text"]
 
@@ -87,8 +84,7 @@ async def no_market_over_any_door(stack: RunningStack, http: Http, company: str)
     said = completed["choices"][0]["message"]["content"]
     assert "plan" not in said.lower(), said
     assert "IBM" not in said, said
-    async with ChatClient(stack.url, customer) as chat:
-        await chat.hello(locale="es")
+    async with stack.chat(customer, locale="es") as chat:
         for text in ("compra 3 IBM", "muestra mi cartera", "sí, confirma la orden", "What is AAPL trading at?"):
             answer = await chat.ask(text)
             assert not answer["actions"], answer

@@ -13,7 +13,6 @@ from nexus_cli.doctor import bus as bus_looks
 from nexus_cli.target import bus
 from runtime.calls.rpc import RpcClient
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 QUESTIONS = ("what does the Pro plan cost?", "what is IBM trading at?", "what is AAPL trading at?")
@@ -51,8 +50,7 @@ async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_en
     ).start()
     try:
         token, _ = await stack.visitor(locale="en")
-        async with ChatClient(stack.url, token) as visitor:
-            await visitor.hello(locale="en")
+        async with stack.chat(token, locale="en") as visitor:
             for question in QUESTIONS:
                 await visitor.ask(question)
             conversation, seq = visitor.conversation, visitor.seq
@@ -65,8 +63,7 @@ async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_en
             # After a crash there is none that says where the server was: it reads the file.
             file.with_name("index.db").unlink()
         await asyncio.to_thread(stack.start)
-        async with ChatClient(stack.url, token) as visitor:
-            await visitor.hello(conversationId=conversation, locale="en")
+        async with stack.chat(token, conversationId=conversation, locale="en") as visitor:
             snapshot = await visitor.wait_for("snapshot")
             assert [message["id"] for message in snapshot["messages"]] == before
             ack = await visitor.say(QUESTIONS[0])

@@ -12,7 +12,6 @@ from agent.scripted_model.server import scripted_model
 from gateway.testing.http import Http
 from runtime.testing.servers import eventually
 from tests.support import raw_scan
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 COMPANY = "acme"
@@ -45,8 +44,7 @@ async def use_everything(stack: RunningStack, http: Http, user: str, word: str) 
         status, body, _ = await http("POST", f"/v2/tools/{name}", token=token, json={"arguments": arguments})
         assert status == 200, body
 
-    async with ChatClient(stack.url, token) as chat:
-        await chat.hello(locale="en")
+    async with stack.chat(token, locale="en") as chat:
         (action,) = (await chat.ask(f"buy 3 IBM with a limit of 1 dollar, says {word}", SOON))["actions"]
         await chat.send_frame("action.confirm", actionId=action["id"])
         await chat.wait_for("action.updated", deadline=SOON)

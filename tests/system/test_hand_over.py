@@ -84,9 +84,7 @@ async def test_who_asks_for_a_person_in_words_waits_in_the_inbox_and_is_answered
 
 
 async def test_after_the_second_miss_a_person_is_offered_and_a_yes_is_enough(stack: RunningStack) -> None:
-    token, _ = await stack.visitor(locale="en")
-    async with ChatClient(stack.url, token) as visitor:
-        await visitor.hello(locale="en")
+    async with stack.visit(locale="en") as visitor:
         await visitor.ask("what is the name of your founder's dog?")
         answer = await visitor.ask("what is the name of your founder's dog?")
         assert "“yes”" in answer["text"]
@@ -108,9 +106,7 @@ async def test_when_nobody_comes_it_is_said_and_what_was_asked_beside_it_is_answ
     )
 
     async def visit(wish: str) -> str:
-        token, _ = await stack.visitor(COMPANY, locale="en")
-        async with ChatClient(stack.url, token) as visitor:
-            await visitor.hello(locale="en")
+        async with stack.visit(COMPANY, locale="en") as visitor:
             await visitor.say(wish)
             await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "waiting")
             await visitor.wait_for("message.created", lambda f: f["message"].get("code") == "HANDOFF_WAITING")

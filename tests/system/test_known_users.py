@@ -41,8 +41,7 @@ async def test_a_user_whom_the_company_has_signed_chats_as_a_customer_of_that_co
     assert user == "ana-7"
     assert (claims["role"], claims["plan"], claims["company"]) == ("user", "pro", "shop-a")
     assert claims["exp"] <= time.time() + 601
-    async with ChatClient(stack.url, token) as chat:
-        await chat.hello()
+    async with stack.chat(token) as chat:
         await chat.ask("hello, it is me")
         facts = await read_log(stack.facts()["urls"]["nats"], "shop-a", chat.conversation or "")
     assert facts[0].data["role"] == "user"
@@ -94,9 +93,7 @@ async def test_a_user_whom_the_company_has_signed_chats_as_a_customer_of_that_co
             assert ended.value.code == 4500
             async with http.get(f"{stack.url}/v2/memory", headers=memory) as answer:
                 assert answer.status == 401
-            again, _ = await stack.visitor("shop-a", identity=signed("ana-7", "shop-a", NEXT_SECRET))
-            async with ChatClient(stack.url, again) as chat:
-                await chat.hello()
+            async with stack.visit("shop-a", identity=signed("ana-7", "shop-a", NEXT_SECRET)) as chat:
                 await keep_keys()
                 with pytest.raises(ConnectionEndedError) as ended:
                     await chat.wait_for("never")

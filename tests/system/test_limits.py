@@ -343,8 +343,7 @@ async def test_every_door_takes_eight_thousand_characters_and_all_together_twent
     for door, (wanted, word) in FULL.items():
         status, answer = await says(door, "one too many", 20)
         assert (status, word in answer) == (wanted, True), answer[:500]
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.chat(token, locale="en") as client:
         await client.send_frame("message.send", clientMessageId=str(uuid.uuid4()), text="one too many")
         error = await client.wait_for("error")
         assert (error["code"], error["retryable"]) == ("RATE_LIMITED", True)

@@ -19,9 +19,7 @@ async def test_a_message_sent_twice_is_stored_once_and_answered_once(visitor: Ch
 
 
 async def test_a_client_cut_off_in_mid_answer_resumes_with_no_gap_and_no_double(stack: RunningStack) -> None:
-    token, _ = await stack.visitor(locale="en")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.visit(locale="en") as client:
         ack = await client.say("what does the Pro plan cost?")
         await client.wait_for("run.started")
         await client.cut()
@@ -50,9 +48,7 @@ async def test_facts_of_the_time_away_come_once_and_in_order(stack: RunningStack
 
 
 async def test_another_epoch_is_answered_with_a_snapshot_and_no_recovery(stack: RunningStack) -> None:
-    token, _ = await stack.visitor(locale="en")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.visit(locale="en") as client:
         await client.ask("what is IBM trading at?")
         await client.cut()
         client.epoch, mark = "another", len(client.frames)

@@ -2,12 +2,12 @@
 
 import json
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
 import pytest
+import pytest_asyncio
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
@@ -23,18 +23,19 @@ from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 COMPANY = "acme"
 SOON = 60.0
 """Seconds for what comes with one of the next bars, on a busy machine."""
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def model() -> AsyncIterator[ScriptedModel]:
     async with scripted_model() as server:
         yield server
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stack(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel) -> AsyncIterator[RunningStack]:
     """A stack whose market moves on by a session every five seconds, for ten minutes."""
     env = {**model.environment, "NEXUS_SAMPLE_SECONDS_PER_BAR": "5"}
@@ -85,20 +86,13 @@ class Customer:
         return facts
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def customer(stack: RunningStack) -> AsyncIterator[Customer]:
     bus = Client()
     await bus.connect(stack.facts()["urls"]["nats"])
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session:
         yield Customer(stack, Http(stack.url, session), bus)
     await bus.close()
-
-
-@asynccontextmanager
-async def chatting(stack: RunningStack, customer: Customer) -> AsyncGenerator[ChatClient]:
-    async with ChatClient(stack.url, customer.token) as chat:
-        await chat.hello(locale="en")
-        yield chat
 
 
 async def test_an_order_is_asked_for_confirmed_filled_and_accounted_for(
@@ -108,7 +102,7 @@ async def test_an_order_is_asked_for_confirmed_filled_and_accounted_for(
     asking = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
     model.say(Rule(match="buy", replies=[asking]), default=ScriptedReply(text="Shall I buy 3 IBM for you?"))
     fills = await customer.facts("order.filled.v1")
-    async with chatting(stack, customer) as chat:
+    async with stack.chat(customer.token, locale="en") as chat:
         answer = await chat.ask("buy 3 IBM", SOON)
         (action,) = answer["actions"]
         assert (action["state"], action["summary"]) == ("pending", "Buy 3 IBM at market (paper)")
@@ -159,12 +153,12 @@ async def test_an_alert_fires_once_and_reaches_a_chat_that_is_opened_later(
     async def nothing_untold() -> bool:
         return not (await customer.rpc.call(ALERTS_UNTOLD, customer.who, deadline=5)).alerts
 
-    async with chatting(stack, customer) as chat:
+    async with stack.chat(customer.token, locale="en") as chat:
         told = (await chat.wait_for("alert.triggered", deadline=SOON))["alert"]
         assert (told["id"], told["symbol"], told["message"]) == (made["alert_id"], "IBM", "IBM moves")
         assert chat.frames[0]["type"] == "welcome"
         await eventually(nothing_untold, SOON)
-    async with chatting(stack, customer) as chat:
+    async with stack.chat(customer.token, locale="en") as chat:
         second = await customer.data("create_alert", symbol="IBM", condition=">=", price=2)
         live = (await chat.wait_for("alert.triggered", deadline=SOON))["alert"]
         assert live["id"] == second["alert_id"], "what was told is not told again"

@@ -7,8 +7,7 @@ from tests.support.running_stack import RunningStack
 async def test_a_human_agent_watches_takes_over_writes_and_returns(stack: RunningStack, visitor: ChatClient) -> None:
     ack = await visitor.say("what is IBM trading at?")
     await visitor.answer_after(ack["seq"])
-    async with ChatClient(stack.url, stack.token("commercial", "ana")) as ana:
-        await ana.hello()
+    async with stack.chat(stack.token("commercial", "ana")) as ana:
         await ana.send_frame("conversation.watch", conversationId=visitor.conversation)
         await ana.wait_for("snapshot", lambda f: f["conversationId"] == visitor.conversation)
         await ana.send_frame("owner.take", conversationId=visitor.conversation)
@@ -36,8 +35,7 @@ async def test_a_message_that_nobody_answered_is_answered_when_the_ai_gets_it_ba
     stack: RunningStack, visitor: ChatClient
 ) -> None:
     await visitor.ask("what is IBM trading at?")
-    async with ChatClient(stack.url, stack.token("commercial", "ana")) as ana:
-        await ana.hello()
+    async with stack.chat(stack.mint("commercial", "ana")) as ana:
         await ana.send_frame("conversation.watch", conversationId=visitor.conversation)
         await ana.send_frame("owner.take", conversationId=visitor.conversation)
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "human")
@@ -50,8 +48,7 @@ async def test_a_message_that_nobody_answered_is_answered_when_the_ai_gets_it_ba
 
 async def test_typing_of_one_is_seen_by_the_other(stack: RunningStack, visitor: ChatClient) -> None:
     await visitor.say("hello")
-    async with ChatClient(stack.url, stack.token("commercial", "ana")) as ana:
-        await ana.hello()
+    async with stack.chat(stack.mint("commercial", "ana")) as ana:
         await ana.send_frame("conversation.watch", conversationId=visitor.conversation)
         await ana.wait_for("snapshot", lambda f: f["conversationId"] == visitor.conversation)
         await visitor.send_frame("typing")

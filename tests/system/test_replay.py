@@ -6,7 +6,6 @@ from typing import Any
 
 from nexus_cli.evaluation.cases import read_cases
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 QUESTIONS = ("What is AAPL trading at?", "Explain the RSI", "Buy 2 shares of IBM", "yes", "and what about MSFT?")
@@ -16,8 +15,7 @@ async def test_a_conversation_comes_out_the_same_with_the_same_model_and_setting
     stack: RunningStack, tmp_path: Path
 ) -> None:
     page = tmp_path / "replay.html"
-    async with ChatClient(stack.url, stack.mint("user", "replayed", plan="pro")) as customer:
-        await customer.hello(locale="en")
+    async with stack.chat(stack.mint("user", "replayed", plan="pro"), locale="en") as customer:
         for question in QUESTIONS:
             await customer.ask(question)
 

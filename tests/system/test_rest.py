@@ -5,7 +5,6 @@ from typing import Any
 
 from gateway.testing.http import Http
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 
@@ -14,9 +13,7 @@ async def test_an_admin_sets_the_company_up_and_sees_what_it_used(
 ) -> None:
     admin = stack.mint("admin", "root", company)
     path = f"/v2/llm/config/{company}"
-    token, _ = await stack.visitor(company, locale="en")
-    async with ChatClient(stack.url, token) as visitor:
-        await visitor.hello(locale="en")
+    async with stack.visit(company, locale="en") as visitor:
         await visitor.ask("what can you do?")
 
         ana = stack.mint("commercial", "ana", company)
@@ -52,8 +49,7 @@ async def test_a_customer_reads_corrects_takes_along_and_deletes_what_is_kept(
     stack: RunningStack, http: Http, company: str
 ) -> None:
     customer = stack.mint("user", f"u-{uuid.uuid4().hex}", company, plan="pro")
-    async with ChatClient(stack.url, customer) as client:
-        await client.hello(locale="en")
+    async with stack.chat(customer, locale="en") as client:
         await client.ask("what is IBM trading at?")
         conversation = client.conversation
     status, body, _ = await http("PATCH", "/v2/memory", token=customer, json={"userNotes": ["no leverage"]})

@@ -103,8 +103,7 @@ async def _story(stack: RunningStack, http: Http, seen: list[str]) -> list[str]:
     visitor, _ = await stack.visitor(COMPANY, locale="en")
     _, made, _ = await http("POST", "/v2/principals", token=service, json={})
     for token, texts in ((visitor, ["a quote, please", "refused"]), (known, ["hello", "a quote, please"])):
-        async with ChatClient(stack.url, token) as chat:
-            await chat.hello(locale="en")
+        async with stack.chat(token, locale="en") as chat:
             for text in texts:
                 await chat.ask(text, 40)
             seen.append(json.dumps(chat.frames))

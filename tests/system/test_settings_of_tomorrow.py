@@ -12,7 +12,6 @@ from gateway.testing.http import Http
 from nexus_cli.drill.log_reader import read_log
 from runtime.settings import MongoSettings
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 
@@ -42,9 +41,7 @@ async def test_settings_with_unknown_fields_and_words_are_served_changed_and_the
         assert (body["preferredProvider"], body["budget"]["dailyTokens"]) == ("provider-of-tomorrow", 1_000_000)
 
         # An agent that cannot read the provider's name answers all the same, with what it has.
-        token, _ = await stack.visitor(company, locale="en")
-        async with ChatClient(stack.url, token) as visitor:
-            await visitor.hello(locale="en")
+        async with stack.visit(company, locale="en") as visitor:
             assert (await visitor.ask("what can you do?"))["role"] == "assistant"
 
             off = {"aiAutoResponseEnabled": False}

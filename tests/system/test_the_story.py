@@ -36,9 +36,7 @@ async def test_a_price_comes_with_its_date_and_source(visitor: ChatClient) -> No
 
 
 async def test_a_question_in_spanish_gets_a_spanish_answer(stack: RunningStack) -> None:
-    token, _ = await stack.visitor(locale="es")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="es")
+    async with stack.visit(locale="es") as client:
         answer = await client.ask("¿Cuánto cuesta el plan Pro?")
         assert "29" in answer["text"]
         assert any(word in answer["text"].lower() for word in ("plan", "mes", "cuesta"))
@@ -74,8 +72,7 @@ async def test_every_socket_of_a_conversation_sees_the_same_log(stack: RunningSt
 
 async def test_a_conversation_is_there_again_after_a_reload(stack: RunningStack) -> None:
     token, _ = await stack.visitor(locale="en")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.chat(token, locale="en") as client:
         answer = await client.ask("what does the Pro plan cost?")
     async with ChatClient(stack.url, token) as reloaded:
         welcome = await reloaded.hello(conversationId=client.conversation)

@@ -26,8 +26,7 @@ async def traced(stack: RunningStack, customer: ChatClient) -> list[dict[str, An
 
 
 async def test_a_turn_can_be_followed_through_all_five_services(stack: RunningStack) -> None:
-    async with ChatClient(stack.url, stack.mint("user", "traced", plan="pro")) as customer:
-        await customer.hello(locale="en")
+    async with stack.chat(stack.mint("user", "traced", plan="pro"), locale="en") as customer:
         end = time.monotonic() + 60
         spans = await traced(stack, customer)
         # The market's calendar loads beside the start: until then a prompt goes without it, and its span says so.

@@ -12,7 +12,6 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from runtime.testing.servers import eventually
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 SERVICES = {"gateway", "agent", "tool-executor", "market-adapter", "memory"}
@@ -95,8 +94,7 @@ def lines(stack: RunningStack) -> Iterator[dict[str, Any]]:
 
 
 async def test_a_turns_lines_are_found_in_every_service_by_its_id(talkative: RunningStack) -> None:
-    async with ChatClient(talkative.url, talkative.mint("user", "logged", plan="pro")) as customer:
-        await customer.hello(locale="en")
+    async with talkative.chat(talkative.mint("user", "logged", plan="pro"), locale="en") as customer:
         answers = [await customer.ask(f"What is {symbol} trading at?") for symbol in ("AAPL", "MSFT")]
         for answer in answers:
             turn = answer["turnId"]
@@ -123,8 +121,7 @@ async def test_a_turns_lines_are_found_in_every_service_by_its_id(talkative: Run
 
 
 async def test_a_collector_gets_every_turn_as_one_trace(talkative: RunningStack, collector: Collector) -> None:
-    async with ChatClient(talkative.url, talkative.mint("user", "traced", plan="pro")) as customer:
-        await customer.hello(locale="en")
+    async with talkative.chat(talkative.mint("user", "traced", plan="pro"), locale="en") as customer:
         answers = [await customer.ask(f"What is {symbol} trading at?") for symbol in ("AAPL", "MSFT")]
 
     def whole(turn: str) -> list[Exported]:

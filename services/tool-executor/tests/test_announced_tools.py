@@ -244,8 +244,7 @@ async def test_arguments_that_the_service_refuses_are_told_field_by_field(
         await weather.serve()
         await weather.announce(declared())
         await eventually(lambda: executor.offers.find("forecast", "demo"))
-        error = (await ToolRequester(nats_client).call("forecast", {"city": "Atlantis"})).result.error
-        assert error is not None
+        error = await ToolRequester(nats_client).failure("forecast", {"city": "Atlantis"})
         assert error.code == ToolCode.VALIDATION_ERROR
         assert [(one.field, one.message) for one in error.fields or ()] == [("city", "lies under the sea")]
 

@@ -25,6 +25,7 @@ from tool_executor.testing.harness import (
     Memory,
     Someone,
     ToolRequester,
+    asking,
     listen,
     running_executor,
     settings_of,
@@ -45,29 +46,27 @@ PRICE = {
 }
 
 
-async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Client, valkey_server: ValkeyServer):
-    async with running_executor(nats_client, valkey_server.url):
-        facts = await listen(nats_client, "tools.call.completed.v1.>")
-        completed = await ToolRequester(nats_client).call("calculate_risk_reward", RISK, call_id="call-1")
-        assert completed.result.success
-        assert completed.result.data == {
-            "side": "long",
-            "risk": 5,
-            "reward": 15,
-            "ratio": 3,
-            "break_even_win_rate": 0.25,
-        }
-        assert completed.result.metadata.cached is False
-        fact = await facts.next_msg(timeout=40)
-        assert fact.subject == "tools.call.completed.v1.demo.user-1"
-        assert CloudEvent[ToolCallCompleted].model_validate_json(fact.data).data == completed
-        assert json.loads(fact.data)["data"]["result"]["metadata"].keys() == {"executionTime", "cached"}
+async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Client, asker: ToolRequester):
+    facts = await listen(nats_client, "tools.call.completed.v1.>")
+    completed = await asker.call("calculate_risk_reward", RISK, call_id="call-1")
+    assert completed.result.success
+    assert completed.result.data == {
+        "side": "long",
+        "risk": 5,
+        "reward": 15,
+        "ratio": 3,
+        "break_even_win_rate": 0.25,
+    }
+    assert completed.result.metadata.cached is False
+    fact = await facts.next_msg(timeout=40)
+    assert fact.subject == "tools.call.completed.v1.demo.user-1"
+    assert CloudEvent[ToolCallCompleted].model_validate_json(fact.data).data == completed
+    assert json.loads(fact.data)["data"]["result"]["metadata"].keys() == {"executionTime", "cached"}
 
 
 async def test_a_call_without_a_valid_principal_is_refused(nats_client: Client, valkey_server: ValkeyServer):
     counting = CountingHandler()
-    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("count", counting),)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool_named("count", counting),)) as asker:
         nobody = await asker.call("count", {}, anonymous=True)
         forged = await asker.call("count", {}, Someone(sub="a/b"))
         for completed in (nobody, forged):
@@ -76,63 +75,51 @@ async def test_a_call_without_a_valid_principal_is_refused(nats_client: Client, 
         assert counting.runs == 0
 
 
-async def test_a_principal_of_one_conversation_is_good_for_that_one_alone(
-    nats_client: Client, valkey_server: ValkeyServer
-):
-    async with running_executor(nats_client, valkey_server.url):
-        asker = ToolRequester(nats_client)
-        bound = Someone(conversation="c1")
-        own = await asker.call("calculate_risk_reward", RISK, bound, conversation="c1")
-        assert own.result.success
-        assert own.conversation_id == "c1"
-        other = await asker.call("calculate_risk_reward", RISK, bound, conversation="c2")
-        assert other.result.error is not None
-        assert other.result.error.code == ToolCode.UNAUTHORIZED
+async def test_a_principal_of_one_conversation_is_good_for_that_one_alone(asker: ToolRequester):
+    bound = Someone(conversation="c1")
+    own = await asker.call("calculate_risk_reward", RISK, bound, conversation="c1")
+    assert own.result.success
+    assert own.conversation_id == "c1"
+    other = await asker.call("calculate_risk_reward", RISK, bound, conversation="c2")
+    assert other.result.error is not None
+    assert other.result.error.code == ToolCode.UNAUTHORIZED
 
 
 async def test_a_tool_that_nobody_declared_is_not_found_and_the_id_stays_free(
-    nats_client: Client, valkey_server: ValkeyServer
+    nats_client: Client, asker: ToolRequester
 ):
     await Memory().serve(nats_client)  # a name that is nobody's may be a tool of the company's own
-    async with running_executor(nats_client, valkey_server.url):
-        asker = ToolRequester(nats_client)
-        missing = await asker.call("no_such_tool", RISK, call_id="again")
-        assert missing.result.error is not None
-        assert missing.result.error.code == ToolCode.TOOL_NOT_FOUND
-        found = await asker.call("calculate_risk_reward", RISK, call_id="again", attempt=2)
-        assert found.result.success
+    missing = await asker.call("no_such_tool", RISK, call_id="again")
+    assert missing.result.error is not None
+    assert missing.result.error.code == ToolCode.TOOL_NOT_FOUND
+    found = await asker.call("calculate_risk_reward", RISK, call_id="again", attempt=2)
+    assert found.result.success
 
 
 async def test_visitors_get_what_their_company_lists_and_nothing_else(nats_client: Client, valkey_server: ValkeyServer):
     memory = Memory({"demo": ToolConfig(enabled_tools=["calculate_risk_reward", "paid"])})
     await memory.serve(nats_client)
     paid = tool_named("paid", CountingHandler(), required_plan="pro")
-    async with running_executor(nats_client, valkey_server.url, tools=(paid,)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(paid,)) as asker:
         assert (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
         for name in ("calculate_position_size", "get_price", "paid", "fetch_page"):
-            error = (await asker.call(name, {}, VISITOR)).result.error
-            assert error is not None
+            error = await asker.failure(name, {}, VISITOR)
             assert error.code == ToolCode.TOOL_NOT_FOUND, name
         assert memory.asked == 1
 
 
-async def test_a_change_of_the_settings_takes_effect_with_the_next_call(
-    nats_client: Client, valkey_server: ValkeyServer
-):
+async def test_a_change_of_the_settings_takes_effect_with_the_next_call(nats_client: Client, asker: ToolRequester):
     memory = Memory({"demo": ToolConfig(enabled_tools=["calculate_risk_reward"])})
     await memory.serve(nats_client)
-    async with running_executor(nats_client, valkey_server.url):
-        asker = ToolRequester(nats_client)
-        assert (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
-        changed = CompanyConfigChanged(**settings_of("demo", ToolConfig(), version=2).model_dump())
-        event = CloudEvent[CompanyConfigChanged](source="/test", type="company.config.changed.v1", data=changed)
-        await Publisher(nats_client).append("company.config.changed.v1.demo.-", event, stream="FACTS", msg_id="c2")
+    assert (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
+    changed = CompanyConfigChanged(**settings_of("demo", ToolConfig(), version=2).model_dump())
+    event = CloudEvent[CompanyConfigChanged](source="/test", type="company.config.changed.v1", data=changed)
+    await Publisher(nats_client).append("company.config.changed.v1.demo.-", event, stream="FACTS", msg_id="c2")
 
-        async def refused() -> bool:
-            return not (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
+    async def refused() -> bool:
+        return not (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
 
-        assert await eventually(refused)
+    assert await eventually(refused)
 
 
 @pytest.mark.parametrize(
@@ -150,30 +137,25 @@ async def test_a_plan_that_does_not_suffice_is_told_what_would(
 ):
     counting = CountingHandler()
     paid = tool_named("paid", counting, required_plan=needed)
-    async with running_executor(nats_client, valkey_server.url, tools=(paid,)):
-        error = (await ToolRequester(nats_client).call("paid", {}, Someone(plan=plan, language=language))).result.error
-        assert error is not None
+    async with asking(nats_client, valkey_server.url, tools=(paid,)) as asker:
+        error = await asker.failure("paid", {}, Someone(plan=plan, language=language))
         assert (error.code, error.required_plan) == (ToolCode.PLAN_REQUIRED, needed)
         assert says in error.message
         assert counting.runs == 0
 
 
-async def test_wrong_arguments_are_told_field_by_field(nats_client: Client, valkey_server: ValkeyServer):
-    async with running_executor(nats_client, valkey_server.url):
-        asker = ToolRequester(nats_client)
-        error = (await asker.call("calculate_risk_reward", {"entry_price": "x", "bogus": 1})).result.error
-        assert error is not None
-        assert error.code == ToolCode.VALIDATION_ERROR
-        assert {problem.field for problem in error.fields or []} == {
-            "entry_price",
-            "bogus",
-            "stop_loss_price",
-            "take_profit_price",
-        }
-        error = (await asker.call("calculate_risk_reward", RISK | {"take_profit_price": 90})).result.error
-        assert error is not None
-        assert error.code == ToolCode.VALIDATION_ERROR
-        assert [problem.field for problem in error.fields or []] == ["take_profit_price"]
+async def test_wrong_arguments_are_told_field_by_field(asker: ToolRequester):
+    error = await asker.failure("calculate_risk_reward", {"entry_price": "x", "bogus": 1})
+    assert error.code == ToolCode.VALIDATION_ERROR
+    assert {problem.field for problem in error.fields or []} == {
+        "entry_price",
+        "bogus",
+        "stop_loss_price",
+        "take_profit_price",
+    }
+    error = await asker.failure("calculate_risk_reward", RISK | {"take_profit_price": 90})
+    assert error.code == ToolCode.VALIDATION_ERROR
+    assert [problem.field for problem in error.fields or []] == ["take_profit_price"]
 
 
 @pytest.mark.parametrize(
@@ -205,15 +187,12 @@ async def test_wrong_arguments_are_told_field_by_field(nats_client: Client, valk
     ],
 )
 async def test_what_is_wrong_with_an_argument_is_said_in_the_callers_language(
-    nats_client: Client, valkey_server: ValkeyServer, tool: str, arguments: dict[str, Any], field: str, es: str, en: str
+    asker: ToolRequester, tool: str, arguments: dict[str, Any], field: str, es: str, en: str
 ):
-    async with running_executor(nats_client, valkey_server.url):
-        asker = ToolRequester(nats_client)
-        for language, message in (("es", es), ("en", en)):
-            error = (await asker.call(tool, arguments, Someone(plan="pro", language=language))).result.error
-            assert error is not None
-            assert [(one.field, one.message) for one in error.fields or []] == [(field, message)]
-            assert f"{field}: {message}" in error.message
+    for language, message in (("es", es), ("en", en)):
+        error = await asker.failure(tool, arguments, Someone(plan="pro", language=language))
+        assert [(one.field, one.message) for one in error.fields or []] == [(field, message)]
+        assert f"{field}: {message}" in error.message
 
 
 async def test_secrets_in_the_arguments_are_not_in_the_fact(nats_client: Client, valkey_server: ValkeyServer):
@@ -223,9 +202,9 @@ async def test_secrets_in_the_arguments_are_not_in_the_fact(nats_client: Client,
         "properties": {"api_key": {}, "text": {}},
     }
     tool = tool_named("echo", CountingHandler(), input_schema=schema)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
         secret = "gsk_" + "a" * 40
-        completed = await ToolRequester(nats_client).call("echo", {"api_key": "hunter2", "text": f"use {secret} now"})
+        completed = await asker.call("echo", {"api_key": "hunter2", "text": f"use {secret} now"})
         assert completed.result.success
         assert completed.arguments == {"api_key": "***", "text": "use *** now"}
 
@@ -236,8 +215,7 @@ async def test_a_handler_that_takes_too_long_is_a_timeout(nats_client: Client, v
         return {}
 
     tool = tool_named("endless", endless, time_limit=0.1)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
         for error in (
             (await asker.call("endless", {})).result.error,
             (await asker.call("calculate_risk_reward", RISK, seconds=-5)).result.error,
@@ -250,9 +228,8 @@ async def test_what_a_handler_raises_is_an_error_with_a_reason(nats_client: Clie
     async def broken(arguments: Arguments, context: CallContext) -> Data:
         raise KeyError("a secret detail")
 
-    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("broken", broken),)):
-        error = (await ToolRequester(nats_client).call("broken", {})).result.error
-        assert error is not None
+    async with asking(nats_client, valkey_server.url, tools=(tool_named("broken", broken),)) as asker:
+        error = await asker.failure("broken", {})
         assert (error.code, error.reason) == (ToolCode.EXECUTION_ERROR, "internal")
         assert "secret" not in error.message
 
@@ -264,15 +241,14 @@ async def test_output_that_does_not_fit_its_schema_is_tried_once_more_unless_it_
     counting = CountingHandler()
     schema = ANYTHING | {"required": ["price"]}
     tool = tool_named("wrong", counting, output_schema=schema, side_effects=side_effects)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        error = (await ToolRequester(nats_client).call("wrong", {})).result.error
-        assert error is not None
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
+        error = await asker.failure("wrong", {})
         assert error.code == ToolCode.INVALID_OUTPUT
         assert counting.runs == tries
 
 
 async def test_memory_is_told_what_the_user_wrote_where_no_conversation_keeps_it(
-    nats_client: Client, valkey_server: ValkeyServer
+    nats_client: Client, asker: ToolRequester
 ):
     asked: list[ToolServiceRequest] = []
 
@@ -282,16 +258,14 @@ async def test_memory_is_told_what_the_user_wrote_where_no_conversation_keeps_it
             result={"facts": [], "ended": [], "undo": [], "source": "memory", "as_of": "2026-01-05T15:00:00Z"}
         )
 
-    async with running_executor(nats_client, valkey_server.url):
-        await RpcServer(nats_client).serve(tool_service("remember", "memory"), remember)
-        asker = ToolRequester(nats_client)
-        told = await asker.call("remember", {"fact": "I am vegan"}, category="memory", said=["I am vegan", "thanks"])
-        assert told.result.success
-        assert asked[0].caller.said == ["I am vegan", "thanks"]
+    await RpcServer(nats_client).serve(tool_service("remember", "memory"), remember)
+    told = await asker.call("remember", {"fact": "I am vegan"}, category="memory", said=["I am vegan", "thanks"])
+    assert told.result.success
+    assert asked[0].caller.said == ["I am vegan", "thanks"]
 
 
 async def test_a_price_comes_from_the_service_that_serves_it_and_its_spellings_share_it(
-    nats_client: Client, valkey_server: ValkeyServer
+    nats_client: Client, asker: ToolRequester
 ):
     asked: list[ToolServiceRequest] = []
 
@@ -299,21 +273,19 @@ async def test_a_price_comes_from_the_service_that_serves_it_and_its_spellings_s
         asked.append(request)
         return ToolServiceData(result=PRICE)
 
-    async with running_executor(nats_client, valkey_server.url):
-        server = RpcServer(nats_client)
-        await server.serve(tool_service("get_price", "market-adapter"), get_price)
-        asker = ToolRequester(nats_client)
-        first = await asker.call("get_price", {"symbol": "aapl"}, category="market")
-        assert first.result.data == PRICE
-        assert asked[0].arguments == {"symbol": "AAPL"}
-        assert (asked[0].caller.user_id, asked[0].caller.plan) == ("user-1", "free")
-        second = await asker.call("get_price", {"symbol": " $AAPL "}, Someone(sub="user-2"), category="market")
-        assert second.result.data == PRICE
-        assert second.result.metadata.cached is True
-        assert len(asked) == 1
+    server = RpcServer(nats_client)
+    await server.serve(tool_service("get_price", "market-adapter"), get_price)
+    first = await asker.call("get_price", {"symbol": "aapl"}, category="market")
+    assert first.result.data == PRICE
+    assert asked[0].arguments == {"symbol": "AAPL"}
+    assert (asked[0].caller.user_id, asked[0].caller.plan) == ("user-1", "free")
+    second = await asker.call("get_price", {"symbol": " $AAPL "}, Someone(sub="user-2"), category="market")
+    assert second.result.data == PRICE
+    assert second.result.metadata.cached is True
+    assert len(asked) == 1
 
 
-async def test_a_service_that_died_over_a_look_up_is_asked_once_more(nats_client: Client, valkey_server: ValkeyServer):
+async def test_a_service_that_died_over_a_look_up_is_asked_once_more(nats_client: Client, asker: ToolRequester):
     method = tool_service("get_price", "market-adapter")
     died = await nats_client.subscribe(method.subject, queue=method.queue or "")  # pyright: ignore[reportUnknownMemberType]
 
@@ -326,39 +298,30 @@ async def test_a_service_that_died_over_a_look_up_is_asked_once_more(nats_client
         await RpcServer(nats_client).serve(method, get_price)
 
     await Memory({"demo": ToolConfig()}).serve(nats_client)
-    async with running_executor(nats_client, valkey_server.url):
-        asker = ToolRequester(nats_client)
-        told, _ = await asyncio.gather(asker.call("get_price", {"symbol": "AAPL"}, seconds=2.0), restarted())
-        assert told.result.data == PRICE
+    told, _ = await asyncio.gather(asker.call("get_price", {"symbol": "AAPL"}, seconds=2.0), restarted())
+    assert told.result.data == PRICE
 
 
-async def test_what_the_serving_service_cannot_answer_keeps_its_reason(
-    nats_client: Client, valkey_server: ValkeyServer
-):
+async def test_what_the_serving_service_cannot_answer_keeps_its_reason(nats_client: Client, asker: ToolRequester):
     async def get_price(request: ToolServiceRequest) -> ToolServiceData:
         raise RpcError(ErrorCode.NOT_FOUND, "TSLA is not in the sample data", reason="not_in_sample")
 
-    async with running_executor(nats_client, valkey_server.url):
-        await RpcServer(nats_client).serve(tool_service("get_price", "market-adapter"), get_price)
-        error = (await ToolRequester(nats_client).call("get_price", {"symbol": "TSLA"})).result.error
-        assert error is not None
-        assert (error.code, error.reason) == (ToolCode.EXECUTION_ERROR, "not_in_sample")
+    await RpcServer(nats_client).serve(tool_service("get_price", "market-adapter"), get_price)
+    error = await asker.failure("get_price", {"symbol": "TSLA"})
+    assert (error.code, error.reason) == (ToolCode.EXECUTION_ERROR, "not_in_sample")
 
 
 async def test_a_tool_that_nobody_serves_is_unavailable_and_may_be_asked_again(
-    nats_client: Client, valkey_server: ValkeyServer
+    nats_client: Client, asker: ToolRequester
 ):
     async def get_price(request: ToolServiceRequest) -> ToolServiceData:
         return ToolServiceData(result=PRICE)
 
     await Memory({"demo": ToolConfig()}).serve(nats_client)
-    async with running_executor(nats_client, valkey_server.url):
-        asker = ToolRequester(nats_client)
-        error = (await asker.call("get_price", {"symbol": "AAPL"}, call_id="p", seconds=1.0)).result.error
-        assert error is not None
-        assert error.code == ToolCode.UNAVAILABLE
-        await RpcServer(nats_client).serve(tool_service("get_price", "market-adapter"), get_price)
-        assert (await asker.call("get_price", {"symbol": "AAPL"}, call_id="p", attempt=2)).result.success
+    error = await asker.failure("get_price", {"symbol": "AAPL"}, call_id="p", seconds=1.0)
+    assert error.code == ToolCode.UNAVAILABLE
+    await RpcServer(nats_client).serve(tool_service("get_price", "market-adapter"), get_price)
+    assert (await asker.call("get_price", {"symbol": "AAPL"}, call_id="p", attempt=2)).result.success
 
 
 async def test_the_catalogue_shows_each_caller_their_own_tools(nats_client: Client, valkey_server: ValkeyServer):

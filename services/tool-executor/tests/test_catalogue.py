@@ -12,6 +12,7 @@ from tool_executor.catalogue.registry import Registry, build_registry
 from tool_executor.catalogue.trading import price_problems
 from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category, Schema
 from tool_executor.domain.defaults import with_defaults
+from tool_executor.texts import TEXTS
 
 TABLE = """
 market.get_price get_price market free 60 symbol
@@ -172,7 +173,10 @@ async def test_a_limit_is_at_most_what_the_table_says(registry: Registry):
 
 
 async def test_nothing_else_is_declared(registry: Registry):
-    assert [entry.tool.name for entry in registry] == [row[1] for row in ROWS]
+    names = [row[1] for row in ROWS]
+    assert [entry.tool.name for entry in registry] == names
+    texts = {f"{name}.{kind}" for name in names for kind in ("description", "label")}
+    assert TEXTS.section("tools").keys() == texts
 
 
 async def test_what_changes_something_is_never_kept_and_can_be_looked_up_after_a_crash(registry: Registry):

@@ -15,11 +15,11 @@ from runtime.bus.connection import subscribe
 from runtime.calls.deadlines import serve_for
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.companies import CHANGES, CompanyCache
-from runtime.testing.servers import ValkeyServer, eventually
+from runtime.testing.servers import eventually
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.plans import CompanyTools
-from tool_executor.testing.harness import Memory, Someone, ToolRequester, running_executor, settings_of
+from tool_executor.testing.harness import Memory, Someone, ToolRequester, settings_of
 
 NONE = ToolConfig()
 SOME = ToolConfig(enabled_tools=["get_price"])
@@ -122,17 +122,14 @@ async def test_after_a_reconnect_what_is_known_is_confirmed_and_counts_while_mem
     assert (await companies.tools_of("demo")).enabled_tools == frozenset()
 
 
-async def test_what_cannot_be_asked_is_said_and_not_guessed(nats_client: Client, valkey_server: ValkeyServer):
+async def test_what_cannot_be_asked_is_said_and_not_guessed(nats_client: Client, asker: ToolRequester):
     companies, _ = await listening(nats_client)
     with pytest.raises(ToolUnavailableError):
         await companies.tools_of("demo")
-    async with running_executor(nats_client, valkey_server.url):
-        asker = ToolRequester(nats_client)
-        visitor = Someone(role="visitor")
-        risk = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
-        error = (await asker.call("calculate_risk_reward", risk, visitor, call_id="v")).result.error
-        assert error is not None
-        assert error.code == ToolCode.UNAVAILABLE
-        assert (await asker.call("calculate_risk_reward", risk, Someone())).result.success
-        await Memory({"demo": OTHER}).serve(nats_client)
-        assert (await asker.call("calculate_risk_reward", risk, visitor, call_id="v", attempt=2)).result.success
+    visitor = Someone(role="visitor")
+    risk = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
+    error = await asker.failure("calculate_risk_reward", risk, visitor, call_id="v")
+    assert error.code == ToolCode.UNAVAILABLE
+    assert (await asker.call("calculate_risk_reward", risk, Someone())).result.success
+    await Memory({"demo": OTHER}).serve(nats_client)
+    assert (await asker.call("calculate_risk_reward", risk, visitor, call_id="v", attempt=2)).result.success

@@ -13,10 +13,9 @@ from runtime.testing.servers import ValkeyServer
 from tool_executor.extraction.formats import DOCX
 from tool_executor.extraction.testing import docx_of, pdf_of
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing.harness import PageHandler, Served, html_page, running_executor, serving
+from tool_executor.testing.harness import PageHandler, Served, answering, html_page, running_executor
 from tool_executor.testing.sites import (
     SiteMemory,
-    answering,
     asked_for,
     counted,
     left_of,
@@ -29,16 +28,10 @@ from tool_executor.testing.sites import (
 
 
 @pytest.fixture
-async def served() -> AsyncGenerator[Served]:
-    async with serving() as site:
-        yield site
-
-
-@pytest.fixture
 async def memory(
-    served: Served, nats_client: Client, valkey_server: ValkeyServer, nats_streams: object
+    served: Served, nats_client: Client, valkey_server: ValkeyServer, nats_streams: object, short_pauses: None
 ) -> AsyncGenerator[SiteMemory]:
-    del nats_streams
+    del nats_streams, short_pauses
     async with reading(nats_client, valkey_server.url, served) as memory:
         yield memory
 

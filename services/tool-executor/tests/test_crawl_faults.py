@@ -1,22 +1,21 @@
 """Executors that are killed and stand still in the middle of a run, and stores that go away: nothing lost, nothing
 doubled."""
 
-import contextlib
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 from nats.aio.client import Client
 
 from contracts.knowledge import Left
-from runtime.testing.servers import NatsServer, ValkeyServer, eventually
+from runtime.testing.servers import NatsServer, ValkeyServer
 from tool_executor.adapters.crawl_state import CrawlState
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing.harness import Served, running_executor, serving
+from tool_executor.testing.harness import Served, executor_processes, running_executor, serving
 from tool_executor.testing.sites import SiteMemory, asked_for, counted, made_site, remembering, wait_for_pages
 
 PAGES = 60
@@ -35,34 +34,10 @@ async def memory(served: Served, nats_client: Client) -> AsyncGenerator[SiteMemo
         yield memory
 
 
-@contextlib.asynccontextmanager
-async def executors(
+def executors(
     nats: NatsServer, valkey: ValkeyServer, tmp: Path, count: int, rate: int = 30
-) -> AsyncGenerator[list[subprocess.Popen[bytes]]]:
-    """Processes of their own, when they are ready; they are gone afterwards, paused ones too."""
-    for number in range(count):
-        (tmp / str(number)).unlink(missing_ok=True)
-    started = [
-        subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "tool_executor.testing.crawler",
-                nats.url,
-                valkey.url,
-                str(tmp / str(number)),
-                str(rate),
-            ]
-        )
-        for number in range(count)
-    ]
-    try:
-        await eventually(lambda: all((tmp / str(number)).exists() for number in range(count)), 60)
-        yield started
-    finally:
-        for process in started:
-            process.kill()
-            process.wait(timeout=30)
+) -> AbstractAsyncContextManager[list[subprocess.Popen[bytes]]]:
+    return executor_processes("crawler", nats.url, valkey.url, tmp, count, rate)
 
 
 def check(memory: SiteMemory, served: Served, *, at_most: int) -> None:
@@ -133,17 +108,6 @@ async def test_redis_goes_away_in_the_middle_and_the_run_goes_on(
         ended = await memory.ended(run)
     assert ended.state == "finished"
     assert len(memory.said()) == PAGES
-
-
-async def test_all_of_300_pages_are_read_within_a_minute(
-    served: Served, memory: SiteMemory, nats_client: Client, valkey_server: ValkeyServer
-):
-    made_site(served, 300)
-    settings = ExecutorSettings(crawl_own_per_second=10_000)
-    async with running_executor(nats_client, valkey_server.url, loopback=True, settings=settings):
-        run = await memory.read(deadline=60)
-    assert counted(run) == (300, 300, 0, 0, 0)
-    assert set(asked_for(served).values()) == {1}
 
 
 async def test_two_executors_share_one_run(

@@ -12,21 +12,15 @@ from nats.aio.client import Client
 from runtime.testing.servers import ValkeyServer
 from tool_executor.extraction.formats import DOCX
 from tool_executor.extraction.testing import docx_bomb, pdf_of
-from tool_executor.testing.harness import PageHandler, Served, html_page, serving
-from tool_executor.testing.sites import SiteMemory, answering, asked_for, counted, left_of, markup, reading
-
-
-@pytest.fixture
-async def served() -> AsyncGenerator[Served]:
-    async with serving() as site:
-        yield site
+from tool_executor.testing.harness import PageHandler, Served, answering, html_page, serving
+from tool_executor.testing.sites import SiteMemory, asked_for, counted, left_of, markup, reading
 
 
 @pytest.fixture
 async def memory(
-    served: Served, nats_client: Client, valkey_server: ValkeyServer, nats_streams: object
+    served: Served, nats_client: Client, valkey_server: ValkeyServer, nats_streams: object, short_pauses: None
 ) -> AsyncGenerator[SiteMemory]:
-    del nats_streams
+    del nats_streams, short_pauses
     async with reading(nats_client, valkey_server.url, served, max_pages=200) as memory:
         yield memory
 

@@ -10,13 +10,7 @@ from tool_executor.adapters.site_pages import SitePages
 from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.domain.site_address import Origin, Site, SiteUrl
-from tool_executor.testing.harness import Served, html_page, serving
-
-
-@pytest.fixture
-async def served() -> AsyncGenerator[Served]:
-    async with serving() as site:
-        yield site
+from tool_executor.testing.harness import Served, html_page
 
 
 @asynccontextmanager

@@ -2,8 +2,6 @@
 
 import asyncio
 import math
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -12,8 +10,8 @@ from nats.aio.client import Client
 from redis import Redis
 
 from contracts.errors import ToolCode
-from runtime.testing.servers import NatsServer, ValkeyServer, eventually
-from tool_executor.testing.harness import Someone, ToolRequester
+from runtime.testing.servers import NatsServer, ValkeyServer
+from tool_executor.testing.harness import Someone, ToolRequester, executor_processes
 from tool_executor.testing.process import PER_SECOND
 
 SECONDS = 30.0
@@ -24,20 +22,8 @@ MICRO = 1_000_000
 async def test_three_processes_never_let_more_through_than_the_limit(
     nats_server: NatsServer, nats_client: Client, valkey_server: ValkeyServer, tmp_path: Path
 ):
-    ready = [tmp_path / str(number) for number in range(PROCESSES)]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "tool_executor.testing.process", nats_server.url, valkey_server.url, str(file)]
-        )
-        for file in ready
-    ]
-    try:
-        await eventually(lambda: all(file.exists() for file in ready), 60)
+    async with executor_processes("process", nats_server.url, valkey_server.url, tmp_path, PROCESSES):
         outcomes, admitted, opening = await _hammer(ToolRequester(nats_client))
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait(timeout=30)
     assert set(outcomes) == {"ok", ToolCode.RATE_LIMIT}, outcomes
     redis: Any = Redis.from_url(valkey_server.url)  # pyright: ignore[reportUnknownMemberType]
     kept = redis.zrange("tool:limit:demo:user-1:counted", 0, -1, withscores=True)

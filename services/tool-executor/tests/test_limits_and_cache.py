@@ -20,7 +20,7 @@ from tool_executor.domain.limits import CallWindow, limits_of
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 from tool_executor.ports import RateLimiter
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing.harness import CountingHandler, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, Someone, ToolRequester, asking, running_executor, tool_named
 
 ANA = VerifiedCaller("demo", "ana", "user")
 BEN = VerifiedCaller("demo", "ben", "user")
@@ -87,8 +87,7 @@ async def test_a_limit_refuses_with_the_time_when_it_opens_and_the_id_stays_free
 ):
     counting = CountingHandler()
     tool = tool_named("few", counting, per_minute=2, input_schema={"type": "object", "additionalProperties": False})
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
         first = await asker.call("few", {}, call_id="first")
         assert first.result.success
         assert first.quota is not None
@@ -119,8 +118,7 @@ async def test_empty_values_are_hits(nats_client: Client, valkey_server: ValkeyS
         return data
 
     tool = tool_named("give", give, category="news", cache=CacheScope.PUBLIC)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
         assert not (await asker.call("give", {})).result.metadata.cached
         second = (await asker.call("give", {}, Someone(sub="user-2"))).result
         assert second.metadata.cached
@@ -131,8 +129,7 @@ async def test_empty_values_are_hits(nats_client: Client, valkey_server: ValkeyS
 async def test_a_users_own_data_is_kept_for_that_user_alone(nats_client: Client, valkey_server: ValkeyServer):
     counting = CountingHandler()
     tool = tool_named("mine", counting, category="portfolio", cache=CacheScope.USER)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
         seen = [
             (await asker.call("mine", {}, someone)).result.data
             for someone in (Someone(), Someone(sub="user-2"), Someone(company="other"), Someone())
@@ -153,8 +150,7 @@ async def test_what_changes_state_and_what_fails_is_never_kept(nats_client: Clie
         tool_named("order", counting, category="market", cache=CacheScope.PUBLIC, side_effects=True),
         tool_named("fails", fails, category="market", cache=CacheScope.PUBLIC),
     )
-    async with running_executor(nats_client, valkey_server.url, tools=tools):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=tools) as asker:
         for _ in range(2):
             await asker.call("order", {})
             await asker.call("fails", {})
@@ -239,8 +235,7 @@ async def test_a_full_category_does_not_starve_the_others(nats_client: Client, v
 
     tools = (tool_named("slow", slow, category="ml", time_limit=60.0), tool_named("quick", CountingHandler()))
     settings = ExecutorSettings(slots=8, slow_slots=2)
-    async with running_executor(nats_client, valkey_server.url, tools=tools, settings=settings):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=tools, settings=settings) as asker:
         slow_calls = [asyncio.create_task(asker.call("slow", {}, deadline=60)) for _ in range(12)]
         async with asyncio.timeout(40):
             assert (await asker.call("quick", {})).result.success

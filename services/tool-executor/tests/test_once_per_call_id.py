@@ -36,7 +36,15 @@ from tool_executor.ports import (
     RedisUnavailableError,
     RunningElsewhere,
 )
-from tool_executor.testing.harness import CountingHandler, Someone, ToolRequester, listen, running_executor, tool_named
+from tool_executor.testing.harness import (
+    CountingHandler,
+    Someone,
+    ToolRequester,
+    asking,
+    listen,
+    running_executor,
+    tool_named,
+)
 
 KEY = CallKey("demo", "user-1", "call-1")
 DONE = ToolResult(success=True, data={"answer": None}, metadata=ToolMetadata(execution_time=1.0))
@@ -45,39 +53,33 @@ VALUE = {"type": "object", "properties": {"value": {"type": "number"}}, "additio
 
 async def test_a_repeat_is_answered_with_the_recorded_result(nats_client: Client, valkey_server: ValkeyServer):
     counting = CountingHandler()
-    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("count", counting),)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool_named("count", counting),)) as asker:
         first = await asker.call("count", {}, call_id="same")
         again = await asker.call("count", {}, call_id="same", attempt=2)
         assert again.result == first.result
         assert counting.runs == 1
 
 
-async def test_an_error_is_recorded_like_a_result(nats_client: Client, valkey_server: ValkeyServer):
-    async with running_executor(nats_client, valkey_server.url):
-        asker = ToolRequester(nats_client)
-        first = await asker.call("calculate_risk_reward", {"entry_price": 1}, call_id="same")
-        again = await asker.call("calculate_risk_reward", {"entry_price": 1}, call_id="same", attempt=2)
-        assert first.result.error is not None
-        assert again.result == first.result
+async def test_an_error_is_recorded_like_a_result(asker: ToolRequester):
+    first = await asker.call("calculate_risk_reward", {"entry_price": 1}, call_id="same")
+    again = await asker.call("calculate_risk_reward", {"entry_price": 1}, call_id="same", attempt=2)
+    assert first.result.error is not None
+    assert again.result == first.result
 
 
 async def test_the_same_id_with_other_arguments_is_a_conflict(nats_client: Client, valkey_server: ValkeyServer):
     counting = CountingHandler()
     tool = tool_named("count", counting, input_schema=VALUE)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
         assert (await asker.call("count", {"value": 1.0}, call_id="same")).result.success
-        error = (await asker.call("count", {"value": 2}, call_id="same", attempt=2)).result.error
-        assert error is not None
+        error = await asker.failure("count", {"value": 2}, call_id="same", attempt=2)
         assert error.code == ToolCode.CONFLICT
         assert (await asker.call("count", {"value": 1}, call_id="same", attempt=3)).result.data == {"run": 1}
 
 
 async def test_an_id_belongs_to_its_user_and_company(nats_client: Client, valkey_server: ValkeyServer):
     counting = CountingHandler()
-    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("count", counting),)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool_named("count", counting),)) as asker:
         callers = (Someone(), Someone(sub="user-2"), Someone(company="other"))
         for attempt, someone in enumerate(callers, start=1):
             data = (await asker.call("count", {}, someone, call_id="same", attempt=attempt)).result.data
@@ -222,8 +224,7 @@ async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(valke
 async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client: Client, valkey_server: ValkeyServer):
     effects = tool_named("effects", CountingHandler(), side_effects=True)
     limited = tool_named("limited", CountingHandler(), per_minute=2)
-    async with running_executor(nats_client, valkey_server.url, tools=(effects, limited)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(effects, limited)) as asker:
         valkey_server.kill()
         refused = (await asker.call("effects", {}, call_id="e1")).result
         assert refused.error is not None

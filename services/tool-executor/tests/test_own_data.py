@@ -13,7 +13,7 @@ from runtime.testing.servers import ValkeyServer, eventually
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.domain.declaration import CacheScope, CallContext, Data
 from tool_executor.domain.plans import Arguments
-from tool_executor.testing.harness import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, Memory, Someone, asking, running_executor, tool_named
 
 BEN = Someone(sub="user-2")
 
@@ -24,8 +24,7 @@ async def test_a_fill_or_a_decision_ends_what_is_kept_of_that_user_alone(
 ):
     mine = tool_named("mine", CountingHandler(), category="portfolio", cache=CacheScope.USER)
     store = RedisStore(valkey_server.url, 1.0)
-    async with running_executor(nats_client, valkey_server.url, tools=(mine,)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(mine,)) as asker:
         assert (await asker.call("mine", {})).result.data == {"run": 1}
         assert (await asker.call("mine", {}, BEN)).result.data == {"run": 2}
         await nats_client.publish(fact(kind, "demo", "user-1"), b"{}")
@@ -53,8 +52,7 @@ async def test_what_was_computed_before_an_order_is_not_kept_after_it(nats_clien
         tool_named("mine", slow, category="portfolio", cache=CacheScope.USER, time_limit=60.0),
         tool_named("order", CountingHandler(), category="trading", side_effects=True),
     )
-    async with running_executor(nats_client, valkey_server.url, tools=tools):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=tools) as asker:
         before = asyncio.create_task(asker.call("mine", {}))
         async with asyncio.timeout(20):
             await started.wait()
@@ -70,8 +68,8 @@ async def test_what_is_left_of_each_window_can_be_asked_without_consuming(
 ):
     await Memory().serve(nats_client)
     tool = tool_named("few", CountingHandler(), per_minute=3, per_hour=5)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker, client = ToolRequester(nats_client), RpcClient(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
+        asker, client = asker, RpcClient(nats_client)
         for _ in range(2):
             await asker.call("few", {})
 

@@ -15,7 +15,7 @@ from contracts.memory_rpc import UserRef
 from contracts.own_tools import Header, OwnTools
 from runtime.errors import RpcError
 from runtime.testing.servers import ValkeyServer
-from tool_executor.testing.harness import Someone
+from tool_executor.testing.harness import Someone, answering
 from tool_executor.testing.own import (
     SCHEMA,
     SEAL,
@@ -29,7 +29,6 @@ from tool_executor.testing.own import (
     nested,
     redirect,
 )
-from tool_executor.testing.sites import answering
 
 
 async def test_an_http_tool_is_called_under_the_catalogues_rules(nats_client: Client, valkey_server: ValkeyServer):

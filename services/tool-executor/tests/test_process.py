@@ -104,8 +104,7 @@ async def test_a_process_is_ready_answers_and_ends_in_good_order(
             signed(ttl=-10),
             Someone(signed=signed().principal[:-4] + "AAAA"),
         ):
-            error = (await asker.call("calculate_risk_reward", RISK, wrong)).result.error
-            assert error is not None
+            error = await asker.failure("calculate_risk_reward", RISK, wrong)
             assert error.code == ToolCode.UNAUTHORIZED
         executor.popen.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(executor.popen.wait, 40) == 0

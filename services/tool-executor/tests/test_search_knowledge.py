@@ -8,7 +8,7 @@ from contracts.tools_rpc import CATALOGUE, CatalogueRequest, ToolServiceData, To
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.testing.servers import ValkeyServer
-from tool_executor.testing.harness import Memory, Someone, ToolRequester, running_executor
+from tool_executor.testing.harness import Memory, Someone, asking
 
 FOUND = {
     "passages": [
@@ -42,18 +42,16 @@ async def test_a_visitor_finds_what_their_company_says(nats_client: Client, valk
     memory = Memory({"demo": ToolConfig()})
     server = await memory.serve(nats_client)
     await server.serve(tool_service("search_knowledge", "memory"), search)
-    async with running_executor(nats_client, valkey_server.url):
-        asker, visitor = ToolRequester(nats_client), Someone(role="visitor", plan=None, conversation="c1")
+    async with asking(nats_client, valkey_server.url) as asker:
+        asker, visitor = asker, Someone(role="visitor", plan=None, conversation="c1")
         answer = await asker.call("search_knowledge", {"query": "returns"}, visitor, category="knowledge")
         assert answer.result.data == FOUND
         assert asked[0].arguments == {"query": "returns", "limit": 5}
         assert (asked[0].caller.company_id, asked[0].caller.language) == ("demo", "en")
         for wrong in ({"query": " "}, {"query": "x", "limit": 21}, {"query": "x", "company": "other"}):
-            error = (await asker.call("search_knowledge", wrong, visitor, category="knowledge")).result.error
-            assert error is not None
+            error = await asker.failure("search_knowledge", wrong, visitor, category="knowledge")
             assert error.code == ToolCode.VALIDATION_ERROR
-        error = (await asker.call("search_knowledge", {"query": "away"}, visitor, category="knowledge")).result.error
-        assert error is not None
+        error = await asker.failure("search_knowledge", {"query": "away"}, visitor, category="knowledge")
         assert error.code == ToolCode.UNAVAILABLE
         request = CatalogueRequest(company_id="demo", role="visitor", plan="free", language="es")
         listed = await RpcClient(nats_client).call(CATALOGUE, request)

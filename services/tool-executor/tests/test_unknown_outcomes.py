@@ -44,7 +44,7 @@ from tool_executor.pipeline.call import CallProgress
 from tool_executor.pipeline.idempotency import Idempotency
 from tool_executor.pipeline.permission import RateStep
 from tool_executor.ports import CallKey
-from tool_executor.testing.harness import NOTHING, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import NOTHING, Someone, ToolRequester, asking, running_executor, tool_named
 
 SOMEONE = Someone(sub="ann")
 
@@ -112,8 +112,7 @@ async def test_a_timed_out_call_says_unknown_and_its_repeat_the_truth(
     nats_client: Client, valkey_server: ValkeyServer, effect: bool
 ):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool(),)) as asker:
         owner.hangs, owner.effect, owner.silent = True, effect, True
         for attempt in (1, 2):  # still silent: still unknown, and nothing is run again
             error = (await asked(asker, attempt)).error
@@ -138,8 +137,7 @@ async def test_of_a_timed_out_call_that_nobody_can_look_up_it_is_said_that_it_is
     nats_client: Client, valkey_server: ValkeyServer
 ):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"))
-    async with running_executor(nats_client, valkey_server.url, tools=(tool(reconcile=None),)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool(reconcile=None),)) as asker:
         owner.hangs = True
         codes = [one.error.code for n in range(1, 4) if (one := await asked(asker, n)).error is not None]
         assert codes == [ToolCode.TIMEOUT, ToolCode.UNKNOWN_OUTCOME, ToolCode.UNKNOWN_OUTCOME]
@@ -161,8 +159,7 @@ async def test_an_owner_that_failed_half_way_is_asked_what_it_has_done(
     nats_client: Client, valkey_server: ValkeyServer, error: RpcError, effect: bool
 ):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool(),)) as asker:
         owner.error, owner.effect = error, effect
         failed = (await asked(asker, 1)).error
         assert failed is not None
@@ -175,8 +172,7 @@ async def test_an_owner_that_failed_half_way_is_asked_what_it_has_done(
 
 async def test_a_refusal_is_final_and_is_not_looked_up(nats_client: Client, valkey_server: ValkeyServer):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool(),)) as asker:
         owner.error, owner.effect = RpcError(ToolCode.EXECUTION_ERROR, "no cash", reason="no_cash"), False
         first = await asked(asker, 1)
         owner.heal()
@@ -189,8 +185,7 @@ async def test_a_call_that_came_too_late_to_be_run_may_be_made_in_time(
     nats_client: Client, valkey_server: ValkeyServer
 ):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool(),)) as asker:
         error = (await asked(asker, 1, seconds=-1.0)).error
         assert error is not None
         assert (error.code, error.reason) == (ToolCode.TIMEOUT, "deadline_passed")
@@ -202,8 +197,7 @@ async def test_a_call_that_came_too_late_to_be_run_may_be_made_in_time(
 
 async def test_what_an_owner_does_not_know_stays_unknown(nats_client: Client, valkey_server: ValkeyServer):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = ToolRequester(nats_client)
+    async with asking(nats_client, valkey_server.url, tools=(tool(),)) as asker:
         owner.error, owner.state = RpcError(ErrorCode.INTERNAL, "died half-way"), "unknown"
         await asked(asker, 1)
         owner.error = None
@@ -279,8 +273,8 @@ async def test_a_refusal_says_nothing_of_an_attempt_that_another_executor_began(
         records = RedisCallRecords(store, Renewals(store), 60)
         key = CallKey(SOMEONE.company, SOMEONE.sub, "same")
         await records.claim(key, fingerprint("act", {}), 0.001, is_renewed=False)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool(**needs),)):
-        error = (await asked(ToolRequester(nats_client), 1)).error
+    async with asking(nats_client, valkey_server.url, tools=(tool(**needs),)) as asker:
+        error = (await asked(asker, 1)).error
     await store.close()
     assert error is not None
     assert (error.code, error.reason == OUTCOME_UNKNOWN) == (code, begun)
@@ -343,11 +337,11 @@ async def test_a_refusal_that_cannot_be_logged_does_not_make_the_call_later(
     nats_client: Client, valkey_server: ValkeyServer
 ):
     away = Away()
-    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("act", away, side_effects=True),)):
+    async with asking(nats_client, valkey_server.url, tools=(tool_named("act", away, side_effects=True),)) as asker:
         full = {**stream_config(FACTS), "max_bytes": 1, "discard": "new"}
         answer = await nats_client.request("$JS.API.STREAM.UPDATE.FACTS", json.dumps(full).encode(), timeout=10)
         assert "error" not in json.loads(answer.data)
-        error = (await asked(ToolRequester(nats_client), 1)).error
+        error = (await asked(asker, 1)).error
         assert error is not None
         assert error.code == ToolCode.UNAVAILABLE
         away.back = True

@@ -54,16 +54,14 @@ async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
         assert (await dead.next_msg(timeout=40)).subject.startswith("dlq.tool-executor.TOOLS.")
 
 
-async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Client, valkey_server: ValkeyServer):
-    async with running_executor(nats_client, valkey_server.url):
-        forged = await listen(nats_client, "live.>")
-        asker = ToolRequester(nats_client)
-        await asker.send("calculate_risk_reward", RISK, Someone(), reply_to="live.chat.demo.c1.message.assistant.v1")
-        facts = await listen(nats_client, "tools.call.completed.v1.>")
-        await asker.call("calculate_risk_reward", RISK)
-        await facts.next_msg(timeout=40)
-        with pytest.raises(NatsTimeoutError):
-            await forged.next_msg(timeout=0.05)
+async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Client, asker: ToolRequester):
+    forged = await listen(nats_client, "live.>")
+    await asker.send("calculate_risk_reward", RISK, Someone(), reply_to="live.chat.demo.c1.message.assistant.v1")
+    facts = await listen(nats_client, "tools.call.completed.v1.>")
+    await asker.call("calculate_risk_reward", RISK)
+    await facts.next_msg(timeout=40)
+    with pytest.raises(NatsTimeoutError):
+        await forged.next_msg(timeout=0.05)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from nats.errors import NoRespondersError
 from contracts.json_values import JsonObject, object_of, objects_of
 from gateway.domain.close_codes import CloseCode
 from tests.security.hostile.odd_values import OddValues, as_json
-from tests.support.chat_client import ChatClient, ConnectionEndedError
+from tests.support.chat_client import ConnectionEndedError
 from tests.support.running_stack import RunningStack
 
 COMPANY = "odd"
@@ -187,8 +187,7 @@ class Hostile:
         token = self.tokens.get(role) or (await self.stack.visitor(COMPANY))[0]
         sent: list[bytes] = []
         try:
-            async with ChatClient(self.stack.url, token) as client:
-                await client.hello(locale=random.choice(["es", "en"]))
+            async with self.stack.chat(token, locale=random.choice(["es", "en"])) as client:
                 for _ in range(40):
                     frame = odd.value(random.choice(frames))
                     text = as_json(odd.spoilt(frame) if random.random() < 0.5 else frame)
@@ -298,8 +297,7 @@ async def attack(stack: RunningStack, seed: int, numbers: tuple[int, int, int]) 
     """Runs all attacks on a stack that is ready."""
     await stack.create_company(COMPANY, aiAutoResponseEnabled=True, responseDelayMs=0)
     token, visitor = await stack.visitor(COMPANY)
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.chat(token, locale="en") as client:
         answer = await client.ask("hello")
         known = {
             "conversation": [str(client.conversation), "c1"],
@@ -333,9 +331,7 @@ async def attack(stack: RunningStack, seed: int, numbers: tuple[int, int, int]) 
     for what, line in _errors(stack):
         found.tell(what, line)
     await stack.create_company("calm", aiAutoResponseEnabled=True, responseDelayMs=0)
-    token, _ = await stack.visitor("calm")
-    async with ChatClient(stack.url, token) as client:
-        await client.hello(locale="en")
+    async with stack.visit("calm", locale="en") as client:
         await client.ask("hello")
     return found
 

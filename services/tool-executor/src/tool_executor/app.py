@@ -35,14 +35,13 @@ from tool_executor.announcements import AnnouncedTools
 from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.own import OwnCatalogue, OwnHandlers
-from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.crawl.crawler import Crawler
 from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.crawl.handler import FILES, REFRESH, FileHandler, RunHandler
 from tool_executor.crawl.preparation import Preparation
 from tool_executor.crawl.uploads import Uploads
-from tool_executor.domain.declaration import Category, DeclaredTool
+from tool_executor.domain.declaration import DeclaredTool
 from tool_executor.domain.site_address import Origin
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.handlers import CallHandler, CatalogueHandler
@@ -52,8 +51,8 @@ from tool_executor.pipeline.cache import Cache
 from tool_executor.pipeline.call import CallProgress, Pipeline
 from tool_executor.pipeline.execution import Bulkhead, Execution
 from tool_executor.pipeline.idempotency import Idempotency
-from tool_executor.pipeline.permission import Authorize, FindTool, LoadCompany, RateStep
-from tool_executor.pipeline.validation import CheckOutput, LeaveOutNulls, Validate
+from tool_executor.pipeline.permission import Authorize, FindTool, PrepareCall, RateStep
+from tool_executor.pipeline.validation import CheckOutput, Validate
 from tool_executor.settings import ExecutorSettings
 
 log = structlog.get_logger(__name__)
@@ -115,7 +114,7 @@ class Executor:
         self.waiting = Backlog(self.worker, CALLS_DUE, OLDEST_CALL)
         self.extraction = Extraction()
         self.reading = self._reading(connections, rpc, settings)
-        catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter))
+        catalogue = CatalogueHandler(self.offers, self.companies, self._limiter)
         self.catalogue, self.details = catalogue.catalogue, catalogue.details
 
     def _reading(
@@ -160,23 +159,16 @@ class Executor:
 
     def _pipeline(self, rpc: RpcClient, settings: ExecutorSettings) -> Pipeline:
         """Returns the steps in the order in which a call passes them; 7 and 8 check the results of the steps below."""
-        slow = {
-            Category.SITE: settings.slow_slots,
-            Category.NEWS: settings.slow_slots,
-            Category.ML: settings.slow_slots,
-            Category.OWN: settings.slow_slots,
-        }
         return Pipeline(
             [
-                LoadCompany(self.offers, self.companies),
-                LeaveOutNulls(self.offers),
+                PrepareCall(self.offers, self.companies),
                 Idempotency(RedisCallRecords(self.store, self._renewals, RECORD_SECONDS), self.offers),  # 0
                 FindTool(self.offers, self.companies),  # 1
                 Authorize(),  # 2
                 RateStep(self._limiter, LocalRateLimiter()),  # 3
                 Validate(),  # 4
                 Cache(self._cache),  # 5 and 8
-                Bulkhead(slow, default=settings.slots),
+                Bulkhead(settings.slots, slow_places=settings.slow_slots),
                 CheckOutput(),  # 7
                 Execution(RemoteTools(rpc, self._on_gone), _on_fault),  # 6
             ],

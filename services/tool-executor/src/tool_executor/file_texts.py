@@ -2,7 +2,8 @@
 process; pictures unchanged, in pieces."""
 
 from base64 import b64encode
-from contextlib import aclosing
+from collections.abc import Generator
+from contextlib import aclosing, contextmanager
 
 import structlog
 
@@ -29,16 +30,13 @@ class FileTexts:
         """Returns the beginning of the file's text, or the reason why there is none; raises RpcError (UNAVAILABLE)."""
         language = request.language
         key = file_key(request.company_id, request.conversation_id, request.file_id)
-        try:
+        with _unavailable_errors(request.company_id):
             description = await self._store.about(key) if self._store is not None else None
             if self._store is None or description is None:
                 return FileTextReply(problem=TEXTS["document.gone"].in_language(language))
             if description.type.startswith("image/"):
                 return FileTextReply(problem=TEXTS["document.unreadable_kind"].in_language(language))
             body = await read_whole(self._store, key, MAX_FILE_BYTES)
-        except FilesUnavailableError as error:
-            log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
-            raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
         try:
             document = await self._extraction.extract(body or b"", description.type, name=description.name)
         except UnreadableError as unreadable:
@@ -51,7 +49,7 @@ class FileTexts:
         """Returns a part of a picture in base64; raises RpcError (UNAVAILABLE)."""
         key = file_key(request.company_id, request.conversation_id, request.file_id)
         content, position = bytearray(), 0
-        try:
+        with _unavailable_errors(request.company_id):
             file = await self._store.open(key) if self._store is not None else None
             if file is None or not file.about.type.startswith("image/"):
                 return FilePieceReply()
@@ -61,10 +59,16 @@ class FileTexts:
                     position += len(piece)
                     if len(content) >= PIECE_BYTES:
                         break
-        except FilesUnavailableError as error:
-            log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
-            raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
         return FilePieceReply(content=b64encode(content[:PIECE_BYTES]).decode())
+
+
+@contextmanager
+def _unavailable_errors(company: str) -> Generator[None]:
+    try:
+        yield
+    except FilesUnavailableError as error:
+        log.warning("files.not_read", company=company, error=str(error)[:300])
+        raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
 
 
 def _block_text(block: Block) -> str:

@@ -30,13 +30,14 @@ from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.metrics import UNKNOWN, count_call
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view, details_view
-from tool_executor.catalogue.quota import QuotaReader, quota_views
+from tool_executor.catalogue.quota import quota_views, quotas_left
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import CompanyTools, VerifiedCaller, plan_of
 from tool_executor.domain.redaction import masked
 from tool_executor.pipeline.call import CallProgress, Pipeline, Postponed
+from tool_executor.ports import RateLimiter
 from tool_executor.texts import TEXTS
 
 log = structlog.get_logger(__name__)
@@ -230,36 +231,27 @@ def _parse_whole(digits: str) -> int | float:
 class CatalogueHandler:
     """Lists the tools that a caller may use, with what is left of their limits, or with all details."""
 
-    def __init__(self, offers: Offers, companies: ExecutorCompanies, quotas: QuotaReader) -> None:
+    def __init__(self, offers: Offers, companies: ExecutorCompanies, limiter: RateLimiter) -> None:
         self._offers = offers
         self._companies = companies
-        self._quotas = quotas
+        self._limiter = limiter
 
     async def catalogue(self, request: CatalogueRequest) -> CatalogueReply:
         """Returns the tools; raises RpcError (UNAVAILABLE) if the settings of a visitor's company cannot be read."""
-        caller = VerifiedCaller(
-            company=request.company_id,
-            user=request.user_id or "-",
-            role=request.role,
-            plan=plan_of(request.plan),
-            language=request.language,
-        )
+        caller = _caller_of(request, user=request.user_id or NOBODY)
         entries = await self._offered(caller)
         if request.name is not None:
             entries = [entry for entry in entries if entry.tool.name == request.name]
         wants_quota = request.with_quota and request.user_id is not None
-        quotas = await self._quotas.read(caller, entries) if wants_quota else {}
+        quotas = await quotas_left(self._limiter, caller, entries) if wants_quota else {}
         return CatalogueReply(
             tools=[catalogue_view(entry, request.language, quotas.get(entry.tool.name)) for entry in entries]
         )
 
     async def details(self, request: ToolDetailsRequest) -> ToolDetailsReply:
         """rpc.tools.details.v1: the details for a service that plans calls by itself. Raises as `catalogue` does."""
-        plan = plan_of(request.plan)
-        caller = VerifiedCaller(
-            company=request.company_id, user="-", role=request.role, plan=plan, language=request.language
-        )
-        entries = [e for e in await self._offered(caller) if request.names is None or e.tool.name in request.names]
+        offered = await self._offered(_caller_of(request, user=NOBODY))
+        entries = [entry for entry in offered if request.names is None or entry.tool.name in request.names]
         return ToolDetailsReply(tools=[details_view(entry, request.language) for entry in entries])
 
     async def _offered(self, caller: VerifiedCaller) -> list[Entry]:
@@ -270,6 +262,11 @@ class CatalogueHandler:
                 raise RpcError(ErrorCode.UNAVAILABLE, str(unavailable), retryable=True) from unavailable
             company = CompanyTools()  # see pipeline.permission.FindTool
         return list(self._offers.offered_to(caller, company))
+
+
+def _caller_of(request: CatalogueRequest | ToolDetailsRequest, *, user: str) -> VerifiedCaller:
+    plan = plan_of(request.plan)
+    return VerifiedCaller(request.company_id, user, request.role, plan=plan, language=request.language)
 
 
 def is_reply_subject(subject: str) -> bool:

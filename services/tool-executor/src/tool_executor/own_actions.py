@@ -6,7 +6,8 @@ pending ─► running ─► confirmed | failed
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Literal, cast
 
@@ -120,14 +121,10 @@ class OwnActions:
             )
             key = _key(caller.company, caller.user)
             try:
-                waiting = [
-                    held
-                    for held in await self._all(key)
-                    if _with_expiry(held).state == "pending" and held.id != call.id
-                ]
-                if len(waiting) >= MAX_WAITING:
+                others = [held for held in await self._all(key) if held.id != call.id]
+                if sum(_with_expiry(held).state == "pending" for held in others) >= MAX_WAITING:
                     raise ToolFailedError("too_many_waiting", TEXTS["call.too_many_waiting"])
-                await self._swap(key, call.id, b"", call)
+                await self._swap(key, b"", call)
             except RedisUnavailableError as unavailable:
                 raise ToolUnavailableError(str(unavailable)) from unavailable
             return {
@@ -154,9 +151,10 @@ class OwnActions:
             return ActionReply(action=_action(call))
         if caller_has_gone():
             raise RpcError(ErrorCode.TIMEOUT, TEXTS["action.late"].in_language(language), retryable=True)
-        if _with_expiry(call).state == "expired" or request.decision == "reject":
-            state = "expired" if _with_expiry(call).state == "expired" else "rejected"
-            return await self._store_end(request, raw, call.model_copy(update={"state": state}))
+        if (expired := _with_expiry(call)).state == "expired":
+            return await self._store_end(request, raw, expired)
+        if request.decision == "reject":
+            return await self._store_end(request, raw, call.model_copy(update={"state": "rejected"}))
         if request.edits:
             # The customer confirms what was shown; other values would be another call.
             fixed_text = TEXTS["action.fixed"].in_language(language)
@@ -170,12 +168,14 @@ class OwnActions:
 
     async def pending(self, user_ref: UserRef) -> PendingActionsReply:
         """Returns the actions that wait for this user's confirmation."""
-        calls = await self._load_all(_key(user_ref.company_id, user_ref.user_id))
+        with _unavailable_errors():
+            calls = await self._all(_key(user_ref.company_id, user_ref.user_id))
         return PendingActionsReply(actions=[_action(call) for call in calls if _with_expiry(call).state == "pending"])
 
     async def states(self, request: ActionsRequest) -> ActionsReply:
         """Returns the state of the requested actions, as far as they belong to this user."""
-        calls = await self._load_all(_key(request.company_id, request.user_id))
+        with _unavailable_errors():
+            calls = await self._all(_key(request.company_id, request.user_id))
         return ActionsReply(actions=[_action(call) for call in calls if call.id in request.action_ids])
 
     async def _run(self, request: ActionDecideRequest, call: HeldCall, language: str) -> HeldCall:
@@ -219,10 +219,10 @@ class OwnActions:
     async def _store_end(self, request: ActionDecideRequest, raw: bytes, call: HeldCall) -> ActionReply:
         """Stores and publishes the end of the call, and returns the action. If another process has ended it meanwhile,
         that end counts."""
-        if not await self._store_swap(_key(request.company_id, request.user_id), raw, call):
-            return ActionReply(
-                action=_action((await self._load(_key(request.company_id, request.user_id), call.id))[1])
-            )
+        key = _key(request.company_id, request.user_id)
+        if not await self._store_swap(key, raw, call):
+            _, call = await self._load(key, call.id)
+            return ActionReply(action=_action(call))
         decided = ActionDecided(
             company_id=request.company_id,
             user_id=request.user_id,
@@ -241,19 +241,11 @@ class OwnActions:
         return ActionReply(action=_action(call))
 
     async def _load(self, key: str, action: str) -> tuple[bytes, HeldCall]:
-        try:
+        with _unavailable_errors():
             raw: bytes | None = await self._store.command("HGET", key, action)
-        except RedisUnavailableError as unavailable:
-            raise _unavailable_error(unavailable) from unavailable
         if raw is None:
             raise RpcError(ErrorCode.NOT_FOUND, f"there is no action {action!r} of yours")
         return raw, HeldCall.model_validate_json(raw)
-
-    async def _load_all(self, key: str) -> list[HeldCall]:
-        try:
-            return await self._all(key)
-        except RedisUnavailableError as unavailable:
-            raise _unavailable_error(unavailable) from unavailable
 
     async def _all(self, key: str) -> list[HeldCall]:
         raw_calls: list[bytes] = await self._store.command("HVALS", key)
@@ -261,13 +253,11 @@ class OwnActions:
         return sorted(calls, key=lambda call: call.expires_at)
 
     async def _store_swap(self, key: str, raw: bytes, call: HeldCall) -> bool:
-        try:
-            return await self._swap(key, call.id, raw, call)
-        except RedisUnavailableError as unavailable:
-            raise _unavailable_error(unavailable) from unavailable
+        with _unavailable_errors():
+            return await self._swap(key, raw, call)
 
-    async def _swap(self, key: str, action: str, expected: bytes, call: HeldCall) -> bool:
-        answer = await self._store.run(_SWAP, key, action, expected, call.to_json(), KEPT_SECONDS, _MAX_STORED)
+    async def _swap(self, key: str, expected: bytes, call: HeldCall) -> bool:
+        answer = await self._store.run(_SWAP, key, call.id, expected, call.to_json(), KEPT_SECONDS, _MAX_STORED)
         if int(answer) < 0:
             raise ToolFailedError("too_many_waiting", TEXTS["call.too_many_waiting"])
         return int(answer) == 1
@@ -277,8 +267,12 @@ def _key(company: str, user: str) -> str:
     return f"tool:action:{company}:{user}"
 
 
-def _unavailable_error(unavailable: RedisUnavailableError) -> RpcError:
-    return RpcError(ErrorCode.UNAVAILABLE, f"{unavailable}: try again", retryable=True)
+@contextmanager
+def _unavailable_errors() -> Generator[None]:
+    try:
+        yield
+    except RedisUnavailableError as unavailable:
+        raise RpcError(ErrorCode.UNAVAILABLE, f"{unavailable}: try again", retryable=True) from unavailable
 
 
 def _with_expiry(call: HeldCall) -> HeldCall:

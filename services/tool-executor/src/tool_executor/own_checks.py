@@ -8,6 +8,7 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import uuid7
 from contracts.preview_rpc import McpToolsReply, McpToolsRequest, OwnToolReply, OwnToolRequest
+from contracts.text import Text
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.mcp_tools import McpToolHandlers
 from tool_executor.catalogue.own import OwnCatalogue
@@ -38,16 +39,15 @@ class OwnChecks:
             metadata = ToolMetadata(execution_time=milliseconds, foreign=True)
             return OwnToolReply(result=ToolResult.model_validate({**outcome, "metadata": metadata}))
 
-        def refused_reply(code: ToolCode, message: str, reason: str | None = None) -> OwnToolReply:
-            return reply(success=False, error=ToolError(code=code, message=message, reason=reason))
+        def refused_reply(code: ToolCode, message: Text | str, reason: str | None = None) -> OwnToolReply:
+            error = ToolError(code=code, message=in_language(message, language), reason=reason)
+            return reply(success=False, error=error)
 
         company, language = request.config.company_id, request.language
-        tools_by_name = {problem.name: problem for problem in self._catalogue.tools(company, request.config.own_tools)}
+        tools_by_name = {tool.name: tool for tool in self._catalogue.tools(company, request.config.own_tools)}
         tool = tools_by_name.get(request.tool)
         if tool is None:
-            return refused_reply(
-                ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].in_language(language).format(tool=request.tool)
-            )
+            return refused_reply(ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].format(tool=request.tool))
         try:
             entry = check(tool, self._compiler)
         except CatalogueError as error:
@@ -68,29 +68,21 @@ class OwnChecks:
             )
             return refused_reply(ToolCode.VALIDATION_ERROR, problem_texts[:1000])
         except ToolFailedError as error:
-            return refused_reply(ToolCode.EXECUTION_ERROR, in_language(error.message, language), error.reason)
+            return refused_reply(ToolCode.EXECUTION_ERROR, error.message, error.reason)
         except TimeoutError:
-            seconds = f"{tool.time_limit:.0f}"
-            return refused_reply(
-                ToolCode.TIMEOUT, TEXTS["call.timeout"].in_language(language).format(tool=tool.name, seconds=seconds)
-            )
+            late = TEXTS["call.timeout"].format(tool=tool.name, seconds=f"{tool.time_limit:.0f}")
+            return refused_reply(ToolCode.TIMEOUT, late)
         return reply(success=True, data=data)
 
     async def server_tools(self, request: McpToolsRequest) -> McpToolsReply:
-        server = next(
-            (candidate for candidate in request.config.own_tools.mcp if candidate.name == request.server), None
-        )
-        if server is None:
-            return McpToolsReply(
-                error=TEXTS["call.no_server"].in_language(request.language).format(server=request.server)
-            )
+        server = next((server for server in request.config.own_tools.mcp if server.name == request.server), None)
         try:
+            if server is None:
+                raise ToolFailedError("no_server", TEXTS["call.no_server"].format(server=request.server))
             async with asyncio.timeout(LIST_SECONDS):
                 return McpToolsReply(tools=await self._servers.listed(request.config.company_id, server))
         except ToolFailedError as error:
-            return McpToolsReply(error=in_language(error.message, request.language))
+            problem = error.message
         except TimeoutError:
-            seconds = f"{LIST_SECONDS:.0f}"
-            return McpToolsReply(
-                error=TEXTS["call.timeout"].in_language(request.language).format(tool=server.name, seconds=seconds)
-            )
+            problem = TEXTS["call.timeout"].format(tool=request.server, seconds=f"{LIST_SECONDS:.0f}")
+        return McpToolsReply(error=in_language(problem, request.language))

@@ -15,6 +15,7 @@ from contracts.errors import ToolCode
 from contracts.own_tools import OwnTools
 from contracts.preview_rpc import McpToolsRequest, OwnToolRequest
 from runtime.testing.servers import ValkeyServer, eventually
+from tool_executor.testing.harness import answering
 from tool_executor.testing.own import (
     SEAL,
     company,
@@ -23,7 +24,6 @@ from tool_executor.testing.own import (
     mcp_server,
     redirect,
 )
-from tool_executor.testing.sites import answering
 
 
 @contextlib.asynccontextmanager

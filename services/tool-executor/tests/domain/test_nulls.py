@@ -12,7 +12,7 @@ from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CacheScope
 from tool_executor.domain.nulls import with_nullable_arguments, without_nulls
-from tool_executor.testing.harness import CountingHandler, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, Someone, ToolRequester, asking, tool_named
 
 NESTED: dict[str, Any] = {
     "type": "object",
@@ -79,19 +79,18 @@ async def test_a_call_with_nulls_is_the_call_without_them(
 ):
     counting = CountingHandler()
     tool = tool_named("part", counting, input_schema=NESTED, cache=scope, category="market")
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        ask = ToolRequester(nats_client)
-        first = await ask.call("part", {"name": "x", "size": None, "where": None}, call_id="one")
-        again = await ask.call("part", {"name": "x"}, call_id="one", attempt=2)
-        other = await ask.call("part", {"side": None, "name": "x"}, call_id="two")
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
+        first = await asker.call("part", {"name": "x", "size": None, "where": None}, call_id="one")
+        again = await asker.call("part", {"name": "x"}, call_id="one", attempt=2)
+        other = await asker.call("part", {"side": None, "name": "x"}, call_id="two")
         assert [one.result.success for one in (first, again, other)] == [True] * 3
         assert first.result.data == again.result.data == {"run": 1}
         assert counting.runs == (1 if scope is CacheScope.PUBLIC else 2)
 
 
 async def test_a_required_argument_that_is_null_is_said_to_be(nats_client: Client, valkey_server: ValkeyServer):
-    async with running_executor(nats_client, valkey_server.url):
-        answer = await ToolRequester(nats_client).call("get_price", {"symbol": None}, Someone())
+    async with asking(nats_client, valkey_server.url) as asker:
+        answer = await asker.call("get_price", {"symbol": None}, Someone())
     assert answer.result.error is not None
     assert answer.result.error.code == "VALIDATION_ERROR"
     fields = [(one.field, one.message) for one in answer.result.error.fields or []]
@@ -108,7 +107,7 @@ async def test_numbers_beyond_a_double_are_refused_by_the_executor(
     counting = CountingHandler()
     anything: dict[str, Any] = {"type": "object", "properties": {"n": {}}, "additionalProperties": False}
     tool = tool_named("anything", counting, input_schema=anything)
-    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
+    async with asking(nats_client, valkey_server.url, tools=(tool,)) as asker:
         dead = await nats_client.subscribe("dlq.>")  # pyright: ignore[reportUnknownMemberType]
         answer = await RawAsker(nats_client).call_raw("anything", f'{{"n": [{number}]}}')
         assert answer["success"] is False
@@ -116,7 +115,7 @@ async def test_numbers_beyond_a_double_are_refused_by_the_executor(
         assert answer["error"]["fields"][0]["field"] == "n.0"
         assert counting.runs == 0
         # The next call is answered after this one was dealt with: it is no dead letter.
-        assert (await ToolRequester(nats_client).call("anything", {"n": 1})).result.success
+        assert (await asker.call("anything", {"n": 1})).result.success
         assert dead.pending_msgs == 0
 
 

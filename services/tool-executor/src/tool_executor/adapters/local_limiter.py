@@ -1,9 +1,10 @@
 """Counts limits in this process only, while the shared store is unavailable."""
 
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 
+from runtime.recent import Bounded
 from tool_executor.domain.limits import LimitDecision, Limits, Quota
 from tool_executor.domain.plans import VerifiedCaller
 
@@ -16,14 +17,11 @@ class LocalRateLimiter:
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._calls: OrderedDict[tuple[str, str, str], deque[tuple[float, str]]] = OrderedDict()
+        self._calls = Bounded[tuple[str, str, str], deque[tuple[float, str]]](_MAX_KEYS)
 
     async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> LimitDecision:
         key = (caller.company, caller.user, tool)
-        calls = self._calls.setdefault(key, deque())
-        self._calls.move_to_end(key)
-        if len(self._calls) > _MAX_KEYS:
-            self._calls.popitem(last=False)
+        calls = self._calls[key] = self._calls.get(key) or deque()
         now = self._clock()
         while calls and calls[0][0] <= now - max(window.seconds for window in limits):
             calls.popleft()

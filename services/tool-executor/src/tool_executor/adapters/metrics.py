@@ -13,9 +13,9 @@ _SECONDS = Histogram(
 )
 CALLS_DUE = Gauge("nexus_tool_calls_due", "Calls that wait for an executor; each executor tells the same")
 OLDEST_CALL = Gauge("nexus_tool_calls_oldest_due_seconds", "For how long the oldest of them has waited")
-_PAGES = Counter("nexus_crawl_pages_total", "Pages of companies' sites, by what came of them", ("outcome", "reason"))
-_RUNS = Counter("nexus_crawl_runs_total", "Readings of companies' sites that ended", ("state",))
-_FILES = Counter("nexus_uploads_read_total", "Uploaded documents, by what came of them", ("outcome",))
+PAGES = Counter("nexus_crawl_pages_total", "Pages of companies' sites, by what came of them", ("outcome", "reason"))
+RUNS = Counter("nexus_crawl_runs_total", "Readings of companies' sites that ended", ("state",))
+FILES = Counter("nexus_uploads_read_total", "Uploaded documents, by what came of them", ("outcome",))
 UNKNOWN = "unknown"
 """Label for all unknown tool names, so that callers cannot create any number of series."""
 
@@ -25,17 +25,3 @@ def count_call(tool: str, result: ToolResult) -> None:
     outcome = "ok" if result.error is None else str(result.error.code)
     _CALLS.labels(tool, outcome, "yes" if result.metadata.cached else "no").inc()
     _SECONDS.labels(tool).observe(result.metadata.execution_time / 1000)
-
-
-def count_page(outcome: str, reason: str) -> None:
-    """Counts one page of a run; reasons are words of this service."""
-    _PAGES.labels(outcome, reason).inc()
-
-
-def count_run(state: str) -> None:
-    _RUNS.labels(state).inc()
-
-
-def count_file(outcome: str) -> None:
-    """Counts one uploaded document: read, or why not."""
-    _FILES.labels(outcome).inc()

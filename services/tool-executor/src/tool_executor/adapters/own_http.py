@@ -131,17 +131,14 @@ async def _result(response: aiohttp.ClientResponse) -> object:
 
 def parse_json(body: bytes) -> object:
     """Parses JSON; raises ToolFailedError if the body is not JSON, or nested too deeply."""
+    refusal = ToolFailedError("bad_result", TEXTS["own_tool.bad_result"])
     try:
         value: object = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise _no_json() from error
+        raise refusal from error
     if is_nested_too_deep(value, _MAX_NESTING):
-        raise _no_json()
+        raise refusal
     return value
-
-
-def _no_json() -> ToolFailedError:
-    return ToolFailedError("bad_result", TEXTS["own_tool.bad_result"])
 
 
 @asynccontextmanager
@@ -152,15 +149,9 @@ async def tool_errors(*, side_effects: bool) -> AsyncGenerator[None]:
         yield
     except AddressNotAllowedError as error:
         raise ToolFailedError("address_refused", TEXTS["own_tool.address_refused"]) from error
-    except aiohttp.ClientConnectorError as error:
-        raise _unreachable() from error
     except TimeoutError:
         raise
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        if side_effects:
+        if side_effects and not isinstance(error, aiohttp.ClientConnectorError):
             raise TimeoutError("the line broke: the server may have done it") from error
-        raise _unreachable() from error
-
-
-def _unreachable() -> ToolFailedError:
-    return ToolFailedError("unreachable", TEXTS["own_tool.unreachable"])
+        raise ToolFailedError("unreachable", TEXTS["own_tool.unreachable"]) from error

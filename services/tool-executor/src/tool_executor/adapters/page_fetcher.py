@@ -50,6 +50,9 @@ class FetchRequest:
     limits: FetchLimits | None = None
 
 
+ANY_TEXT = FetchRequest()
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """A page's decompressed bytes. `url`: after redirects. The other fields are from its headers."""
@@ -104,16 +107,16 @@ class PageFetcher:
         )
         self.close = self._sessions.close
 
-    async def fetch(self, site: Site, address: SiteUrl) -> Fetched:
-        """Reads a page of a site.
+    async def fetch(self, site: Site, address: SiteUrl, request: FetchRequest = ANY_TEXT) -> Fetched:
+        """Reads a page of a site, wherever on the site it redirects to. `request`: without validators.
 
         Raises:
             ToolFailedError: with reason page_not_found, bad_status, not_text, too_large, too_slow, unreachable,
                 address_refused, redirect_refused, path_not_allowed, too_many_redirects or bad_encoding.
         """
-        async with _tool_errors(self._limits.seconds):
+        async with _tool_errors((request.limits or self._limits).seconds):
             for _ in range(_MAX_REDIRECTS + 1):
-                answer = await self._get(address, FetchRequest(), self._limits)
+                answer = await self._get(address, request)
                 if isinstance(answer, Fetched):
                     return answer
                 # The request had no validators, so the answer is never NotModified.
@@ -122,13 +125,11 @@ class PageFetcher:
 
     async def visit(self, address: SiteUrl, request: FetchRequest) -> Fetched | Redirected | NotModified:
         """Makes one request without following redirects. Raises as `fetch` does."""
-        limits = request.limits or self._limits
-        async with _tool_errors(limits.seconds):
-            return await self._get(address, request, limits)
+        async with _tool_errors((request.limits or self._limits).seconds):
+            return await self._get(address, request)
 
-    async def _get(
-        self, address: SiteUrl, request: FetchRequest, limits: FetchLimits
-    ) -> Fetched | Redirected | NotModified:
+    async def _get(self, address: SiteUrl, request: FetchRequest) -> Fetched | Redirected | NotModified:
+        limits = request.limits or self._limits
         local = address.origin == self._demo or (self._any_loopback and address.origin.is_loopback)
         url = URL(str(address), encoded=True)
         conditions = {"If-None-Match": request.etag, "If-Modified-Since": request.last_modified}
@@ -209,17 +210,13 @@ async def _tool_errors(seconds: float) -> AsyncGenerator[None]:
     except AddressRefusedError as refused:
         raise ToolFailedError(refused.reason, refused.text) from refused
     except AddressNotAllowedError as refused:
-        raise _address_refused() from refused
+        raise ToolFailedError("address_refused", TEXTS["page.address_refused"]) from refused
     except TimeoutError:
         raise ToolFailedError("too_slow", TEXTS["page.too_slow"].format(seconds=seconds)) from None
     except (aiohttp.ClientPayloadError, aiohttp.ClientResponseError) as error:
         raise ToolFailedError("unreachable", TEXTS["page.broken"]) from error
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise ToolFailedError("unreachable", TEXTS["page.unreachable"]) from error
-
-
-def _address_refused() -> ToolFailedError:
-    return ToolFailedError("address_refused", TEXTS["page.address_refused"])
 
 
 def _too_large() -> ToolFailedError:

@@ -11,52 +11,44 @@ from tool_executor.domain.shapes import (
     list_of,
     with_normal_symbol,
 )
-from tool_executor.texts import TEXTS
+from tool_executor.texts import named
 
 alert_tool = partial(DeclaredTool, category=Category.ALERTS, required_plan="pro", handler=OverTheBus())
 
-
-def tools() -> list[DeclaredTool]:
-    return [
-        alert_tool(
-            id="alert.create",
-            name="create_alert",
-            description=TEXTS["tools.create_alert.description"],
-            label=TEXTS["tools.create_alert.label"],
-            per_minute=20,
-            side_effects=True,
-            time_limit=5.0,
-            input_schema=input_schema(AlertArguments),
-            output_schema=data_schema({"alert_id": TEXT}),
-            reconcile=OverTheBus(),
-            normaliser=with_normal_symbol,
-            examples=({"symbol": "AAPL", "condition": ">=", "price": 450},),
-        ),
-        alert_tool(
-            id="alert.list",
-            name="list_alerts",
-            description=TEXTS["tools.list_alerts.description"],
-            label=TEXTS["tools.list_alerts.label"],
-            per_minute=30,
-            time_limit=5.0,
-            input_schema=input_schema(ListArguments),
-            output_schema=data_schema({"alerts": list_of({"type": "object"})}),
-            normaliser=with_normal_symbol,
-            examples=({}, {"symbol": "AAPL"}),
-        ),
-        alert_tool(
-            id="alert.delete",
-            name="delete_alert",
-            description=TEXTS["tools.delete_alert.description"],
-            label=TEXTS["tools.delete_alert.label"],
-            per_minute=20,
-            side_effects=True,
-            destructive=True,
-            idempotent=True,
-            time_limit=5.0,
-            input_schema=input_schema(AlertRef),
-            output_schema=data_schema({"alert_id": TEXT}),
-            reconcile=OverTheBus(),
-            examples=({"alert_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
-        ),
-    ]
+TOOLS: list[DeclaredTool] = [
+    alert_tool(
+        id="alert.create",
+        **named("create_alert"),
+        per_minute=20,
+        side_effects=True,
+        time_limit=5.0,
+        input_schema=input_schema(AlertArguments),
+        output_schema=data_schema({"alert_id": TEXT}),
+        reconcile=OverTheBus(),
+        normaliser=with_normal_symbol,
+        examples=({"symbol": "AAPL", "condition": ">=", "price": 450},),
+    ),
+    alert_tool(
+        id="alert.list",
+        **named("list_alerts"),
+        per_minute=30,
+        time_limit=5.0,
+        input_schema=input_schema(ListArguments),
+        output_schema=data_schema({"alerts": list_of({"type": "object"})}),
+        normaliser=with_normal_symbol,
+        examples=({}, {"symbol": "AAPL"}),
+    ),
+    alert_tool(
+        id="alert.delete",
+        **named("delete_alert"),
+        per_minute=20,
+        side_effects=True,
+        destructive=True,
+        idempotent=True,
+        time_limit=5.0,
+        input_schema=input_schema(AlertRef),
+        output_schema=data_schema({"alert_id": TEXT}),
+        reconcile=OverTheBus(),
+        examples=({"alert_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
+    ),
+]

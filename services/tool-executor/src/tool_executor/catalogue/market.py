@@ -18,7 +18,7 @@ from tool_executor.domain.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
-from tool_executor.texts import TEXTS
+from tool_executor.texts import TEXTS, named
 
 _TIMEFRAME = one_of(("1h", "4h", "1d"), "How long a bar is")
 _VOLUME = {"type": ["number", "null"], "minimum": 0}
@@ -80,120 +80,103 @@ def with_indicators_once(arguments: Arguments) -> Arguments:
     return {**with_normal_symbol(arguments), "indicators": indicators}
 
 
-def tools() -> list[DeclaredTool]:
-    """Returns the tools about symbols and bars; those for watchlists are in watchlist.py."""
-    return [
-        market_tool(
-            id="market.get_price",
-            name="get_price",
-            description=TEXTS["tools.get_price.description"],
-            label=TEXTS["tools.get_price.label"],
-            per_minute=60,
-            time_limit=5.0,
-            input_schema=input_schema(SymbolArguments),
-            output_schema=sourced(
-                {
-                    "symbol": TEXT,
-                    "price": PRICE,
-                    "change": MAYBE,
-                    "change_percent": MAYBE,
-                    "change_basis": {"type": ["string", "null"]},
-                    "volume": _VOLUME,
-                }
-            ),
-            normaliser=with_normal_symbol,
-            examples=({"symbol": "AAPL"}, {"symbol": "BTC/USD"}),
+TOOLS: list[DeclaredTool] = [
+    market_tool(
+        id="market.get_price",
+        **named("get_price"),
+        per_minute=60,
+        time_limit=5.0,
+        input_schema=input_schema(SymbolArguments),
+        output_schema=sourced(
+            {
+                "symbol": TEXT,
+                "price": PRICE,
+                "change": MAYBE,
+                "change_percent": MAYBE,
+                "change_basis": {"type": ["string", "null"]},
+                "volume": _VOLUME,
+            }
         ),
-        market_tool(
-            id="market.get_ohlcv",
-            name="get_ohlcv",
-            description=TEXTS["tools.get_ohlcv.description"],
-            label=TEXTS["tools.get_ohlcv.label"],
-            per_minute=30,
-            time_limit=8.0,
-            input_schema=input_schema(OhlcvArguments),
-            output_schema=sourced(
-                {"bars": list_of(data_schema({"time": TEXT, **_OHLCV})), "closed": {"type": "boolean"}}
-            ),
-            normaliser=with_normal_symbol,
-            examples=({"symbol": "IBM", "timeframe": "1d", "limit": 20},),
+        normaliser=with_normal_symbol,
+        examples=({"symbol": "AAPL"}, {"symbol": "BTC/USD"}),
+    ),
+    market_tool(
+        id="market.get_ohlcv",
+        **named("get_ohlcv"),
+        per_minute=30,
+        time_limit=8.0,
+        input_schema=input_schema(OhlcvArguments),
+        output_schema=sourced({"bars": list_of(data_schema({"time": TEXT, **_OHLCV})), "closed": {"type": "boolean"}}),
+        normaliser=with_normal_symbol,
+        examples=({"symbol": "IBM", "timeframe": "1d", "limit": 20},),
+    ),
+    market_tool(
+        id="market.get_indicators",
+        **named("get_indicators"),
+        budget_per_ticker=3,
+        per_minute=30,
+        time_limit=8.0,
+        input_schema=input_schema(IndicatorArguments),
+        output_schema=sourced(
+            {
+                "timeframe": _TIMEFRAME,
+                "warmup_bars": {"type": "integer", "minimum": 0},
+                "indicators": {
+                    "type": "object",
+                    "propertyNames": {"enum": list(Indicator)},
+                    "additionalProperties": {"type": "object", "additionalProperties": MAYBE},
+                },
+            }
         ),
-        market_tool(
-            id="market.get_indicators",
-            name="get_indicators",
-            description=TEXTS["tools.get_indicators.description"],
-            label=TEXTS["tools.get_indicators.label"],
-            budget_per_ticker=3,
-            per_minute=30,
-            time_limit=8.0,
-            input_schema=input_schema(IndicatorArguments),
-            output_schema=sourced(
-                {
-                    "timeframe": _TIMEFRAME,
-                    "warmup_bars": {"type": "integer", "minimum": 0},
-                    "indicators": {
-                        "type": "object",
-                        "propertyNames": {"enum": list(Indicator)},
-                        "additionalProperties": {"type": "object", "additionalProperties": MAYBE},
-                    },
-                }
-            ),
-            normaliser=with_indicators_once,
-            examples=({"symbol": "MSFT", "indicators": ["RSI", "MACD"]},),
+        normaliser=with_indicators_once,
+        examples=({"symbol": "MSFT", "indicators": ["RSI", "MACD"]},),
+    ),
+    market_tool(
+        id="market.get_fundamentals",
+        **named("get_fundamentals"),
+        per_minute=20,
+        time_limit=8.0,
+        input_schema=input_schema(SymbolArguments),
+        output_schema=sourced({"symbol": TEXT, **_FUNDAMENTALS}),
+        normaliser=with_normal_symbol,
+        examples=({"symbol": "IBM"},),
+    ),
+    market_tool(
+        id="market.snapshot",
+        **named("market_snapshot"),
+        per_minute=30,
+        time_limit=15.0,
+        input_schema=input_schema(TickersArguments),
+        output_schema=_per_ticker(_SNAPSHOT),
+        normaliser=with_normal_tickers,
+        examples=({"tickers": ["IBM", "MSFT"]},),
+    ),
+    market_tool(
+        id="market.fundamentals_events",
+        **named("fundamentals_events"),
+        per_minute=20,
+        time_limit=15.0,
+        input_schema=input_schema(TickersArguments),
+        output_schema=_per_ticker(_EVENTS),
+        normaliser=with_normal_tickers,
+        examples=({"tickers": ["IBM", "MSFT"]},),
+    ),
+    market_tool(
+        id="market.get_market_hours",
+        **named("get_market_hours"),
+        per_minute=60,
+        time_limit=5.0,
+        input_schema=input_schema(HoursArguments),
+        output_schema=sourced(
+            {
+                "day": TEXT,
+                "opens": _MAYBE_TEXT,
+                "closes": _MAYBE_TEXT,
+                "early_close": {"type": "boolean"},
+                "next_day": TEXT,
+            }
         ),
-        market_tool(
-            id="market.get_fundamentals",
-            name="get_fundamentals",
-            description=TEXTS["tools.get_fundamentals.description"],
-            label=TEXTS["tools.get_fundamentals.label"],
-            per_minute=20,
-            time_limit=8.0,
-            input_schema=input_schema(SymbolArguments),
-            output_schema=sourced({"symbol": TEXT, **_FUNDAMENTALS}),
-            normaliser=with_normal_symbol,
-            examples=({"symbol": "IBM"},),
-        ),
-        market_tool(
-            id="market.snapshot",
-            name="market_snapshot",
-            description=TEXTS["tools.market_snapshot.description"],
-            label=TEXTS["tools.market_snapshot.label"],
-            per_minute=30,
-            time_limit=15.0,
-            input_schema=input_schema(TickersArguments),
-            output_schema=_per_ticker(_SNAPSHOT),
-            normaliser=with_normal_tickers,
-            examples=({"tickers": ["IBM", "MSFT"]},),
-        ),
-        market_tool(
-            id="market.fundamentals_events",
-            name="fundamentals_events",
-            description=TEXTS["tools.fundamentals_events.description"],
-            label=TEXTS["tools.fundamentals_events.label"],
-            per_minute=20,
-            time_limit=15.0,
-            input_schema=input_schema(TickersArguments),
-            output_schema=_per_ticker(_EVENTS),
-            normaliser=with_normal_tickers,
-            examples=({"tickers": ["IBM", "MSFT"]},),
-        ),
-        market_tool(
-            id="market.get_market_hours",
-            name="get_market_hours",
-            description=TEXTS["tools.get_market_hours.description"],
-            label=TEXTS["tools.get_market_hours.label"],
-            per_minute=60,
-            time_limit=5.0,
-            input_schema=input_schema(HoursArguments),
-            output_schema=sourced(
-                {
-                    "day": TEXT,
-                    "opens": _MAYBE_TEXT,
-                    "closes": _MAYBE_TEXT,
-                    "early_close": {"type": "boolean"},
-                    "next_day": TEXT,
-                }
-            ),
-            examples=({"day": "2012-12-24"}, {}),
-        ),
-    ]
+        examples=({"day": "2012-12-24"}, {}),
+    ),
+]
+"""Tools about symbols and bars; those for watchlists are in watchlist.py."""

@@ -16,7 +16,7 @@ from tool_executor.domain.shapes import (
     sourced,
     with_normal_symbol,
 )
-from tool_executor.texts import TEXTS
+from tool_executor.texts import named
 
 PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
 
@@ -30,46 +30,38 @@ ml_tool = partial(
     normaliser=with_normal_symbol,
 )
 
-
-def tools() -> list[DeclaredTool]:
-    """Returns the category's tools. A prediction that is not stored yet is computed during the call: about 1 s."""
-    return [
-        ml_tool(
-            id="ml.get_prediction",
-            name="get_ml_signals",
-            description=TEXTS["tools.get_ml_signals.description"],
-            label=TEXTS["tools.get_ml_signals.label"],
-            required_plan="pro",
-            per_minute=30,
-            time_limit=20.0,
-            input_schema=input_schema(SymbolArguments),
-            output_schema=sourced(
-                {
-                    "prediction_id": TEXT,
-                    "prediction": one_of(PREDICTIONS, "The direction"),
-                    "confidence": SHARE,
-                    "horizon": TEXT,
-                    "accuracy": SHARE,
-                    "skill_vs_base": NUMBER,
-                }
-            ),
-            examples=({"symbol": "MSFT"},),
+TOOLS: list[DeclaredTool] = [
+    ml_tool(
+        id="ml.get_prediction",
+        **named("get_ml_signals"),
+        required_plan="pro",
+        per_minute=30,
+        time_limit=20.0,
+        input_schema=input_schema(SymbolArguments),
+        output_schema=sourced(
+            {
+                "prediction_id": TEXT,
+                "prediction": one_of(PREDICTIONS, "The direction"),
+                "confidence": SHARE,
+                "horizon": TEXT,
+                "accuracy": SHARE,
+                "skill_vs_base": NUMBER,
+            }
         ),
-        ml_tool(
-            id="ml.get_features",
-            name="get_ml_features",
-            description=TEXTS["tools.get_ml_features.description"],
-            label=TEXTS["tools.get_ml_features.label"],
-            required_plan="premium",
-            per_minute=20,
-            time_limit=20.0,
-            input_schema=input_schema(FeatureArguments),
-            output_schema=sourced(
-                {"features": list_of(data_schema({"name": TEXT, "importance": SHARE, "value": MAYBE}))}
-            ),
-            examples=(
-                {"symbol": "IBM"},
-                {"symbol": "IBM", "prediction_id": "IBM-20130301-h5-v1"},
-            ),
+        examples=({"symbol": "MSFT"},),
+    ),
+    ml_tool(
+        id="ml.get_features",
+        **named("get_ml_features"),
+        required_plan="premium",
+        per_minute=20,
+        time_limit=20.0,
+        input_schema=input_schema(FeatureArguments),
+        output_schema=sourced({"features": list_of(data_schema({"name": TEXT, "importance": SHARE, "value": MAYBE}))}),
+        examples=(
+            {"symbol": "IBM"},
+            {"symbol": "IBM", "prediction_id": "IBM-20130301-h5-v1"},
         ),
-    ]
+    ),
+]
+"""A prediction that is not stored yet is computed during the call: about 1 s."""

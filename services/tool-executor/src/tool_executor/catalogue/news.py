@@ -14,7 +14,7 @@ from tool_executor.domain.shapes import (
     sourced,
     with_normal_symbol,
 )
-from tool_executor.texts import TEXTS
+from tool_executor.texts import named
 
 _SCORE = {"type": "number", "minimum": -1, "maximum": 1}
 
@@ -31,38 +31,34 @@ news_tool = partial(
 )
 
 
-def tools() -> list[DeclaredTool]:
-    sentiment = data_schema({"label": TEXT, "score": _SCORE, "method": TEXT})
-    item = data_schema({"title": TEXT, "time": TEXT, "source": TEXT, "sentiment": sentiment})
-    return [
-        news_tool(
-            id="news.get_news",
-            name="get_news",
-            description=TEXTS["tools.get_news.description"],
-            label=TEXTS["tools.get_news.label"],
-            per_minute=10,
-            time_limit=10.0,
-            input_schema=input_schema(NewsArguments),
-            output_schema=sourced({"items": list_of(item)}),
-            examples=({"symbol": "AAPL", "limit": 3},),
+_SENTIMENT = data_schema({"label": TEXT, "score": _SCORE, "method": TEXT})
+_ITEM = data_schema({"title": TEXT, "time": TEXT, "source": TEXT, "sentiment": _SENTIMENT})
+
+TOOLS: list[DeclaredTool] = [
+    news_tool(
+        id="news.get_news",
+        **named("get_news"),
+        per_minute=10,
+        time_limit=10.0,
+        input_schema=input_schema(NewsArguments),
+        output_schema=sourced({"items": list_of(_ITEM)}),
+        examples=({"symbol": "AAPL", "limit": 3},),
+    ),
+    news_tool(
+        id="news.get_sentiment",
+        **named("get_sentiment"),
+        required_plan="pro",
+        per_minute=20,
+        time_limit=10.0,
+        input_schema=input_schema(WhenArguments),
+        output_schema=sourced(
+            {
+                "label": TEXT,
+                "score": _SCORE,
+                "sources": list_of(data_schema({"source": TEXT, "items": NUMBER, "score": _SCORE})),
+                "method": TEXT,
+            }
         ),
-        news_tool(
-            id="news.get_sentiment",
-            name="get_sentiment",
-            description=TEXTS["tools.get_sentiment.description"],
-            label=TEXTS["tools.get_sentiment.label"],
-            required_plan="pro",
-            per_minute=20,
-            time_limit=10.0,
-            input_schema=input_schema(WhenArguments),
-            output_schema=sourced(
-                {
-                    "label": TEXT,
-                    "score": _SCORE,
-                    "sources": list_of(data_schema({"source": TEXT, "items": NUMBER, "score": _SCORE})),
-                    "method": TEXT,
-                }
-            ),
-            examples=({"symbol": "AAPL"},),
-        ),
-    ]
+        examples=({"symbol": "AAPL"},),
+    ),
+]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from contracts.company import CompanySettings
-from contracts.own_tools import HttpTool, InputSchema, McpServer, McpTool, OwnTools
+from contracts.own_tools import HttpTool, McpServer, McpTool, OwnTools
 from contracts.text import Text
 from contracts.tools_rpc import Category
 from runtime.companies import MAX_COMPANIES
@@ -43,7 +43,7 @@ class OwnCatalogue:
     def __init__(self, handlers: OwnHandlers, compiler: CompiledSchemas) -> None:
         self._handlers = handlers
         self._compiler = compiler
-        self._declared: dict[str, OwnTools] = {}
+        self._declared = Bounded[str, OwnTools](MAX_COMPANIES)
         self._entries_by_company = Bounded[str, dict[str, Entry]](MAX_COMPANIES)
 
     def learn(self, company: str, settings: CompanySettings | None) -> None:
@@ -52,8 +52,6 @@ class OwnCatalogue:
         self._declared.pop(company, None)
         if settings is not None and settings.config.own_tools.names:
             self._declared[company] = settings.config.own_tools
-            if len(self._declared) > MAX_COMPANIES:
-                self._declared.pop(next(iter(self._declared)))
 
     def of(self, company: str) -> dict[str, Entry]:
         declared = self._declared.get(company)
@@ -90,49 +88,27 @@ class OwnCatalogue:
     def tools(self, company: str, declared: OwnTools) -> list[DeclaredTool]:
         """Returns the unchecked declarations, with the handlers that run the calls."""
         tools = [
-            _tool(
-                tool.name, tool.description, tool.input_schema, self._handlers.http(company, tool),
-                side_effects=tool.side_effects, seconds=tool.timeout_seconds, version=_digest(tool.to_json()),
-            )
-            for tool in declared.http
-        ]  # fmt: skip
-        tools += [
-            _tool(
-                f"{server.name}_{tool.name}", tool.description, tool.input_schema,
-                self._handlers.mcp(company, server, tool), side_effects=tool.side_effects,
-                seconds=server.timeout_seconds, version=_digest(tool.to_json()),
-            )
-            for server in declared.mcp
-            for tool in server.tools
-        ]  # fmt: skip
+            _tool(tool, tool.name, self._handlers.http(company, tool), tool.timeout_seconds) for tool in declared.http
+        ]
+        for server in declared.mcp:
+            for tool in server.tools:
+                handler = self._handlers.mcp(company, server, tool)
+                tools.append(_tool(tool, f"{server.name}_{tool.name}", handler, server.timeout_seconds))
         return tools
 
 
-def _tool(
-    name: str,
-    description: str,
-    schema: InputSchema,
-    handler: Handler,
-    *,
-    side_effects: bool,
-    seconds: int,
-    version: int,
-) -> DeclaredTool:
+def _tool(declared: HttpTool | McpTool, name: str, handler: Handler, seconds: int) -> DeclaredTool:
     return DeclaredTool(
         id=f"own.{name}",
         name=name,
-        description=Text(es=description, en=description),
+        description=Text(es=declared.description, en=declared.description),
         category=Category.OWN,
         per_minute=PER_MINUTE,
-        input_schema={**schema, "additionalProperties": False},
+        input_schema={**declared.input_schema, "additionalProperties": False},
         output_schema=RESULT,
-        side_effects=side_effects,
+        side_effects=declared.side_effects,
         time_limit=float(seconds),
-        version=version,
+        version=int.from_bytes(hashlib.sha256(declared.to_json()).digest()[:6], "big"),
         foreign=True,
         handler=handler,
     )
-
-
-def _digest(body: bytes) -> int:
-    return int.from_bytes(hashlib.sha256(body).digest()[:6], "big")

@@ -16,7 +16,7 @@ from tool_executor.domain.shapes import (
     sourced,
     with_normal_symbol,
 )
-from tool_executor.texts import TEXTS
+from tool_executor.texts import named
 
 portfolio_tool = partial(
     DeclaredTool,
@@ -28,50 +28,46 @@ portfolio_tool = partial(
 )
 
 
-def tools() -> list[DeclaredTool]:
-    position = data_schema(
-        {
-            "symbol": TEXT,
-            "quantity": NUMBER,
-            "average_price": NUMBER,
-            **dict.fromkeys(("price", "value", "unrealized"), MAYBE),
-        }
-    )
-    trade = data_schema(
-        {
-            "order_id": TEXT,
-            "symbol": TEXT,
-            "side": one_of(tuple(Side), "What was done"),
-            "quantity": NUMBER,
-            "price": NUMBER,
-            "time": TEXT,
-            "realized": MAYBE,
-        }
-    )
-    return [
-        portfolio_tool(
-            id="portfolio.get_positions",
-            name="get_portfolio",
-            description=TEXTS["tools.get_portfolio.description"],
-            label=TEXTS["tools.get_portfolio.label"],
-            per_minute=30,
-            time_limit=5.0,
-            input_schema=input_schema(NoArguments),
-            output_schema=sourced(
-                {"positions": list_of(position), "cash": NUMBER, "equity": NUMBER, "paper": {"const": True}}
-            ),
-            examples=({},),
+_POSITION = data_schema(
+    {
+        "symbol": TEXT,
+        "quantity": NUMBER,
+        "average_price": NUMBER,
+        **dict.fromkeys(("price", "value", "unrealized"), MAYBE),
+    }
+)
+_TRADE = data_schema(
+    {
+        "order_id": TEXT,
+        "symbol": TEXT,
+        "side": one_of(tuple(Side), "What was done"),
+        "quantity": NUMBER,
+        "price": NUMBER,
+        "time": TEXT,
+        "realized": MAYBE,
+    }
+)
+
+TOOLS: list[DeclaredTool] = [
+    portfolio_tool(
+        id="portfolio.get_positions",
+        **named("get_portfolio"),
+        per_minute=30,
+        time_limit=5.0,
+        input_schema=input_schema(NoArguments),
+        output_schema=sourced(
+            {"positions": list_of(_POSITION), "cash": NUMBER, "equity": NUMBER, "paper": {"const": True}}
         ),
-        portfolio_tool(
-            id="portfolio.get_history",
-            name="get_trade_history",
-            description=TEXTS["tools.get_trade_history.description"],
-            label=TEXTS["tools.get_trade_history.label"],
-            per_minute=20,
-            time_limit=5.0,
-            input_schema=input_schema(HistoryArguments),
-            output_schema=sourced({"trades": list_of(trade)}),
-            normaliser=with_normal_symbol,
-            examples=({"limit": 5}, {"symbol": "IBM"}),
-        ),
-    ]
+        examples=({},),
+    ),
+    portfolio_tool(
+        id="portfolio.get_history",
+        **named("get_trade_history"),
+        per_minute=20,
+        time_limit=5.0,
+        input_schema=input_schema(HistoryArguments),
+        output_schema=sourced({"trades": list_of(_TRADE)}),
+        normaliser=with_normal_symbol,
+        examples=({"limit": 5}, {"symbol": "IBM"}),
+    ),
+]

@@ -13,23 +13,16 @@ Quotas = dict[str, dict[str, QuotaView]]
 """The calls left, by tool and window."""
 
 
-class QuotaReader:
-    """Reads quotas without consuming them; returns none while the shared store is unavailable."""
-
-    def __init__(self, limiter: RateLimiter) -> None:
-        self._limiter = limiter
-
-    async def read(self, caller: VerifiedCaller, entries: Sequence[Entry]) -> Quotas:
-        """Returns the quota of each tool in each of its windows; empty if the store is unavailable."""
-        try:
-            # All at once: the store sends them as one batch.
-            views = await asyncio.gather(*(self._of(caller, entry) for entry in entries))
-        except RedisUnavailableError:
-            return {}
-        return dict(zip((entry.tool.name for entry in entries), views, strict=True))
-
-    async def _of(self, caller: VerifiedCaller, entry: Entry) -> dict[str, QuotaView]:
-        return quota_views((await self._limiter.remaining(caller, entry.tool.name, entry.limits)).quotas)
+async def quotas_left(limiter: RateLimiter, caller: VerifiedCaller, entries: Sequence[Entry]) -> Quotas:
+    """Returns the quota of each tool in each of its windows, consuming none; empty if the store is unavailable."""
+    try:
+        # All at once: the store sends them as one batch.
+        decisions = await asyncio.gather(
+            *(limiter.remaining(caller, entry.tool.name, entry.limits) for entry in entries)
+        )
+    except RedisUnavailableError:
+        return {}
+    return {entry.tool.name: quota_views(decision.quotas) for entry, decision in zip(entries, decisions, strict=True)}
 
 
 def quota_views(quotas: Iterable[Quota]) -> dict[str, QuotaView]:

@@ -1,6 +1,7 @@
 """Tools about periods: performance, correlation, crossings of averages, and testing a rule on the past."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from contracts.tools.arguments import input_schema
 from contracts.tools.market import BacktestArguments, CrossingArguments, RangeArguments, RelationArguments
@@ -16,7 +17,7 @@ from tool_executor.domain.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
-from tool_executor.texts import TEXTS
+from tool_executor.texts import TEXTS, named
 
 _FIGURE = data_schema({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
 
@@ -35,77 +36,59 @@ def length_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
     return [*([ArgumentProblem("slow", TEXTS["arguments.one_length"])] if is_same else []), *days_in_order(arguments)]
 
 
-def tools() -> list[DeclaredTool]:
-    """Returns the category's tools about periods."""
-    return [
-        market_tool(
-            id="market.get_performance",
-            name="get_performance",
-            description=TEXTS["tools.get_performance.description"],
-            label=TEXTS["tools.get_performance.label"],
-            per_minute=30,
-            time_limit=15.0,
-            budget_per_ticker=3,
-            input_schema=input_schema(RangeArguments),
-            output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
-            normaliser=with_normal_tickers,
-            examples=({"tickers": ["IBM"], "start": "2008-01-01", "end": "2008-12-31", "amount": 10000},),
+range_tool = partial(market_tool, per_minute=30, time_limit=15.0, budget_per_ticker=3)
+
+TOOLS: list[DeclaredTool] = [
+    range_tool(
+        id="market.get_performance",
+        **named("get_performance"),
+        input_schema=input_schema(RangeArguments),
+        output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
+        normaliser=with_normal_tickers,
+        examples=({"tickers": ["IBM"], "start": "2008-01-01", "end": "2008-12-31", "amount": 10000},),
+    ),
+    range_tool(
+        id="market.get_correlation",
+        **named("get_correlation"),
+        input_schema=input_schema(RelationArguments),
+        validator=comparison_problems,
+        output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
+        normaliser=with_normal_tickers,
+        examples=({"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31"},),
+    ),
+    range_tool(
+        id="market.get_crossings",
+        **named("get_crossings"),
+        time_limit=8.0,
+        input_schema=input_schema(CrossingArguments),
+        validator=length_problems,
+        output_schema=sourced(
+            {
+                "symbol": TEXT,
+                "crossings": list_of(
+                    data_schema({"on": TEXT, "above": {"type": "boolean"}, "close": {"type": "number"}})
+                ),
+            }
         ),
-        market_tool(
-            id="market.get_correlation",
-            name="get_correlation",
-            description=TEXTS["tools.get_correlation.description"],
-            label=TEXTS["tools.get_correlation.label"],
-            per_minute=30,
-            time_limit=15.0,
-            budget_per_ticker=3,
-            input_schema=input_schema(RelationArguments),
-            validator=comparison_problems,
-            output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
-            normaliser=with_normal_tickers,
-            examples=({"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31"},),
+        normaliser=with_normal_symbol,
+        examples=({"symbol": "IBM", "fast": 50, "slow": 200, "start": "2010-01-01"},),
+    ),
+    range_tool(
+        id="market.backtest_strategy",
+        **named("backtest_strategy"),
+        per_minute=10,
+        input_schema=input_schema(BacktestArguments),
+        validator=length_problems,
+        output_schema=sourced(
+            {
+                "symbol": TEXT,
+                "rule": TEXT,
+                "figures": list_of(_FIGURE),
+                "trades": list_of(data_schema({"on": TEXT, "side": TEXT, "price": {"type": "number"}})),
+                "assumptions": list_of(TEXT),
+            }
         ),
-        market_tool(
-            id="market.get_crossings",
-            name="get_crossings",
-            description=TEXTS["tools.get_crossings.description"],
-            label=TEXTS["tools.get_crossings.label"],
-            per_minute=30,
-            time_limit=8.0,
-            budget_per_ticker=3,
-            input_schema=input_schema(CrossingArguments),
-            validator=length_problems,
-            output_schema=sourced(
-                {
-                    "symbol": TEXT,
-                    "crossings": list_of(
-                        data_schema({"on": TEXT, "above": {"type": "boolean"}, "close": {"type": "number"}})
-                    ),
-                }
-            ),
-            normaliser=with_normal_symbol,
-            examples=({"symbol": "IBM", "fast": 50, "slow": 200, "start": "2010-01-01"},),
-        ),
-        market_tool(
-            id="market.backtest_strategy",
-            name="backtest_strategy",
-            description=TEXTS["tools.backtest_strategy.description"],
-            label=TEXTS["tools.backtest_strategy.label"],
-            per_minute=10,
-            time_limit=15.0,
-            budget_per_ticker=3,
-            input_schema=input_schema(BacktestArguments),
-            validator=length_problems,
-            output_schema=sourced(
-                {
-                    "symbol": TEXT,
-                    "rule": TEXT,
-                    "figures": list_of(_FIGURE),
-                    "trades": list_of(data_schema({"on": TEXT, "side": TEXT, "price": {"type": "number"}})),
-                    "assumptions": list_of(TEXT),
-                }
-            ),
-            normaliser=with_normal_symbol,
-            examples=({"symbol": "IBM", "rule": "sma_cross", "start": "2008-01-01", "end": "2012-12-31"},),
-        ),
-    ]
+        normaliser=with_normal_symbol,
+        examples=({"symbol": "IBM", "rule": "sma_cross", "start": "2008-01-01", "end": "2012-12-31"},),
+    ),
+]

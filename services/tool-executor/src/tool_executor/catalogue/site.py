@@ -13,7 +13,7 @@ from tool_executor.domain.plans import Arguments, CompanyTools
 from tool_executor.domain.shapes import TEXT, arguments_schema, data_schema
 from tool_executor.domain.site_address import AddressRefusedError, canonical_path
 from tool_executor.ports import ReadPage
-from tool_executor.texts import TEXTS
+from tool_executor.texts import TEXTS, named
 
 
 def site_is_open(company: CompanyTools) -> bool:
@@ -52,9 +52,7 @@ def tools(read_page: ReadPage) -> list[DeclaredTool]:
     return [
         DeclaredTool(
             id="site.fetch_page",
-            name="fetch_page",
-            description=TEXTS["tools.fetch_page.description"],
-            label=TEXTS["tools.fetch_page.label"],
+            **named("fetch_page"),
             category=Category.SITE,
             per_minute=30,
             time_limit=10.0,

@@ -14,7 +14,7 @@ from tool_executor.domain.shapes import (
     list_of,
     with_normal_symbol,
 )
-from tool_executor.texts import TEXTS
+from tool_executor.texts import TEXTS, named
 
 
 def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
@@ -33,59 +33,51 @@ def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
 
 trading_tool = partial(DeclaredTool, category=Category.TRADING, required_plan="pro", handler=OverTheBus())
 
-
-def tools() -> list[DeclaredTool]:
-    return [
-        trading_tool(
-            id="trading.create_paper_order",
-            name="create_paper_order",
-            description=TEXTS["tools.create_paper_order.description"],
-            label=TEXTS["tools.create_paper_order.label"],
-            per_minute=10,
-            side_effects=True,
-            time_limit=5.0,
-            input_schema=input_schema(OrderArguments),
-            output_schema=data_schema(
-                {
-                    "action_id": TEXT,
-                    "status": TEXT,
-                    "order": {"type": "object"},
-                    "estimate": {"type": ["object", "null"]},
-                    "expires_at": TEXT,
-                }
-            ),
-            reconcile=OverTheBus(),
-            validator=price_problems,
-            normaliser=with_normal_symbol,
-            examples=(
-                {"symbol": "IBM", "side": "buy", "quantity": 10, "order_type": "market"},
-                {"symbol": "MSFT", "side": "sell", "quantity": 5, "order_type": "limit", "limit_price": 29.5},
-            ),
+TOOLS: list[DeclaredTool] = [
+    trading_tool(
+        id="trading.create_paper_order",
+        **named("create_paper_order"),
+        per_minute=10,
+        side_effects=True,
+        time_limit=5.0,
+        input_schema=input_schema(OrderArguments),
+        output_schema=data_schema(
+            {
+                "action_id": TEXT,
+                "status": TEXT,
+                "order": {"type": "object"},
+                "estimate": {"type": ["object", "null"]},
+                "expires_at": TEXT,
+            }
         ),
-        trading_tool(
-            id="trading.cancel_paper_order",
-            name="cancel_paper_order",
-            description=TEXTS["tools.cancel_paper_order.description"],
-            label=TEXTS["tools.cancel_paper_order.label"],
-            per_minute=20,
-            side_effects=True,
-            destructive=True,
-            idempotent=True,
-            time_limit=5.0,
-            input_schema=input_schema(OrderRef),
-            output_schema=data_schema({"order_id": TEXT, "status": TEXT}),
-            reconcile=OverTheBus(),
-            examples=({"order_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
+        reconcile=OverTheBus(),
+        validator=price_problems,
+        normaliser=with_normal_symbol,
+        examples=(
+            {"symbol": "IBM", "side": "buy", "quantity": 10, "order_type": "market"},
+            {"symbol": "MSFT", "side": "sell", "quantity": 5, "order_type": "limit", "limit_price": 29.5},
         ),
-        trading_tool(
-            id="trading.get_pending_orders",
-            name="get_pending_orders",
-            description=TEXTS["tools.get_pending_orders.description"],
-            label=TEXTS["tools.get_pending_orders.label"],
-            per_minute=30,
-            time_limit=5.0,
-            input_schema=input_schema(NoArguments),
-            output_schema=data_schema({"orders": list_of({"type": "object"})}),
-            examples=({},),
-        ),
-    ]
+    ),
+    trading_tool(
+        id="trading.cancel_paper_order",
+        **named("cancel_paper_order"),
+        per_minute=20,
+        side_effects=True,
+        destructive=True,
+        idempotent=True,
+        time_limit=5.0,
+        input_schema=input_schema(OrderRef),
+        output_schema=data_schema({"order_id": TEXT, "status": TEXT}),
+        reconcile=OverTheBus(),
+        examples=({"order_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
+    ),
+    trading_tool(
+        id="trading.get_pending_orders",
+        **named("get_pending_orders"),
+        per_minute=30,
+        time_limit=5.0,
+        input_schema=input_schema(NoArguments),
+        output_schema=data_schema({"orders": list_of({"type": "object"})}),
+        examples=({},),
+    ),
+]

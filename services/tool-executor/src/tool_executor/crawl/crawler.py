@@ -7,16 +7,20 @@ so that runs and executors take turns. If that executor dies, the next one gets 
 import asyncio
 import secrets
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Literal
 from urllib.parse import urlsplit
 
 import structlog
 
 from contracts.company import CompanySettings
 from contracts.events.knowledge import DocumentUpserted, RefreshRequested, RunProgressed
+from contracts.knowledge_rpc import KnownPage
 from runtime.workers.outcomes import Ack, Retry
-from tool_executor.adapters.crawl_state import ClaimedPage, CrawlState, HostSlots, SiteMemory
-from tool_executor.adapters.metrics import count_page, count_run
+from tool_executor.adapters.crawl_state import ClaimedPage, CrawlProgress, CrawlState, HostSlots, SiteMemory
+from tool_executor.adapters.metrics import PAGES, RUNS
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.crawl.pages import PageReader, PageReading, ReadDocument
@@ -132,7 +136,7 @@ class Crawler:
         await self._preparation.add(state, plan, site, outcome.found)
         await state.refuse(((skipped, None) for skipped in outcome.refused), plan.max_pages)
         if outcome.again is None:
-            count_page(outcome.kind, outcome.reason)
+            PAGES.labels(outcome.kind, outcome.reason).inc()
         return await self._settle(state, place, page, outcome)
 
     async def _settle(self, state: CrawlState, place: str, page: ClaimedPage, outcome: PageOutcome) -> bool:
@@ -146,16 +150,13 @@ class Crawler:
         document = reading.document
         if document is None:
             if reading.same and item.known is not None:
-                known = item.known
-                await state.claim_content(known.hash, item.url)
-                await self._facts.upserted(_unchanged(plan, item, known.document_id, known.hash, known.etag))
+                await state.claim_content(item.known.hash, item.url)
+                await self._facts.upserted(_unchanged(plan, item.url, item.known))
             return reading.outcome
         first_url = await state.claim_content(document.page.hash, document.url)
         if item.known is None and first_url != document.url:
             duplicate = reason_text("duplicate", other=first_url)
-            return PageOutcome(
-                "skipped", "duplicate", duplicate, found=reading.outcome.found, refused=reading.outcome.refused
-            )
+            return replace(reading.outcome, kind="skipped", reason="duplicate", message=duplicate)
         await self._facts.upserted(_upserted(plan, document, is_same=reading.outcome.kind == "unchanged"))
         return reading.outcome
 
@@ -185,21 +186,9 @@ class Crawler:
         if progress is None:
             return
         end_state = "finished" if problem is None else "failed"
-        await self._facts.progressed(
-            RunProgressed(
-                company_id=request.company_id,
-                run_id=request.run_id,
-                step=progress.step,
-                state=end_state,
-                url=request.url,
-                counts=progress.counts,
-                left=progress.left,
-                gone=(gone or [])[:20_000],
-                problem=problem[:500] if problem else None,
-            )
-        )
+        await self._facts.progressed(_progressed(request, progress, end_state, gone=gone or (), problem=problem))
         await state.close()
-        count_run(end_state)
+        RUNS.labels(end_state).inc()
         log.info(
             "crawl.ended",
             company=request.company_id,
@@ -214,17 +203,28 @@ class Crawler:
     async def _report(self, state: CrawlState, request: RefreshRequested, *, now: bool = False) -> None:
         progress = await state.report(now=now)
         if progress is not None:
-            await self._facts.progressed(
-                RunProgressed(
-                    company_id=request.company_id,
-                    run_id=request.run_id,
-                    step=progress.step,
-                    state="running",
-                    url=request.url,
-                    counts=progress.counts,
-                    left=progress.left,
-                )
-            )
+            await self._facts.progressed(_progressed(request, progress))
+
+
+def _progressed(
+    request: RefreshRequested,
+    progress: CrawlProgress,
+    state: Literal["running", "finished", "failed"] = "running",
+    *,
+    gone: Sequence[str] = (),
+    problem: str | None = None,
+) -> RunProgressed:
+    return RunProgressed(
+        company_id=request.company_id,
+        run_id=request.run_id,
+        step=progress.step,
+        state=state,
+        url=request.url,
+        counts=progress.counts,
+        left=progress.left,
+        gone=list(gone[:20_000]),
+        problem=problem[:500] if problem else None,
+    )
 
 
 def _upserted(plan: CrawlPlan, document: ReadDocument, *, is_same: bool) -> DocumentUpserted:
@@ -246,17 +246,17 @@ def _upserted(plan: CrawlPlan, document: ReadDocument, *, is_same: bool) -> Docu
     )
 
 
-def _unchanged(plan: CrawlPlan, item: CrawlItem, name: str, digest: str, etag: str | None) -> DocumentUpserted:
+def _unchanged(plan: CrawlPlan, url: str, known: KnownPage) -> DocumentUpserted:
     return DocumentUpserted(
         company_id=plan.company_id,
-        document_id=name,
+        document_id=known.document_id,
         source="site",
-        title=urlsplit(item.url).path or "/",
-        url=item.url,
+        title=urlsplit(url).path or "/",
+        url=url,
         blocks=[],
-        hash=digest,
+        hash=known.hash,
         read_at=datetime.now(UTC),
         run_id=plan.run_id,
-        etag=etag,
-        last_modified=item.known.last_modified if item.known is not None else None,
+        etag=known.etag,
+        last_modified=known.last_modified,
     )

@@ -1,5 +1,7 @@
 """Publishes documents, in as many events as they need, and the progress of runs."""
 
+from typing import Any
+
 from contracts.channels import fact, knowledge_work
 from contracts.envelope import CloudEvent
 from contracts.events.knowledge import DocumentFailed, DocumentUpserted, RefreshRequested, RunProgressed
@@ -34,27 +36,26 @@ class KnowledgeFacts:
             said = (document.document_id or "", document.run_id or "", document.hash, str(len(document.blocks)))
             identity = derive_id(document.company_id, "knowledge", *said, str(number))
             event = UpsertedEvent(id=identity, source=SOURCE, type=_UPSERTED, data=part)
-            await self._append(_UPSERTED, document.company_id, event.to_json(), identity)
+            await self._append(event, document.company_id)
 
     async def failed(self, failure: DocumentFailed, upload: str) -> None:
         identity = derive_id(failure.company_id, "knowledge", failure.document_id, upload, "failed")
         event = FailedEvent(id=identity, source=SOURCE, type=_FAILED, data=failure)
-        await self._append(_FAILED, failure.company_id, event.to_json(), identity)
+        await self._append(event, failure.company_id)
 
     async def progressed(self, progress: RunProgressed) -> None:
         """Publishes the progress of a run. Its end is published once, even if several executors report it."""
         step = str(progress.step) if progress.state == "running" else "end"
         identity = derive_id(progress.company_id, "run", progress.run_id, step)
         event = ProgressedEvent(id=identity, source=SOURCE, type=_PROGRESSED, data=progress)
-        await self._append(_PROGRESSED, progress.company_id, event.to_json(), identity)
+        await self._append(event, progress.company_id)
 
     async def add_place(self, request: RefreshRequested, number: int) -> None:
         """Adds a place at a run, for any executor with a free slot."""
         identity = derive_id(request.company_id, "run", request.run_id, "place", str(number))
         event = RefreshEvent(id=identity, source=SOURCE, type=_REFRESH, data=request)
-        await self._publisher.append(
-            knowledge_work(_REFRESH, request.company_id), event.to_json(), stream="KNOWLEDGE", msg_id=identity
-        )
+        subject = knowledge_work(_REFRESH, request.company_id)
+        await self._publisher.append(subject, event, stream="KNOWLEDGE", msg_id=identity)
 
-    async def _append(self, kind: str, company: str, event: bytes, identity: str) -> None:
-        await self._publisher.append(fact(kind, company, None), event, stream="FACTS", msg_id=identity)
+    async def _append(self, event: CloudEvent[Any], company: str) -> None:
+        await self._publisher.append(fact(event.type, company, None), event, stream="FACTS", msg_id=event.id)

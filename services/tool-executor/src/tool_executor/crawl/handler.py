@@ -1,5 +1,7 @@
 """Handles the work queue KNOWLEDGE: places at runs, and files."""
 
+from typing import TypeVar
+
 import structlog
 from pydantic import ValidationError
 
@@ -20,6 +22,8 @@ _STORE_RETRY_SECONDS = 1.0
 RefreshEvent = CloudEvent[RefreshRequested]
 FileEvent = CloudEvent[FileReceived]
 
+DataT = TypeVar("DataT", RefreshRequested, FileReceived)
+
 log = structlog.get_logger(__name__)
 
 
@@ -32,12 +36,9 @@ class RunHandler:
 
     async def handle(self, delivery: Delivery) -> Outcome:
         """Works one slice of a run: Ack if the run is over, Retry if there is more to read."""
-        try:
-            request = RefreshEvent.model_validate_json(delivery.data).data
-        except ValidationError as error:
-            return _misfit(error)
-        if not delivery.subject.endswith(f".{request.company_id}"):
-            return _WRONG_COMPANY
+        request = _data_in(delivery, RefreshEvent)
+        if isinstance(request, DeadLetter):
+            return request
         settings = await self._companies.get(request.company_id)
         try:
             return await self._crawler.work(request, str(delivery.seq), settings)
@@ -53,18 +54,18 @@ class FileHandler:
 
     async def handle(self, delivery: Delivery) -> Outcome:
         """Reads a file: Ack once its text, or the reason why it cannot be read, has been published."""
-        try:
-            file = FileEvent.model_validate_json(delivery.data).data
-        except ValidationError as error:
-            return _misfit(error)
-        if not delivery.subject.endswith(f".{file.company_id}"):
-            return _WRONG_COMPANY
+        file = _data_in(delivery, FileEvent)
+        if isinstance(file, DeadLetter):
+            return file
         await self._uploads.read(file)
         return Ack()
 
 
-_WRONG_COMPANY = DeadLetter("the subject names another company than the event")
-
-
-def _misfit(error: ValidationError) -> DeadLetter:
-    return DeadLetter(f"it does not fit its contract: {error.error_count()} fields are wrong")
+def _data_in(delivery: Delivery, event: type[CloudEvent[DataT]]) -> DataT | DeadLetter:
+    try:
+        data = event.model_validate_json(delivery.data).data
+    except ValidationError as error:
+        return DeadLetter(f"it does not fit its contract: {error.error_count()} fields are wrong")
+    if not delivery.subject.endswith(f".{data.company_id}"):
+        return DeadLetter("the subject names another company than the event")
+    return data

@@ -22,10 +22,9 @@ _HEX = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{2
 
 @dataclass(frozen=True, slots=True)
 class RefusedLink:
-    """An address of the site that is not read, with the reason."""
+    """An address of the site that its rules exclude."""
 
     url: str
-    reason: str
 
 
 def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | RefusedLink | None:
@@ -36,11 +35,8 @@ def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | RefusedLink 
     try:
         target = site.redirected(page, address)
     except AddressRefusedError as refused:
-        return (
-            RefusedLink(f"{page.origin}{address}"[:_MAX_URL_CHARS], "denied")
-            if refused.reason == "path_not_allowed"
-            else None
-        )
+        is_excluded = refused.reason == "path_not_allowed"
+        return RefusedLink(f"{page.origin}{address}"[:_MAX_URL_CHARS]) if is_excluded else None
     path, _, query = target.target.partition("?")
     path = _SESSION.sub("", path)
     if _OTHER_FILES.search(path):

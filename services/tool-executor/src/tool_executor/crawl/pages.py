@@ -17,7 +17,7 @@ from tool_executor.adapters.page_fetcher import (
 )
 from tool_executor.crawl.links import RefusedLink, repeats_itself, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in
-from tool_executor.crawl.words import reason_text
+from tool_executor.crawl.words import reason_text, skipped
 from tool_executor.domain.crawl_outcomes import MAX_TRIES, CrawlItem, PageOutcome
 from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.site_address import AddressRefusedError, Site, SiteUrl
@@ -28,7 +28,7 @@ from tool_executor.extraction.isolation import Extraction
 TYPES = TEXT_TYPES | KNOWN_TYPES
 LIMITS = FetchLimits(sent=MAX_FILE, unpacked=MAX_FILE, seconds=30.0)
 _MAX_REDIRECTS = 5
-_RETRY_PAUSES = (3.0, 12.0)
+RETRY_PAUSES = (3.0, 12.0)
 """Seconds before each retry of a page, if its site names no time."""
 _MAX_RETRY_PAUSE = 60.0
 """Longest time in seconds before a retry, whatever the site asks for."""
@@ -92,9 +92,8 @@ class PageReader:
         match failure.reason:
             case "page_not_found":
                 if item.known is not None:
-                    return PageOutcome(
-                        "skipped", "gone", reason_text("gone"), gone=item.known.document_id, look_again=True
-                    )
+                    document = item.known.document_id
+                    return PageOutcome("skipped", "gone", reason_text("gone"), gone=document, look_again=True)
                 # A link may be published before its page. The page is tried once more in the next run, then given up.
                 return PageOutcome("failed", "page_not_found", message, look_again=not item.sure)
             case "not_text":
@@ -109,7 +108,7 @@ class PageReader:
     def _retry(self, item: CrawlItem, reason: str, message: str, retry_after: float | None) -> PageOutcome:
         pause = None
         if item.tries + 1 < MAX_TRIES:
-            pause = min(max(_RETRY_PAUSES[min(item.tries, 1)], retry_after or 0.0), _MAX_RETRY_PAUSE)
+            pause = min(max(RETRY_PAUSES[min(item.tries, 1)], retry_after or 0.0), _MAX_RETRY_PAUSE)
         return PageOutcome("failed", reason, message, again=pause, look_again=True, away=True)
 
     def _redirected(self, item: CrawlItem, address: SiteUrl, location: str) -> PageOutcome:
@@ -124,14 +123,7 @@ class PageReader:
         if len(item.via) >= _MAX_REDIRECTS:
             return PageOutcome("failed", "too_many_redirects", reason_text("too_many_redirects", most=_MAX_REDIRECTS))
         target_item = CrawlItem(url=url, sure=item.sure, via=[*item.via, item.url])
-        return PageOutcome(
-            "skipped",
-            "redirected",
-            reason_text("redirected", other=url),
-            gone=document,
-            look_again=True,
-            found=[target_item],
-        )
+        return _skipped_with_links("redirected", [target_item], [], gone=document, other=url)
 
     async def _extracted(self, item: CrawlItem, address: SiteUrl, answer: Fetched) -> PageReading:
         known_document = item.known.document_id if item.known else None
@@ -142,21 +134,20 @@ class PageReader:
             return PageReading(PageOutcome("failed", unreadable.reason, str(unreadable.text), look_again=True))
         linked_items, refused = await asyncio.to_thread(self._links, address, page, "nofollow" in answer.robots)
         if item.links_only:
-            return PageReading(_skipped_with_links(item, "denied", linked_items, refused))
+            return PageReading(_skipped_with_links("denied", linked_items, refused))
         if page.noindex or "noindex" in answer.robots or answer.robots == "none":
-            return PageReading(_skipped_with_links(item, "noindex", linked_items, refused, gone=known_document))
+            return PageReading(_skipped_with_links("noindex", linked_items, refused, gone=known_document))
         canonical = self._canonical(address, page)
         if canonical is not None:
             item_there = CrawlItem(url=str(canonical), sure=item.sure, via=item.via)
             outcome = _skipped_with_links(
-                item, "canonical", [item_there, *linked_items], refused, gone=known_document, other=str(canonical)
+                "canonical", [item_there, *linked_items], refused, gone=known_document, other=str(canonical)
             )
             return PageReading(outcome)
         if not page.blocks:
+            message = reason_text("no_text")
             return PageReading(
-                PageOutcome(
-                    "failed", "no_text", reason_text("no_text"), look_again=True, found=linked_items, refused=refused
-                )
+                PageOutcome("failed", "no_text", message, look_again=True, found=linked_items, refused=refused)
             )
         if not page.title:
             page.title = name
@@ -191,20 +182,16 @@ class PageReader:
         for link in page.links:
             target = target_of(self._site, address, link)
             if isinstance(target, RefusedLink):
-                refused[target.url] = Left(
-                    url=target.url, outcome="skipped", reason="denied", message=reason_text("denied")
-                )
+                refused[target.url] = skipped(target.url, "denied")
             elif target is not None and repeats_itself(target):
-                url = str(target)
-                refused[url] = Left(url=url, outcome="skipped", reason="goes_round", message=reason_text("goes_round"))
+                refused[str(target)] = skipped(str(target), "goes_round")
             elif target is not None:
                 items[str(target)] = CrawlItem(url=str(target))
         return list(items.values()), list(refused.values())
 
 
 def _skipped_with_links(
-    item: CrawlItem, reason: str, items: list[CrawlItem], refused: list[Left], **values: str | None
+    reason: str, items: list[CrawlItem], refused: list[Left], *, gone: str | None = None, **values: str
 ) -> PageOutcome:
-    gone = values.pop("gone", None)
     message = reason_text(reason, **values)
     return PageOutcome("skipped", reason, message, gone=gone, look_again=True, found=items, refused=refused)

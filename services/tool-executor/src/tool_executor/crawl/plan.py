@@ -36,10 +36,8 @@ class CrawlPlan(Wire):
         return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
 
 
-def plan_of(
-    config: CompanyConfig, run_id: str, url: str | None, demo: Origin | None, *, loopback: bool
-) -> tuple[CrawlPlan, Site, SiteUrl]:
-    """Returns the plan, the site that it allows, and the first address.
+def plan_of(config: CompanyConfig, run_id: str, url: str | None, demo: Origin | None, *, loopback: bool) -> CrawlPlan:
+    """Returns the plan of a run over the company's site, or of one page of it.
 
     Raises:
         AddressRefusedError: there is no such site, or the page does not belong to it.
@@ -54,7 +52,7 @@ def plan_of(
         raise AddressRefusedError("no_site", TEXTS["site.unreadable"].format(begins=start_origin))
     # The start page is read for its links even if it is not among the allowed paths.
     start = address_in(site if url else Site(site.origins), url or knowledge.site_url)
-    plan = CrawlPlan(
+    return CrawlPlan(
         company_id=config.company_id,
         run_id=run_id,
         start=str(start),
@@ -65,7 +63,6 @@ def plan_of(
         denied=list(knowledge.denied_paths),
         max_pages=knowledge.max_pages,
     )
-    return plan, site, start
 
 
 def site_in(plan: CrawlPlan) -> Site:

@@ -13,20 +13,13 @@ from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesRequest
 from runtime.calls.rpc import RpcClient
 from runtime.recent import Bounded
 from tool_executor.adapters.crawl_state import CrawlState, SiteMemory
-from tool_executor.adapters.page_fetcher import (
-    BadStatusError,
-    Fetched,
-    FetchLimits,
-    FetchRequest,
-    PageFetcher,
-    Redirected,
-)
+from tool_executor.adapters.page_fetcher import BadStatusError, FetchLimits, FetchRequest, PageFetcher
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.links import RefusedLink, max_addresses, shape_of, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in, plan_of, site_in
 from tool_executor.crawl.robots import MAX_BYTES, Robots
 from tool_executor.crawl.sitemaps import LIMITS, MAX_FILES, parse_sitemap
-from tool_executor.crawl.words import reason_text
+from tool_executor.crawl.words import skipped
 from tool_executor.domain.crawl_outcomes import CrawlItem
 from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, SiteUrl
@@ -35,10 +28,10 @@ log = structlog.get_logger(__name__)
 
 _ROBOTS_ATTEMPTS = 3
 """Attempts to read a robots.txt."""
-_ROBOTS_PAUSE_SECONDS = 2.0
+ROBOTS_PAUSE_SECONDS = 2.0
 """Seconds between two such attempts."""
-_MAX_REDIRECTS = 5
-_ROBOTS_LIMITS = FetchLimits(sent=MAX_BYTES, unpacked=MAX_BYTES, seconds=10.0)
+_ROBOTS = FetchRequest(types=frozenset(), limits=FetchLimits(sent=MAX_BYTES, unpacked=MAX_BYTES, seconds=10.0))
+_SITEMAP = FetchRequest(types=frozenset(), limits=LIMITS)
 _MAX_PARSED = 200
 """Parsed robots.txt files that are kept."""
 _UNKNOWN = b"?"
@@ -84,7 +77,7 @@ class Preparation:
         if settings is None:
             raise RunFailedError("The company has no settings.")
         try:
-            plan, _, _ = plan_of(settings.config, request.run_id, request.url, self._demo, loopback=self._loopback)
+            plan = plan_of(settings.config, request.run_id, request.url, self._demo, loopback=self._loopback)
         except AddressRefusedError as refused:
             raise RunFailedError(str(refused.text)) from refused
         return CrawlPlan.model_validate_json(await state.keep_plan(plan.to_json().decode()))
@@ -133,17 +126,17 @@ class Preparation:
             try:
                 address = address_in(Site(site.origins) if item.links_only else site, item.url)
             except (AddressRefusedError, ValueError):
-                refused.append((_skipped(item.url, "denied"), known_document))
+                refused.append((skipped(item.url, "denied"), known_document))
                 continue
             robots = await self.robots(state, address.origin)
             if robots is None or not robots.allows(address):
                 # If another host of the site does not answer, its known pages stay.
-                refused.append((_skipped(item.url, "robots"), known_document if robots is not None else None))
+                refused.append((skipped(item.url, "robots"), known_document if robots is not None else None))
                 continue
             shape = shape_of(address)
             limit = 0 if item.sure else max_addresses(shape, plan.max_pages)
-            endless = _skipped(item.url, "endless", most=limit, shape=shape.rstrip("?"))
-            queued.append((item, shape, limit, endless, _skipped(item.url, "full", most=plan.max_pages)))
+            endless = skipped(item.url, "endless", most=limit, shape=shape.rstrip("?"))
+            queued.append((item, shape, limit, endless, skipped(item.url, "full", most=plan.max_pages)))
         await state.refuse(refused, plan.max_pages)
         await state.add(queued, plan.max_pages)
 
@@ -164,9 +157,9 @@ class Preparation:
     async def _fetch_robots(self, origin: Origin) -> bytes:
         for number in range(_ROBOTS_ATTEMPTS):
             if number:
-                await asyncio.sleep(_ROBOTS_PAUSE_SECONDS)
+                await asyncio.sleep(ROBOTS_PAUSE_SECONDS)
             try:
-                fetched = await self._fetch(Site((origin,)), SiteUrl(origin, "/robots.txt"), _ROBOTS_LIMITS)
+                fetched = await self.fetcher.fetch(Site((origin,)), SiteUrl(origin, "/robots.txt"), _ROBOTS)
             except BadStatusError as bad:
                 # A refused robots.txt means that there are no rules; a server error says nothing about them.
                 if 400 <= bad.status < 500 and bad.status != 429:
@@ -177,18 +170,6 @@ class Preparation:
             else:
                 return fetched.body
         return _UNKNOWN
-
-    async def _fetch(self, site: Site, address: SiteUrl, limits: FetchLimits) -> Fetched:
-        for _ in range(_MAX_REDIRECTS):
-            answer = await self.fetcher.visit(address, FetchRequest(types=frozenset(), limits=limits))
-            if isinstance(answer, Fetched):
-                return answer
-            if isinstance(answer, Redirected):
-                try:
-                    address = site.redirected(address, answer.location)
-                except AddressRefusedError as refused:
-                    raise ToolFailedError(refused.reason, refused.text) from refused
-        raise ToolFailedError("too_many_redirects", "It redirects without end.")
 
     async def _sitemaps(self, plan: CrawlPlan, site: Site, start: SiteUrl, robots: Robots) -> list[str]:
         """Returns the pages of the site that its sitemaps name; unreadable sitemaps are left out."""
@@ -206,7 +187,7 @@ class Preparation:
             read.add(address)
             await asyncio.sleep(self.interval(address.origin, robots) if len(read) > 1 else 0)
             try:
-                fetched = await self._fetch(reachable, address, LIMITS)
+                fetched = await self.fetcher.fetch(reachable, address, _SITEMAP)
                 sitemap = await asyncio.to_thread(parse_sitemap, fetched.body)
             except ToolFailedError as failed:
                 log.info("crawl.sitemap_left", company=plan.company_id, url=str(address), reason=failed.reason)
@@ -243,7 +224,3 @@ def target_of_file(site: Site, page: SiteUrl, address: str) -> SiteUrl | None:
 
 def _without_validators(page: KnownPage | None) -> KnownPage | None:
     return None if page is None else page.model_copy(update={"etag": None, "last_modified": None})
-
-
-def _skipped(url: str, reason: str, **values: object) -> Left:
-    return Left(url=url[:2048], outcome="skipped", reason=reason, message=reason_text(reason, **values))

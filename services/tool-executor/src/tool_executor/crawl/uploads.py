@@ -13,7 +13,7 @@ from contracts.knowledge import document_id
 from contracts.streams import UPLOADS
 from runtime.bus.direct import DirectReader
 from runtime.bus.replies import ReplyInbox
-from tool_executor.adapters.metrics import count_file
+from tool_executor.adapters.metrics import FILES
 from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.extraction.document import Extracted, UnreadableError
 from tool_executor.extraction.isolation import Extraction
@@ -48,10 +48,10 @@ class Uploads:
                 message=str(unreadable.text),
             )
             await self._facts.failed(failure, file.upload_id)
-            count_file(unreadable.reason)
+            FILES.labels(unreadable.reason).inc()
         else:
             await self._facts.upserted(_upserted(file, document))
-            count_file("read")
+            FILES.labels("read").inc()
         await self._purge(file)
 
     async def _body(self, file: FileReceived) -> bytes:

@@ -1,6 +1,8 @@
 """The texts that tell an admin why pages were skipped or failed; programs read the reason beside them. They are stored
 in English; the gateway translates them for whoever reads them (its texts/errors.es.toml)."""
 
+from contracts.knowledge import Left
+
 REASON_TEXTS = {
     "denied": "The company's settings leave this page out.",
     "robots": "The site's robots.txt asks not to read this page.",
@@ -23,3 +25,7 @@ REASON_TEXTS = {
 
 def reason_text(reason: str, **values: object) -> str:
     return REASON_TEXTS[reason].format(**values)[:500]
+
+
+def skipped(url: str, reason: str, **values: object) -> Left:
+    return Left(url=url[:2048], outcome="skipped", reason=reason, message=reason_text(reason, **values))

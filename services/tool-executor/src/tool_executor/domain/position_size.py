@@ -10,6 +10,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
 from contracts.text import Text
+from tool_executor.domain.declaration import ArgumentProblem, ToolRefusedError
 from tool_executor.texts import TEXTS
 
 Side = Literal["long", "short"]
@@ -19,13 +20,12 @@ _EXACT = Context(prec=50)
 _RATE = Decimal("0.000001")
 
 
-class SizingError(ValueError):
+class SizingError(ToolRefusedError):
     """The figures make no valid trade. `field` names the argument to change."""
 
     def __init__(self, field: str, text: Text) -> None:
-        super().__init__(str(text))
+        super().__init__(ArgumentProblem(field, text))
         self.field = field
-        self.text = text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class RiskReward:
     break_even_win_rate: Decimal
 
 
-def decimal_of(number: float | int | str | Decimal) -> Decimal:
+def decimal_of(number: float) -> Decimal:
     """Returns the number as written: 0.1 is exactly one tenth."""
-    return number if isinstance(number, Decimal) else Decimal(str(number))
+    return Decimal(str(number))
 
 
 def position_size(

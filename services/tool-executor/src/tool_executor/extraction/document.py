@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
 from contracts.knowledge import MAX_PART, Block
 from contracts.text import Text
+from runtime.documents.document_language import language_of
 
 MAX_TEXT_CHARS = 4000
 """Characters of a block of text; a longer block is split at a space."""
@@ -66,6 +67,16 @@ def bounded_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
         else:
             for text in _pieces(block.text, "\n" if block.kind in {"code", "list"} else " "):
                 yield block.model_copy(update={"text": text})
+
+
+def extracted(title: str, blocks: Sequence[Block]) -> Extracted:
+    """Returns a document of these blocks, in the language of their text."""
+    return Extracted(title[:MAX_TITLE_CHARS], language_of(plain_text(blocks)), list(bounded_blocks(blocks)))
+
+
+def plain_text(blocks: Iterable[Block]) -> str:
+    """Returns the text of the blocks on one line, those of a table cell by cell."""
+    return " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
 
 
 def in_parts(blocks: list[Block]) -> list[list[Block]]:

@@ -10,8 +10,7 @@ from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 from contracts.knowledge import Block
-from runtime.documents.document_language import language_of
-from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, UnreadableError, bounded_blocks
+from tool_executor.extraction.document import Extracted, UnreadableError, extracted, plain_text
 from tool_executor.texts import TEXTS
 
 _MAX_UNPACKED_BYTES = 100 * 1024 * 1024
@@ -35,8 +34,7 @@ def extract_docx(body: bytes) -> Extracted:
         blocks = _blocks(document)
     except (*_BAD_ARCHIVE, KeyError, SyntaxError, AttributeError) as error:
         raise _broken() from error
-    text = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
-    if not text.strip():
+    if not plain_text(blocks).strip():
         raise UnreadableError("no_text", TEXTS["document.no_text"])
     top_headings = {block.headings[0] for block in blocks if block.headings}
     title = " ".join(str(document.core_properties.title or "").split()) or (
@@ -45,7 +43,7 @@ def extract_docx(body: bytes) -> Extracted:
     for block in blocks:
         if block.headings[:1] == [title]:
             block.headings.pop(0)
-    return Extracted(title=title[:MAX_TITLE_CHARS], language=language_of(text), blocks=list(bounded_blocks(blocks)))
+    return extracted(title, blocks)
 
 
 def _check_archive(body: bytes) -> None:

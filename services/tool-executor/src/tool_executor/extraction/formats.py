@@ -3,9 +3,8 @@
 import csv
 
 from contracts.knowledge import Block
-from runtime.documents.document_language import language_of
 from tool_executor.extraction.charsets import decode
-from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, UnreadableError, bounded_blocks
+from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, UnreadableError, extracted
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.paragraphs import paragraphs
 from tool_executor.texts import TEXTS
@@ -65,7 +64,7 @@ def extract(body: bytes, declared: str = "", charset: str | None = None, name: s
     elif kind == "text/csv":
         document = _extract_csv(decode(body, charset))
     else:
-        document = _extract_text(decode(body, charset))
+        document = extracted("", [Block(text=paragraph) for paragraph in paragraphs(decode(body, charset))])
     if not document.blocks:
         raise UnreadableError("no_text", TEXTS["document.no_text"])
     if not document.title:
@@ -78,9 +77,7 @@ def extract(body: bytes, declared: str = "", charset: str | None = None, name: s
 def _extract_markdown(text: str) -> Extracted:
     from runtime.documents.markdown_blocks import read
 
-    title, blocks = read(text)
-    text_ = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
-    return Extracted(title=title[:MAX_TITLE_CHARS], language=language_of(text_), blocks=list(bounded_blocks(blocks)))
+    return extracted(*read(text))
 
 
 def _extract_csv(text: str) -> Extracted:
@@ -92,12 +89,4 @@ def _extract_csv(text: str) -> Extracted:
         raise UnreadableError("unknown_type", TEXTS["document.unknown_type"]) from error
     width = max(map(len, rows), default=0)
     table = Block(kind="table", rows=[row + [""] * (width - len(row)) for row in rows], header=True)
-    return Extracted(title="", language=language_of(text), blocks=list(bounded_blocks([table] if rows else [])))
-
-
-def _extract_text(text: str) -> Extracted:
-    return Extracted(
-        title="",
-        language=language_of(text),
-        blocks=list(bounded_blocks(Block(text=paragraph) for paragraph in paragraphs(text))),
-    )
+    return extracted("", [table] if rows else [])

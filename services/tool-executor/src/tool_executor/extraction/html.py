@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from contracts.knowledge import Block
 from runtime.documents.document_language import language_of
-from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, bounded_blocks
+from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, bounded_blocks, plain_text
 from tool_executor.extraction.markup import (
     BLOCKS,
     MENU,
@@ -242,8 +242,7 @@ class _Reader:
                     block.headings.pop(0)
         page.blocks += self._page_head.missing_answers()
         page.blocks = list(bounded_blocks(page.blocks))
-        text = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in page.blocks[:200])
-        page.language = language_of(text, self._page_head.language)
+        page.language = language_of(plain_text(page.blocks[:200]), self._page_head.language)
         return page
 
     # ------------------------------------------------------------ menus

@@ -9,8 +9,7 @@ from typing import Any, cast
 import pypdfium2 as _pdfium  # pyright: ignore[reportMissingTypeStubs]
 
 from contracts.knowledge import Block
-from runtime.documents.document_language import language_of
-from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, UnreadableError, bounded_blocks
+from tool_executor.extraction.document import Extracted, UnreadableError, extracted
 from tool_executor.extraction.paragraphs import paragraphs
 from tool_executor.texts import TEXTS
 
@@ -49,13 +48,10 @@ def extract_pdf(body: bytes) -> Extracted:
             _add_block(blocks, lines, current)
         for heading in pending.values():  # titles that the outline words differently from the page
             current = _with_heading(current, *heading)
-    full_text = " ".join(block.text for block in blocks)
-    if not full_text.strip():
+    if not blocks:
         raise UnreadableError("no_text", TEXTS["document.pdf_without_text"])
     title = " ".join(str(document.get_metadata_dict().get("Title") or "").split())
-    return Extracted(
-        title=title[:MAX_TITLE_CHARS], language=language_of(full_text), blocks=list(bounded_blocks(blocks))
-    )
+    return extracted(title, blocks)
 
 
 def _add_block(blocks: list[Block], lines: list[str], headings: dict[int, str]) -> None:

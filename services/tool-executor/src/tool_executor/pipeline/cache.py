@@ -7,7 +7,7 @@ import hashlib
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolResult
 from tool_executor.adapters.result_cache import RedisResultCache
-from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category, Data
+from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome
 from tool_executor.ports import RedisUnavailableError
@@ -97,23 +97,13 @@ class Cache:
             else:
                 outcome = await next_steps()
                 if isinstance(outcome, ToolResult) and outcome.data is not None:
-                    await self._keep(key, outcome.data, seconds)
+                    with contextlib.suppress(RedisUnavailableError):
+                        await self._cache.put(key, outcome.data, seconds)
         finally:
             if token is not None:
-                await self._yield_lead(key, token)
+                with contextlib.suppress(RedisUnavailableError):
+                    await self._cache.yield_lead(key, token)
         return outcome
-
-    async def _keep(self, key: str, data: Data, seconds: float) -> None:
-        try:
-            await self._cache.put(key, data, seconds)
-        except RedisUnavailableError:
-            return
-
-    async def _yield_lead(self, key: str, token: str) -> None:
-        try:
-            await self._cache.yield_lead(key, token)
-        except RedisUnavailableError:
-            return
 
 
 def owner_of(call: CallProgress) -> str:

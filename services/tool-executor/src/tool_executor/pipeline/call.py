@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
+from contracts.text import Text
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.declaration import Data
 from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
-from tool_executor.texts import TEXTS
+from tool_executor.texts import TEXTS, in_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,7 @@ class CallProgress:
         return ToolResult(success=True, data=data, metadata=self.metadata(cached))
 
     def unknown_outcome(self, code: ToolCode | str) -> ToolResult:
-        message = TEXTS["call.unknown_outcome"].in_language(self.caller.language).format(tool=self.tool)
-        return self.failure(code, message, reason=OUTCOME_UNKNOWN)
+        return self.failure(code, TEXTS["call.unknown_outcome"].format(tool=self.tool), reason=OUTCOME_UNKNOWN)
 
     def final_outcome(self, outcome: Outcome) -> Outcome:
         """Returns the outcome, or an unknown one: a refusal before the tool is reached says nothing about an earlier
@@ -94,7 +94,7 @@ class CallProgress:
     def failure(
         self,
         code: ToolCode | str,
-        message: str,
+        message: Text | str,
         *,
         reason: str | None = None,
         required_plan: str | None = None,
@@ -103,7 +103,7 @@ class CallProgress:
     ) -> ToolResult:
         error = ToolError(
             code=code,
-            message=message,
+            message=in_language(message, self.caller.language),
             reason=reason,
             required_plan=required_plan,
             reset_at=reset_at,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from tool_executor.adapters.remote_tools import RemoteTools
@@ -18,8 +18,10 @@ from tool_executor.domain.declaration import (
 )
 from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome, Postponed
 from tool_executor.pipeline.validation import invalid
-from tool_executor.texts import TEXTS, in_language
+from tool_executor.texts import TEXTS
 
+_SLOW = frozenset({Category.SITE, Category.NEWS, Category.ML, Category.OWN})
+"""Categories whose calls wait for other services."""
 _POSTPONED_SECONDS = 0.2
 """Seconds before a call is delivered again whose category has no free place."""
 _COMPANY_SHARE = 4
@@ -30,15 +32,15 @@ class Bulkhead:
     """Keeps slow categories from taking all places: a call whose category is full is delivered again. Of the places for
     companies' own tools, each company gets only a share."""
 
-    def __init__(self, places: Mapping[Category, int], default: int) -> None:
+    def __init__(self, places: int, *, slow_places: int) -> None:
         self._places = places
-        self._default = default
+        self._slow_places = slow_places
         self._running: Counter[Category | str] = Counter()
 
     async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
         category = call.tool_entry.category
         # A call that nobody waits for any more is let through: a later step answers it with TIMEOUT.
-        places = self._places.get(category, self._default)
+        places = self._slow_places if category in _SLOW else self._places
         limits: dict[Category | str, int] = {category: places}
         if category is Category.OWN:
             limits[call.caller.company] = max(places // _COMPANY_SHARE, 1)
@@ -64,7 +66,6 @@ class Execution:
         del next_steps
         call.reached_tool = True
         tool = call.tool_entry.tool
-        language = call.caller.language
         must_look_up = call.abandoned and tool.side_effects
         if must_look_up and tool.reconcile is None:
             call.outcome_unknown = True
@@ -73,7 +74,7 @@ class Execution:
         if limit <= 0:
             if must_look_up:  # not executed now, but perhaps by an earlier attempt
                 return call.unknown_outcome(ToolCode.TIMEOUT)
-            late = TEXTS["call.late"].in_language(language).format(tool=call.tool)
+            late = TEXTS["call.late"].format(tool=call.tool)
             return call.failure(ToolCode.TIMEOUT, late, reason="deadline_passed")
         # A tool with side effects may have had them until its handler has returned or refused.
         call.outcome_unknown = tool.side_effects
@@ -86,27 +87,26 @@ class Execution:
             return call.success(data)
         except TimeoutError:
             key, reason = ("timeout_unknown", OUTCOME_UNKNOWN) if tool.side_effects else ("timeout", None)
-            late = TEXTS[f"call.{key}"].in_language(language).format(tool=call.tool, seconds=f"{limit:.0f}")
+            late = TEXTS[f"call.{key}"].format(tool=call.tool, seconds=f"{limit:.0f}")
             return call.failure(ToolCode.TIMEOUT, late, reason=reason)
         except ToolRefusedError as refusal:
             call.outcome_unknown = False
             return invalid(call, refusal.problems)
         except ToolFailedError as failure:
             call.outcome_unknown = False
-            message = in_language(failure.message, language)
-            return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failure.reason)
+            return call.failure(ToolCode.EXECUTION_ERROR, failure.message, reason=failure.reason)
         except ToolUnavailableError as unavailable:
             # A store that answers too late may still have written, and an earlier attempt may still run.
             call.outcome_unknown = call.outcome_unknown and (unavailable.asked or must_look_up)
             if call.outcome_unknown:
                 return call.unknown_outcome(ToolCode.UNAVAILABLE)
-            return call.failure(ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].in_language(language), reason="service")
+            return call.failure(ToolCode.UNAVAILABLE, TEXTS["call.unavailable"], reason="service")
         except Exception as fault:  # whatever a handler raises is the call's failure, not ours
             self._on_fault(call, fault)
             if call.outcome_unknown:
                 return call.unknown_outcome(ToolCode.EXECUTION_ERROR)
-            message = TEXTS["call.failed"].in_language(language).format(tool=call.tool)
-            return call.failure(ToolCode.EXECUTION_ERROR, message, reason="internal")
+            failed = TEXTS["call.failed"].format(tool=call.tool)
+            return call.failure(ToolCode.EXECUTION_ERROR, failed, reason="internal")
 
     async def _earlier_result(self, call: CallProgress, limit: float) -> Data | None:
         """Asks the tool's owner for the result of an earlier attempt at this call; None if there was none, so that the

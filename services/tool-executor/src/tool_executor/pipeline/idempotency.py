@@ -50,7 +50,7 @@ class Idempotency:
                 call.repeated = call.recorded = True
                 return result
             case OtherArguments():
-                return call.failure(ToolCode.CONFLICT, TEXTS["call.conflict"].in_language(call.caller.language))
+                return call.failure(ToolCode.CONFLICT, TEXTS["call.conflict"])
             case RunningElsewhere(seconds):
                 return Postponed(min(max(seconds, _MIN_WAIT_SECONDS), _MAX_WAIT_SECONDS))
             case Claimed(owner, abandoned):

@@ -1,30 +1,15 @@
-"""Before step 0: removes optional nulls. Step 4: defaults, input schema, the tool's own validator, canonical form.
+"""Step 4: defaults, input schema, the tool's own validator, canonical form.
 Step 7: the output schema."""
 
 from collections.abc import Sequence
 
 from contracts.errors import ToolCode
 from contracts.events.tool import FieldError, ToolResult
-from tool_executor.catalogue.announced import Offers
 from tool_executor.domain.declaration import ArgumentProblem
 from tool_executor.domain.defaults import with_defaults
-from tool_executor.domain.nulls import without_nulls
 from tool_executor.domain.numbers import numbers_out_of_range
 from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome, Postponed
 from tool_executor.texts import TEXTS, in_language
-
-
-class LeaveOutNulls:
-    """Removes optional nulls before step 0, so that a call with a null and the same call without it are one call."""
-
-    def __init__(self, offers: Offers) -> None:
-        self._offers = offers
-
-    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
-        entry = self._offers.find(call.tool, call.caller.company)
-        if entry is not None:
-            call.arguments = without_nulls(call.arguments, entry.tool.input_schema)
-        return await next_steps()
 
 
 class Validate:
@@ -51,7 +36,7 @@ class CheckOutput:
             outcome, problems = await self._run_and_check(call, next_steps)
         if not problems:
             return outcome
-        message = TEXTS["call.invalid_output"].in_language(call.caller.language).format(tool=call.tool)
+        message = TEXTS["call.invalid_output"].format(tool=call.tool)
         return call.failure(ToolCode.INVALID_OUTPUT, message, fields=_field_errors(call, problems))
 
     async def _run_and_check(

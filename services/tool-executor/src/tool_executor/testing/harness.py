@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import subprocess
 import sys
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -19,7 +20,7 @@ from contracts.channels import tool_request
 from contracts.company import CompanyConfig, CompanySettings, ToolConfig
 from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
-from contracts.events.tool import ToolCallCompleted, ToolCallRequested
+from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError
 from contracts.own_tools import OwnTools
 from contracts.text import Text
 from contracts.tools_rpc import CATALOGUE, TOOL_DETAILS
@@ -30,6 +31,7 @@ from runtime.bus.streams import ensure_streams
 from runtime.calls.rpc import RpcServer
 from runtime.errors import InvalidTokenError
 from runtime.settings import SealSettings
+from runtime.testing.servers import eventually
 from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.domain.declaration import CallContext, Data, DeclaredTool, Handler, OverTheBus
 from tool_executor.domain.plans import Arguments
@@ -165,6 +167,15 @@ class ToolRequester:
         finally:
             await subscription.unsubscribe()
 
+    async def failure(
+        self, tool: str, arguments: dict[str, Any], someone: Someone | None = None, **more: Any
+    ) -> ToolError:
+        """Sends one call and returns the error with which it ends."""
+        error = (await self.call(tool, arguments, someone, **more)).result.error
+        if error is None:
+            raise AssertionError(f"{tool} succeeded")
+        return error
+
 
 @contextlib.asynccontextmanager
 async def running_executor(
@@ -208,6 +219,13 @@ async def running_executor(
             await executor.close()
 
 
+@contextlib.asynccontextmanager
+async def asking(client: Client, redis_url: str, **executor: Any) -> AsyncGenerator[ToolRequester]:
+    """Runs an executor, and returns who asks it."""
+    async with running_executor(client, redis_url, **executor):
+        yield ToolRequester(client)
+
+
 PageHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
@@ -241,10 +259,18 @@ async def serving() -> AsyncGenerator[Served]:
 
 def html_page(text: str) -> PageHandler:
     """Returns a handler that responds with this markup."""
+    return answering(text.encode())
+
+
+def answering(
+    body: bytes, kind: str = "text/html; charset=utf-8", status: int = 200, encoding: str = "", **headers: str
+) -> PageHandler:
+    """Returns a handler that responds with these bytes."""
+    encoding_header = {"Content-Encoding": encoding} if encoding else {}
 
     async def page(request: web.BaseRequest) -> web.StreamResponse:
         del request
-        return web.Response(body=text.encode(), headers={"Content-Type": "text/html; charset=utf-8"})
+        return web.Response(body=body, status=status, headers={"Content-Type": kind, **encoding_header, **headers})
 
     return page
 
@@ -281,6 +307,37 @@ class CountingHandler:
         return {"run": self.runs}
 
 
+async def serve_until_killed(nats_url: str, redis_url: str, ready: Path, **executor: Any) -> None:
+    """Runs an executor as a process of its own; creates the file `ready` when it can be called."""
+    client = await nats.connect(nats_url)  # pyright: ignore[reportUnknownMemberType] - untyped options
+    async with running_executor(client, redis_url, **executor):
+        await asyncio.to_thread(ready.touch)
+        await asyncio.Event().wait()
+
+
+@contextlib.asynccontextmanager
+async def executor_processes(
+    module: str, nats_url: str, redis_url: str, folder: Path, count: int, *arguments: object
+) -> AsyncGenerator[list[subprocess.Popen[bytes]]]:
+    """Runs `count` processes of `tool_executor.testing.<module>`, when they are ready; they are gone afterwards, paused
+    ones too."""
+    marks = [folder / str(number) for number in range(count)]
+    for mark in marks:
+        mark.unlink(missing_ok=True)
+    command = [sys.executable, "-m", f"tool_executor.testing.{module}", nats_url, redis_url]
+    started = [
+        subprocess.Popen([*command, str(mark), *map(str, arguments)])  # noqa: ASYNC220 - starting one takes no time
+        for mark in marks
+    ]
+    try:
+        await eventually(lambda: all(mark.exists() for mark in marks), 60)
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait(timeout=30)
+
+
 async def _serve_endless_tools(nats_url: str, redis_url: str, marks: Path) -> None:
     """Runs an executor for tests that kill it: its tools never end and create a file named by the call id."""
 
@@ -295,10 +352,7 @@ async def _serve_endless_tools(nats_url: str, redis_url: str, marks: Path) -> No
         tool_named("write", endless, time_limit=1.0, side_effects=True),
         tool_named("reconciled", endless, time_limit=60.0, side_effects=True, reconcile=endless),
     )
-    client = await nats.connect(nats_url)  # pyright: ignore[reportUnknownMemberType] - untyped options
-    async with running_executor(client, redis_url, tools=tools):
-        (marks / "ready").touch()
-        await asyncio.Event().wait()
+    await serve_until_killed(nats_url, redis_url, marks / "ready", tools=tools)
 
 
 if __name__ == "__main__":

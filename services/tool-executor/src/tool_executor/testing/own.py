@@ -74,9 +74,7 @@ class Company:
     async def code(
         self, tool: str, arguments: dict[str, Any], someone: Someone = ANA, **more: Any
     ) -> tuple[str, str | None]:
-        error = (await self.call(tool, arguments, someone, **more)).result.error
-        if error is None:
-            raise AssertionError(f"{tool} succeeded")
+        error = await self.asker.failure(tool, arguments, someone, category="own", **more)
         return error.code, error.reason
 
 

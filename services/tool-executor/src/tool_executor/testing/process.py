@@ -9,22 +9,13 @@ import asyncio
 import sys
 from pathlib import Path
 
-import nats
-
 from tool_executor.domain import limits
-from tool_executor.testing.harness import CountingHandler, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, serve_until_killed, tool_named
 
 PER_SECOND = 20
 
 
-async def _serve(nats_url: str, redis_url: str, ready: Path) -> None:
+if __name__ == "__main__":
     limits.WINDOW_SECONDS["minute"] = 1
     counted = tool_named("counted", CountingHandler(), per_minute=PER_SECOND, per_day=1_000_000)
-    client = await nats.connect(nats_url)  # pyright: ignore[reportUnknownMemberType] - untyped options
-    async with running_executor(client, redis_url, tools=(counted,)):
-        await asyncio.to_thread(ready.touch)
-        await asyncio.Event().wait()
-
-
-if __name__ == "__main__":
-    asyncio.run(_serve(sys.argv[1], sys.argv[2], Path(sys.argv[3])))
+    asyncio.run(serve_until_killed(sys.argv[1], sys.argv[2], Path(sys.argv[3]), tools=(counted,)))

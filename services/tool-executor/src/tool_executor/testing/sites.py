@@ -211,19 +211,6 @@ def versioned(text: str, *, times: bool = False) -> PageHandler:
     return page
 
 
-def answering(
-    body: bytes, kind: str = "text/html; charset=utf-8", status: int = 200, encoding: str = "", **headers: str
-) -> PageHandler:
-    """Returns a handler that responds with these bytes."""
-    encoding_header = {"Content-Encoding": encoding} if encoding else {}
-
-    async def page(request: web.BaseRequest) -> web.StreamResponse:
-        del request
-        return web.Response(body=body, status=status, headers={"Content-Type": kind, **encoding_header, **headers})
-
-    return page
-
-
 def made_site(served: Served, pages: int) -> None:
     """Adds `pages` pages with different texts to the site; each links to ten more, starting from the first."""
     for number in range(pages):
@@ -242,6 +229,6 @@ def asked_for(served: Served) -> Counter[str]:
     return Counter(request.path for request in served.asked)
 
 
-async def wait_for_pages(served: Served, pages: int, deadline: float = 30.0) -> None:
+async def wait_for_pages(served: Served, pages: int) -> None:
     """Waits until the site has got at least `pages` requests."""
-    await eventually(lambda: len(served.asked) >= pages, deadline)
+    await eventually(lambda: len(served.asked) >= pages, 30.0)

@@ -1,8 +1,22 @@
 """The executor's texts for people and models; one file for each language."""
 
+from typing import TypedDict
+
 from contracts.text import Text, read_texts
 
 TEXTS = read_texts("tool_executor.texts")
+
+
+class NamedTool(TypedDict):
+    """A tool's name, its description for models, and the text that a person reads while it runs."""
+
+    name: str
+    description: Text
+    label: Text
+
+
+def named(tool: str) -> NamedTool:
+    return {"name": tool, "description": TEXTS[f"tools.{tool}.description"], "label": TEXTS[f"tools.{tool}.label"]}
 
 
 def in_language(message: Text | str, language: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypedDict
 
 from contracts.languages import LANGUAGES, Language
+from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.texts import TEXTS
 
 Level = Literal["beginner", "intermediate", "advanced"]
@@ -46,7 +47,7 @@ class Explained(TypedDict):
     related: list[str]
 
 
-class UnknownConceptError(LookupError):
+class UnknownConceptError(ToolFailedError):
     """The glossary has no such concept.
 
     Args:
@@ -64,6 +65,5 @@ class UnknownConceptError(LookupError):
             message = (
                 TEXTS["glossary.perhaps"].in_language(language).format(unknown=message, names=", ".join(suggestions))
             )
-        super().__init__(message)
+        super().__init__("unknown_concept", message)
         self.suggestions = suggestions
-        self.message = message
