@@ -35,7 +35,7 @@ from gateway.errors import (
     TokenExpiredError,
     TokenInvalidError,
     UnavailableError,
-    not_found,
+    found,
     unexpected,
 )
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
@@ -220,10 +220,7 @@ class ClientSession:
             conversation = next(iter(self._attachments))
         if conversation is None:
             raise RefusedError(ErrorCode.BAD_FIELD, "conversationId: say which conversation this is about")
-        attachment = self._attachments.get(conversation)
-        if attachment is None:
-            raise not_found("conversation")
-        return attachment
+        return found(self._attachments.get(conversation), "conversation")
 
     def follows(self, conversation: str) -> bool:
         return conversation in self._attachments

@@ -25,7 +25,7 @@ from gateway.chat.sent_messages import SentMessage
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.error_language import in_language
-from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError, not_found
+from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError, found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from runtime.bus.publisher import Appended
 from runtime.observability.gen_ai import CONVERSATION
@@ -101,10 +101,7 @@ class Thread:
         chat, caller = self._chat, self.place.caller
         if not caller.writes_as_visitor:
             raise RefusedError(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
-        settings = await chat.companies.get(caller.company)
-        if settings is None:
-            raise not_found("company")
-        self._rules = AnswerRules.of(settings)
+        self._rules = AnswerRules.of(found(await chat.companies.get(caller.company), "company"))
         if not chat.limits.enter_subject(caller.company, caller.subject):
             raise RateLimitedError("too many requests at a time: wait for one to end", RETRY_AFTER_SECONDS)
         self._open_here.add(self)

@@ -34,7 +34,7 @@ from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.domain.accepted import prefers
 from gateway.domain.forwarded import UNKNOWN_ADDRESS
-from gateway.errors import RefusedError, bad_field, not_found
+from gateway.errors import RefusedError, bad_field, found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.free_json import check_json
@@ -227,9 +227,7 @@ async def send_message(
     if stored is None:
         draft = MessageDraft(body.client_message_id, body.text, files=files, seen_seq=body.seen_seq)
         stored = await api.commands.send_as_operator(place, draft)
-    message = await api.commands.message_at(place, stored.seq)
-    if message is None:  # deleted since
-        raise not_found("conversation")
+    message = found(await api.commands.message_at(place, stored.seq), "conversation")  # it may be deleted since
     if (message.text, message.files) != (body.text, files):
         raise RefusedError(ErrorCode.CONFLICT, "clientMessageId: it was used for another message; choose a new one")
     return message
@@ -287,10 +285,7 @@ async def decide_action(
 
 async def _view(api: Api, caller: TokenCaller, conversation: str) -> ConversationView:
     await api.access.check_readable(caller, conversation)
-    view = await api.memory.conversation(caller.company, conversation)
-    if view is None:
-        raise not_found("conversation")
-    return _view_for(caller, view)
+    return _view_for(caller, found(await api.memory.conversation(caller.company, conversation), "conversation"))
 
 
 def _is_visible_to_visitor(view: ConversationView) -> bool:

@@ -14,7 +14,7 @@ from contracts.ids import ID_PATTERN, derive_id, uuid7
 from contracts.json_values import JsonObject
 from contracts.receipt_words import remains_text
 from gateway.adapters.service_calls import REPORT_SECONDS, ask
-from gateway.errors import RefusedError, not_found
+from gateway.errors import RefusedError, found
 from gateway.ports import TokenCaller
 from gateway.web.conversations import Limit, PageCursor
 from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, MemberDep, SelfDep, idempotency_key
@@ -176,10 +176,7 @@ async def preview_keeping(api: ApiDep, caller: AdminDep) -> Keeping:
 
 async def _receipt(api: Api, caller: TokenCaller, receipt: str) -> Receipt:
     request = erasure_rpc.ReceiptRef(company_id=caller.company, receipt_id=receipt)
-    stored = (await ask(api.rpc, erasure_rpc.RECEIPT, request)).receipt
-    if stored is None:
-        raise not_found("receipt")
-    return stored
+    return found((await ask(api.rpc, erasure_rpc.RECEIPT, request)).receipt, "receipt")
 
 
 def _in_words(receipt: Receipt, language: str) -> ShownReceipt:

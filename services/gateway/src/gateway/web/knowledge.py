@@ -1,7 +1,7 @@
 """/v2/knowledge: the assistant's knowledge about the company. Admins change it, human agents read it."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import orjson
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -35,7 +35,6 @@ from contracts.knowledge_rpc import (
     KnowledgeSearch,
     RefreshAsk,
     RunDecide,
-    RunReply,
     RunRequest,
 )
 from contracts.languages import Language
@@ -43,7 +42,7 @@ from contracts.plain_text import LINE
 from gateway.adapters.knowledge import PIECE_BYTES
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.domain.error_language import in_language
-from gateway.errors import not_found
+from gateway.errors import found, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
 from gateway.web.pagination import page
@@ -66,6 +65,9 @@ class Body(Wire):
     """A request's body: unknown fields are refused, since they are usually misspelt."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+
+
+BodyT = TypeVar("BodyT", bound=Body)
 
 
 class DocumentText(Body):
@@ -203,10 +205,9 @@ async def get_document(
 ) -> DocumentDetail:
     """One document with its passages."""
     reply = await ask(api.rpc, DOCUMENT_GET, DocumentRequest(company_id=caller.company, id=name))
-    if reply.document is None:
-        raise not_found("document")
+    document = found(reply.document, "document")
     language = await api.companies.console_language(caller.company, accept_language)
-    return DocumentDetail(**dict(_document_in_language(reply.document, language)), found=reply.passages)
+    return DocumentDetail(**dict(_document_in_language(document, language)), found=reply.passages)
 
 
 @router.put(
@@ -233,22 +234,7 @@ async def search(api: ApiDep, caller: OperatorDep, body: SearchBody) -> SearchRe
     """What the assistant would find for a question."""
     request = KnowledgeSearch(company_id=caller.company, text=body.query, limit=body.limit, language=body.language)
     reply = await ask(api.rpc, SEARCH, request, deadline=CHANGE_SECONDS)
-    results = [
-        SearchResult(
-            id=passage.id,
-            document_id=passage.document_id,
-            source=passage.source,
-            title=passage.title,
-            url=passage.url,
-            heading=passage.heading,
-            language=passage.language,
-            text=passage.text,
-            score=passage.score,
-            read_at=passage.read_at,
-            exact=passage.exact,
-        )
-        for passage in reply.passages
-    ]
+    results = [SearchResult.model_validate(dict(passage)) for passage in reply.passages]
     return SearchResults(results=results, complete=reply.complete)
 
 
@@ -256,13 +242,13 @@ async def search(api: ApiDep, caller: OperatorDep, body: SearchBody) -> SearchRe
 async def refresh(api: ApiDep, caller: AdminDep, body: RefreshBody | None = None) -> Run:
     """Reads the site again, or one page of it; while that is under way, the same run is returned."""
     request = RefreshAsk(company_id=caller.company, url=body.url if body else None, by=caller.subject)
-    return _run_or_404(await ask(api.rpc, REFRESH, request))
+    return found((await ask(api.rpc, REFRESH, request)).run, "run")
 
 
 @router.get("/runs/{id}", responses=described(404))
 async def get_run(api: ApiDep, caller: OperatorDep, name: RunPath, accept_language: AcceptLanguage = None) -> Run:
     """A run's progress: pages found, fetched, unchanged, skipped and failed, with reasons."""
-    run = _run_or_404(await ask(api.rpc, RUN_GET, RunRequest(company_id=caller.company, id=name)))
+    run = found((await ask(api.rpc, RUN_GET, RunRequest(company_id=caller.company, id=name))).run, "run")
     return _run_in_language(run, await api.companies.console_language(caller.company, accept_language))
 
 
@@ -270,23 +256,20 @@ async def get_run(api: ApiDep, caller: OperatorDep, name: RunPath, accept_langua
 async def decide_run(api: ApiDep, caller: AdminDep, name: RunPath, body: RunBody) -> Run:
     """Approves or rejects a run that waits because it would remove more than half of the pages."""
     request = RunDecide(company_id=caller.company, id=name, remove=body.remove)
-    return _run_or_404(await ask(api.rpc, RUN_DECIDE, request))
+    return found((await ask(api.rpc, RUN_DECIDE, request)).run, "run")
 
 
 async def _put_document(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
     if is_form(request):
         return await _put_file(api, caller, request, name)
     try:
-        text = DocumentText.model_validate(orjson.loads(await request.body()))
-    except ValidationError as error:
-        raise RequestValidationError([{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]) from error
+        fields = orjson.loads(await request.body())
     except ValueError as error:
         raise RequestValidationError(
             [{"loc": ("body",), "msg": "must be JSON in UTF-8, or a form", "type": "json"}]
         ) from error
-    put_request = DocumentPut(
-        company_id=caller.company, id=name, title=text.title, text=text.text, url=text.url, language=text.language
-    )
+    text = _validated(DocumentText, fields)
+    put_request = DocumentPut(company_id=caller.company, id=name, **dict(text))
     stored = (await ask(api.rpc, DOCUMENT_PUT, put_request, deadline=CHANGE_SECONDS)).document
     return _document_response(stored, 200 if name else 201)
 
@@ -294,14 +277,7 @@ async def _put_document(api: Api, caller: TokenCaller, request: Request, name: s
 async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
     async with api.knowledge.uploads:
         upload = await read_upload(request)
-        try:
-            form = DocumentForm.model_validate(
-                {field_name: value for field_name, value in upload.fields.items() if value}
-            )
-        except ValidationError as error:
-            raise RequestValidationError(
-                [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
-            ) from error
+        form = _validated(DocumentForm, {field_name: value for field_name, value in upload.fields.items() if value})
         file = FileReceived(
             company_id=caller.company,
             document_id=document_id(caller.company, "document", name) if name else uuid7(),
@@ -317,17 +293,18 @@ async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str |
         return _document_response(await api.knowledge.store_file(file, upload.content), 202)
 
 
-def _document_response(document: DocumentView | None, status: int) -> Response:
-    if document is None:
-        raise not_found("document")
+def _validated(model: type[BodyT], fields: object) -> BodyT:
+    """The body that FastAPI does not read itself; raises RequestValidationError."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise RequestValidationError([{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]) from error
+
+
+def _document_response(stored: DocumentView | None, status: int) -> Response:
+    document = found(stored, "document")
     headers = {"Location": f"{router.prefix}/documents/{document.id}"}
     return JSONResponse(document.to_wire(), status, headers=headers)
-
-
-def _run_or_404(reply: RunReply) -> Run:
-    if reply.run is None:
-        raise not_found("run")
-    return reply.run
 
 
 def _run_in_language(run: Run, language: Language) -> Run:

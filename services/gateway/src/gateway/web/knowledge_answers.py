@@ -18,7 +18,6 @@ from contracts.knowledge_rpc import (
     AnswerCreate,
     AnswerDraft,
     AnswerPatch,
-    AnswerReply,
     AnswerRequest,
     AnswersReply,
     AnswersRequest,
@@ -30,7 +29,7 @@ from contracts.knowledge_rpc import (
 )
 from contracts.plain_text import LINE, PlainText
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
-from gateway.errors import not_found
+from gateway.errors import found, not_found
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
 from gateway.web.free_json import check_json
 from gateway.web.knowledge import Body, Cursor, Limit
@@ -78,7 +77,7 @@ async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, curs
 async def create_answer(api: ApiDep, caller: AdminDep, body: AnswerBody, response: Response) -> AnswerView:
     """A new question with its answer."""
     request = AnswerCreate(company_id=caller.company, draft=AnswerDraft.model_validate(body.to_wire()))
-    stored = _answer_or_404(await ask(api.rpc, ANSWER_CREATE, request, deadline=CHANGE_SECONDS))
+    stored = found((await ask(api.rpc, ANSWER_CREATE, request, deadline=CHANGE_SECONDS)).answer, "answer")
     response.headers["Location"] = f"{router.prefix}/answers/{stored.id}"
     return stored
 
@@ -90,7 +89,7 @@ async def patch_answer(
     """Changes a pair."""
     check_json(body)
     request = AnswerPatch(company_id=caller.company, id=name, patch=body)
-    return _answer_or_404(await ask(api.rpc, ANSWER_PATCH, request, deadline=CHANGE_SECONDS))
+    return found((await ask(api.rpc, ANSWER_PATCH, request, deadline=CHANGE_SECONDS)).answer, "answer")
 
 
 @router.delete("/answers/{id}", status_code=204, response_class=Response, responses=described(404))
@@ -118,13 +117,5 @@ async def list_gaps(
 @router.post("/gaps/{id}", responses=described(404))
 async def decide_gap(api: ApiDep, caller: AdminDep, name: NamePath, body: GapBody) -> GapReply:
     """Answers a gap, so that the next person who asks gets this answer; or dismisses it."""
-    request = GapDecide(
-        company_id=caller.company, id=name, answer=body.answer, question=body.question, dismiss=body.dismiss
-    )
+    request = GapDecide(company_id=caller.company, id=name, **dict(body))
     return await ask(api.rpc, GAP_DECIDE, request, deadline=CHANGE_SECONDS)
-
-
-def _answer_or_404(reply: AnswerReply) -> AnswerView:
-    if reply.answer is None:
-        raise not_found("answer")
-    return reply.answer

@@ -19,7 +19,7 @@ from contracts.json_values import JsonObject
 from contracts.languages import named_language
 from contracts.wrong_fields import message_of
 from gateway.domain.error_language import in_language
-from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenInvalidError
+from gateway.errors import GatewayError, TokenInvalidError
 from gateway.web.deps import get_api, verified
 from gateway.web.openai_errors import PREFIX as OPENAI
 from gateway.web.openai_errors import error_response
@@ -172,11 +172,9 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
         headers["Retry-After"] = str(error.wait)
     elif isinstance(error, TokenInvalidError):
         headers["WWW-Authenticate"] = "Bearer"
-    fields = error.fields if isinstance(error, RefusedError) else ()
-    problems = [FieldProblem(field=fault.field, message=fault.message) for fault in fields]
-    spent = isinstance(error, RateLimitedError) and error.spent
+    problems = [FieldProblem(field=fault.field, message=fault.message) for fault in error.fields]
     status = STATUS[error.code]
-    return _answer(request, status, str(error.code), error.message, errors=problems, headers=headers, spent=spent)
+    return _answer(request, status, str(error.code), error.message, errors=problems, headers=headers, spent=error.spent)
 
 
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:

@@ -26,7 +26,7 @@ from contracts.preview_rpc import (
     TryRequest,
 )
 from gateway.adapters.service_calls import TRY_OUT_SECONDS, ask
-from gateway.errors import RefusedError, not_found
+from gateway.errors import RefusedError, found, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import CompanyPath, refuse
 from gateway.web.deps import AdminDep, Api, ApiDep
@@ -144,9 +144,7 @@ async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsave
     if company != caller.company:
         raise not_found("company")
     check_json(body.settings)
-    saved = await api.companies.latest_settings(company)
-    if saved is None:
-        raise not_found("settings of this company")
+    saved = found(await api.companies.latest_settings(company), "settings of this company")
     saved_config = saved.config.to_wire()
     config = merged_settings(saved_config, {**body.settings, "companyId": company})
     sealed.restore_hidden(config, saved_config)

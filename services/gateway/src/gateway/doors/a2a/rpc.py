@@ -7,7 +7,7 @@ from typing import Any, cast
 import orjson
 
 from contracts.errors import ErrorCode
-from gateway.errors import GatewayError, RefusedError
+from gateway.errors import GatewayError
 
 Json = dict[str, Any]
 Identity = str | int | None
@@ -46,7 +46,7 @@ def unsupported(message: str) -> A2AError:
 
 def from_gateway_error(error: GatewayError) -> A2AError:
     """The protocol's error for an error of the gateway."""
-    fields = [(fault.field, fault.message) for fault in error.fields] if isinstance(error, RefusedError) else []
+    fields = [(fault.field, fault.message) for fault in error.fields]
     if error.code in {ErrorCode.BAD_FIELD, ErrorCode.TEXT_TOO_LONG, ErrorCode.EMPTY_TEXT}:
         return A2AError(-32602, str(error.code), error.message, fields)
     if error.code in {ErrorCode.INTERNAL, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT}:

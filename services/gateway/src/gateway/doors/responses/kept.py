@@ -26,6 +26,7 @@ from gateway.errors import (
     RefusedError,
     TookTooLongError,
     UnavailableError,
+    found,
     not_found,
 )
 from gateway.ports import TokenCaller
@@ -256,9 +257,7 @@ async def current_response(run: KeptResponse) -> Json:
     """The response in its current state; raises NOT_FOUND if there is no such message."""
     for event in await run.thread.events_so_far(run.id.question_seq):
         run.events_for(event)
-    question = run.thread.question
-    if question is None:
-        raise not_found("response")
+    question = found(run.thread.question, "response")
     return {**run.progress.response, "created_at": int(question.created_at.timestamp())}
 
 

@@ -34,7 +34,7 @@ from gateway.doors.responses.requests import (
 )
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.doors.translation import Send
-from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, bad_field
+from gateway.errors import GatewayError, RefusedError, TookTooLongError, bad_field
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
@@ -284,8 +284,7 @@ async def _write_events(
     try:
         await source(lambda events: write(_encoded(events)))
     except GatewayError as error:
-        is_budget_spent = isinstance(error, RateLimitedError) and error.spent
-        body = error_body(STATUS[error.code], str(error.code), error.message, spent=is_budget_spent).error
+        body = error_body(STATUS[error.code], str(error.code), error.message, spent=error.spent).error
         error_fields = {"code": body.code or body.type, "message": body.message}
         await write(_encoded(progress.end("failed", 0, error=error_fields)))
     finally:
