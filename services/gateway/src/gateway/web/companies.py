@@ -146,7 +146,7 @@ async def show_company(
     "/{companyId}",
     response_model_exclude_none=True,
     responses=described(404, 412, 428) | {200: described_headers("ETag")},
-    openapi_extra={"requestBody": patched_by},
+    openapi_extra=patched_by,
 )
 async def change_company(
     api: ApiDep,

@@ -23,7 +23,7 @@ from gateway.domain.settings_warnings import setting_warnings
 from gateway.errors import GatewayError, RefusedError, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
-from gateway.web.free_json import check_json
+from gateway.web.free_json import check_json, merge_patch_body
 from gateway.web.problems import described
 from gateway.web.response_headers import described_headers
 from gateway.web.words import AcceptLanguage, words
@@ -104,25 +104,16 @@ async def get_settings(
     return await shown(api, caller, settings, accept_language)
 
 
-patched_by = {
-    "required": True,
-    "content": {
-        media_type: {
-            "schema": {
-                "type": "object",
-                "description": "a merge patch (RFC 7396) of the settings: null sets a field back to its default; "
-                "of budget.visitorHourlyTokens it means no limit",
-            }
-        }
-        for media_type in ("application/merge-patch+json", "application/json")
-    },
-}
+patched_by = merge_patch_body(
+    "a merge patch (RFC 7396) of the settings: null sets a field back to its default; of budget.visitorHourlyTokens it "
+    "means no limit"
+)
 
 
 @router.patch(
     "/{companyId}",
     responses=described(404, 412, 428) | {200: described_headers("ETag")},
-    openapi_extra={"requestBody": patched_by},
+    openapi_extra=patched_by,
 )
 async def patch_settings(
     api: ApiDep,

@@ -31,7 +31,7 @@ from contracts.plain_text import LINE, PlainText
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import found, not_found
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
-from gateway.web.free_json import check_json
+from gateway.web.free_json import check_json, merge_patch_body
 from gateway.web.knowledge import Body, Cursor, Limit
 from gateway.web.pagination import page
 from gateway.web.problems import described
@@ -40,13 +40,7 @@ from gateway.web.response_headers import described_headers
 router = APIRouter(prefix="/v2/knowledge", tags=["knowledge"])
 
 NamePath = Annotated[str, Path(alias="id", pattern=ID_PATTERN)]
-_MERGE_PATCH = {
-    "required": True,
-    "content": {
-        media_type: {"schema": {"type": "object", "description": "a merge patch (RFC 7396) of the pair"}}
-        for media_type in ("application/merge-patch+json", "application/json")
-    },
-}
+_MERGE_PATCH = merge_patch_body("a merge patch (RFC 7396) of the pair")
 
 
 class AnswerBody(AnswerDraft):
@@ -82,7 +76,7 @@ async def create_answer(api: ApiDep, caller: AdminDep, body: AnswerBody, respons
     return stored
 
 
-@router.patch("/answers/{id}", responses=described(404), openapi_extra={"requestBody": _MERGE_PATCH})
+@router.patch("/answers/{id}", responses=described(404), openapi_extra=_MERGE_PATCH)
 async def patch_answer(
     api: ApiDep, caller: AdminDep, name: NamePath, body: Annotated[dict[str, object], FromBody()]
 ) -> AnswerView:
