@@ -17,6 +17,7 @@ from typing import TypeVar
 import structlog
 
 from contracts.errors import ErrorCode, FieldFault, NexusError
+from contracts.plain_text import is_blank
 
 log = structlog.get_logger(__name__)
 ValueT = TypeVar("ValueT")
@@ -106,6 +107,12 @@ def found(value: ValueT | None, what: str) -> ValueT:
     if value is None:
         raise not_found(what)
     return value
+
+
+def check_not_blank(text: str) -> None:
+    """Raises EMPTY_TEXT if nobody would see anything of the text."""
+    if is_blank(text):
+        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
 
 
 def bad_field(field: str, message: str, code: ErrorCode = ErrorCode.BAD_FIELD) -> RefusedError:

@@ -8,9 +8,8 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.ids import Id
-from contracts.plain_text import is_blank
 from gateway.adapters.service_calls import SUGGESTION_SECONDS, ask
-from gateway.errors import RefusedError, found
+from gateway.errors import RefusedError, check_not_blank, found
 from gateway.web.deps import ApiDep, OperatorDep
 from gateway.web.problems import described
 
@@ -46,8 +45,7 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
 @router.post("/improve", responses=described(404, 429))
 async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> ImproveReply:
     """Rewrites a draft; with a conversation, to suit it."""
-    if is_blank(body.text):
-        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
+    check_not_blank(body.text)
     if body.conversation_id is not None:
         await api.access.check_watchable(caller, body.conversation_id)
     request = ImproveRequest(company_id=caller.company, **dict(body))

@@ -27,14 +27,14 @@ from contracts.files import MAX_FILES
 from contracts.ids import ID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.languages import named_language
-from contracts.plain_text import LINE, WORDS, is_blank
+from contracts.plain_text import LINE, WORDS
 from contracts.report_rpc import RATING, RatingReply, RatingView
 from contracts.ws import Uuid
 from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.domain.accepted import prefers
 from gateway.domain.forwarded import UNKNOWN_ADDRESS
-from gateway.errors import RefusedError, bad_field, found
+from gateway.errors import RefusedError, bad_field, check_not_blank, found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.free_json import check_json
@@ -218,8 +218,7 @@ async def send_message(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: MessageRequest
 ) -> MessageView:
     """A human agent's message. The same clientMessageId with another text is a CONFLICT."""
-    if is_blank(body.text):
-        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
+    check_not_blank(body.text)
     await api.access.check_watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     stored = await api.commands.find_sent(place, body.client_message_id)

@@ -26,12 +26,12 @@ from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.events.desk import MAX_LABELS, Label, Topic
 from contracts.ids import Id, uuid7
-from contracts.plain_text import LINE, WORDS, is_blank
+from contracts.plain_text import LINE, WORDS
 from contracts.ws import Uuid
 from gateway.adapters.desk import change_conversation
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.chat.commands import ConversationPlace
-from gateway.errors import RefusedError, bad_field, not_found
+from gateway.errors import RefusedError, bad_field, check_not_blank, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep
 from gateway.web.knowledge import Body
@@ -132,8 +132,8 @@ async def update_conversation(
     If a person answers in it, the new assignee answers from then on.
     """
     await api.access.check_watchable(caller, conversation)
-    if body.snoozed_until is not None:
-        _check_future(api.clock.now(), body.snoozed_until)
+    if body.snoozed_until is not None and body.snoozed_until <= api.clock.now():
+        raise bad_field("snoozedUntil", "choose a time to come")
     changed = body.model_fields_set
     assignee = await _assignee(api, caller, body)
     request = ConversationUpdate(
@@ -176,8 +176,7 @@ async def list_notes(api: ApiDep, caller: OperatorDep, conversation: Conversatio
 )
 async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: NoteDraft) -> NoteView:
     """Adds a private note, which only human agents read. People mentioned with @ are told."""
-    if is_blank(body.text):
-        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
+    check_not_blank(body.text)
     await api.access.check_watchable(caller, conversation)
     request = NoteRequest(
         company_id=caller.company,
@@ -224,8 +223,7 @@ async def list_replies(api: ApiDep, caller: OperatorDep) -> Replies:
 @router.put("/replies/{shortcut}", responses=described())
 async def put_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath, body: ReplyDraft) -> CannedReply:
     """Saves a canned reply under a shortcut, replacing an existing one."""
-    if is_blank(body.text):
-        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
+    check_not_blank(body.text)
     request = desk_rpc.CannedReplyRequest(
         company_id=caller.company, reply=CannedReply(shortcut=shortcut, text=body.text)
     )
@@ -264,8 +262,3 @@ async def _assignee(api: Api, caller: TokenCaller, body: ConversationPatch) -> _
     if settings is None or not settings.config.team.members:
         return _Assignee(user, body.assignee_name)
     raise bad_field("assignee", "nobody at this company's desk has this id: GET /v2/colleagues lists them")
-
-
-def _check_future(now: datetime, time: datetime) -> None:
-    if time <= now:
-        raise bad_field("snoozedUntil", "choose a time to come")
