@@ -240,7 +240,7 @@ def compose(
         knowledge=BusKnowledge(rpc, publisher),
         replays=Replays(log, identity.principals, companies),
         principals=identity.principals,
-        analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),
+        analyses=BusAnalyses(Analyses(client, SOURCE)),
         handed=HandedCalls(client),
         sightings=BusSightings(rpc, clock),
         clock=clock,
