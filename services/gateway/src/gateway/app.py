@@ -223,7 +223,8 @@ def compose(
     tools = ToolClient(publisher, rpc, ReplyInbox.of(client), identity.principals)
     api = Api(
         rpc=rpc,
-        tokens=tokens,
+        admission=tokens,
+        tokens=identity.tokens,
         console=identity.console,
         companies=companies,
         access=access,

@@ -23,6 +23,7 @@ from gateway.adapters.sign_in import SignIn
 from gateway.adapters.tools import ToolClient
 from gateway.chat.access import Access
 from gateway.chat.action_states import ActionStates
+from gateway.chat.admission import Admission
 from gateway.chat.commands import Commands
 from gateway.chat.files import Files
 from gateway.chat.limits import ClientLimits
@@ -41,6 +42,7 @@ class Api:
     """The objects that routes use; app.py builds them."""
 
     rpc: RpcClient
+    admission: Admission
     tokens: TokenReader
     console: ConsoleTokens
     companies: BusCompanies
@@ -95,7 +97,7 @@ async def verified(request: Request, api: Api) -> TokenCaller:
     token = bearer(request)
     if token is None:
         raise TokenInvalidError("send a token: Authorization: Bearer …")
-    caller = await api.tokens.verify(token)
+    caller = await api.admission.verify(token)
     begin(caller.company, request.path_params.get("conversationId", ""))
     return caller
 
