@@ -184,7 +184,7 @@ def compose(
     inboxes.connect(live.follow_presence)
     access = Access(log, memory, identity.principals, identity.conversation_keys)
     commands = Commands(log, bus, memory, agents, identity.principals, shares, companies, clock)
-    limits = ClientLimits(settings.limits, clock)
+    limits = ClientLimits(settings, clock)
     files = Files(store, memory, identity.seal_key, clock)
     actions = BusActions(rpc, companies)
     customers = Customers(actions)

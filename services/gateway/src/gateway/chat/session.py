@@ -50,8 +50,6 @@ MAX_FOLLOWED = 200
 """Conversations that one human agent's socket may follow."""
 OWN_FACT_SECONDS = 2.0
 """Seconds within which an acknowledged message must arrive on the live feed; otherwise the feed has a gap."""
-RETRY_AFTER_MS = 2_000
-"""Milliseconds after which a client may retry when a dependency was unavailable."""
 MAX_CONCURRENT_HELLOS = 256
 """Hellos handled concurrently: after a restart everybody reconnects, and memory refuses more than 512 requests."""
 HELLO_QUEUE_SECONDS = 20.0
@@ -147,7 +145,7 @@ class ClientSession:
         self.started: set[str] = set()
         """Conversations known to have a message already."""
         self._socket = socket
-        self._rate = FrameRate(chat.limits.settings.frames_per_socket, chat.clock.monotonic())
+        self._rate = FrameRate(chat.limits.frames_per_socket, chat.clock.monotonic())
         self._attachments: dict[str, Attachment] = {}
         self._queued: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -342,11 +340,11 @@ class ClientSession:
 
     def _refuse_hello(self, error: GatewayError) -> None:
         REFUSED.labels(error.code).inc()
-        retry_after_ms = RETRY_AFTER_MS if error.retryable else None
-        frame = server_frames.hello_error(
-            error.code, error.message, retryable=error.retryable, retry_after_ms=retry_after_ms, locale=self.locale
+        self.push(
+            server_frames.hello_error(
+                error.code, error.message, retryable=error.retryable, retry_after_ms=error.wait_ms, locale=self.locale
+            )
         )
-        self.push(frame)
         self._hello_timer = self._await_hello()
 
     async def _open_chat(self, caller: TokenCaller, frame: ws.Hello) -> None:
