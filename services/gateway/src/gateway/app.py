@@ -219,7 +219,7 @@ def compose(
         heartbeat_ms=heartbeat_ms,
     )
     endpoint = ChatEndpoint(chat, settings.blocked_networks)
-    threads = Threads(chat, identity.conversation_keys[0])
+    threads = Threads(chat)
     tools = ToolClient(publisher, rpc, ReplyInbox.of(client), identity.principals)
     api = Api(
         rpc=rpc,

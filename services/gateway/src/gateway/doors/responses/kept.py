@@ -73,7 +73,7 @@ async def message_place(api: Api, client: ResponseCaller, body: CreateResponse) 
             return conversation, identity
     if client.tries:
         return await threads.conversation_named(caller, DOOR, f"{repeat_key}.{minute}"), identity
-    return threads.new_conversation(caller), identity
+    return api.access.new_conversation(caller), identity
 
 
 async def previous_conversation(api: Api, caller: TokenCaller, previous_response: str) -> str:
