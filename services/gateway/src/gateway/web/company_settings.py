@@ -167,8 +167,11 @@ async def providers(api: Api, company: str) -> ProvidersReply:
     return await ask(api.rpc, PROVIDERS, ProvidersRequest(company_id=company))
 
 
-async def _channel_problems(api: Api, company: str) -> list[ChannelProblem]:
-    return (await ask(api.rpc, CHANNEL_CHECK, ChannelCheckRequest(company_id=company), deadline=CHECK_SECONDS)).problems
+async def _channel_problems(api: Api, config: CompanyConfig) -> list[ChannelProblem]:
+    if not config.channels:
+        return []
+    request = ChannelCheckRequest(company_id=config.company_id)
+    return (await ask(api.rpc, CHANNEL_CHECK, request, deadline=CHECK_SECONDS)).problems
 
 
 async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str) -> None:
@@ -220,7 +223,7 @@ async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept
     offered_providers, offered_tools, channel_problems = await asyncio.gather(
         _result_or_none(providers(api, caller.company)),
         _result_or_none(api.tools.all_tools(caller.company, language)),
-        _result_or_none(_channel_problems(api, caller.company)) if settings.config.channels else _nothing(),
+        _result_or_none(_channel_problems(api, settings.config)),
     )
     texts = words(language, "warnings")
     warnings = [
@@ -238,10 +241,6 @@ async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept
     view = ConfigView.model_construct(**config, warnings=warnings, answering=answering)
     object.__setattr__(view, "__pydantic_extra__", dict(settings.config.unknown))
     return view
-
-
-async def _nothing() -> None:
-    return None
 
 
 async def _result_or_none(call: Awaitable[ResultT]) -> ResultT | None:

@@ -33,9 +33,9 @@ from contracts.ws import Uuid
 from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.domain.accepted import prefers
-from gateway.domain.forwarded import UNKNOWN_ADDRESS
 from gateway.errors import RefusedError, bad_field, check_not_blank, found
 from gateway.ports import TokenCaller
+from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.free_json import check_json
 from gateway.web.pagination import page
@@ -167,7 +167,7 @@ async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, b
     the chat's hello."""
     if caller.is_operator:
         raise RefusedError(ErrorCode.FORBIDDEN, "this is for visitors and customers")
-    address = request.client.host if request.client else UNKNOWN_ADDRESS
+    address = client_address(request.scope)
     api.limits.count_message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
     conversation, previous = await api.topics.begin(caller, body.topic)
     return Begun(conversation_id=conversation, previous=previous)
