@@ -200,9 +200,7 @@ def compose(
         sessions=sessions,
         companies=companies,
         access=access,
-        recovery=Recovery(
-            hub, log, memory, agents, action_states, heartbeat_ms=heartbeat_ms, stream_distance=settings.stream_distance
-        ),
+        recovery=Recovery(hub, log, memory, agents, action_states, heartbeat_ms, settings.stream_distance),
         commands=commands,
         bus=bus,
         log=log,

@@ -77,28 +77,18 @@ class MessageDraft:
     seen_seq: int | None = None
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Commands:
     """Appends facts for callers whose access has been checked."""
 
-    def __init__(
-        self,
-        log: NatsLog,
-        bus: NatsBus,
-        memory: BusMemory,
-        agents: BusAgents,
-        principals: CallerSigner,
-        shares: CompanyShares,
-        companies: BusCompanies,
-        clock: Clock,
-    ) -> None:
-        self._log = log
-        self._bus = bus
-        self._memory = memory
-        self._agents = agents
-        self._principals = principals
-        self._shares = shares
-        self._companies = companies
-        self._clock = clock
+    _log: NatsLog
+    _bus: NatsBus
+    _memory: BusMemory
+    _agents: BusAgents
+    _principals: CallerSigner
+    _shares: CompanyShares
+    _companies: BusCompanies
+    _clock: Clock
 
     async def find_sent(self, place: ConversationPlace, client_message_id: str) -> Appended | None:
         """The message, if an earlier try stored it; looked up by id, since the log's deduplication lasts two minutes.

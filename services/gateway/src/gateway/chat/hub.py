@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 import structlog
@@ -36,35 +36,21 @@ _PROCESS_ID, _attachment_numbers = uuid7(), count()
 """Together they make an attachment's id, unique among all gateways."""
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Attachment:
-    """One socket's place in one conversation."""
+    """One socket's place in one conversation. `customer`: the conversation's signed-in owner, if they opened it."""
 
-    __slots__ = (
-        "_acknowledged",
-        "_sending",
-        "company",
-        "conversation",
-        "customer",
-        "epoch",
-        "feed",
-        "id",
-        "recovering",
-        "socket",
-    )
-
-    def __init__(self, socket: Socket, company: str, conversation: str, customer: str | None = None) -> None:
-        """`customer`: the signed-in owner of the conversation, if they opened it themselves."""
-        self.id = f"{_PROCESS_ID}-{next(_attachment_numbers)}"
-        self.socket = socket
-        self.company = company
-        self.conversation = conversation
-        self.customer = customer
-        self.feed = Feed()
-        self.epoch = ""
-        self.recovering = asyncio.Lock()
-        """Lock held while a gap is read, so that one reader at a time moves the cursor."""
-        self._sending: dict[str, str] = {}
-        self._acknowledged = 0
+    socket: Socket
+    company: str
+    conversation: str
+    customer: str | None = None
+    id: str = field(default_factory=lambda: f"{_PROCESS_ID}-{next(_attachment_numbers)}")
+    feed: Feed = field(default_factory=Feed)
+    epoch: str = ""
+    recovering: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Lock held while a gap is read, so that one reader at a time moves the cursor."""
+    _sending: dict[str, str] = field(default_factory=dict[str, str])
+    _acknowledged: int = 0
 
     def expect_message(self, message_id: str, client_message_id: str) -> None:
         """Notes that the client's message is being appended and needs exactly one acknowledgement."""
@@ -132,34 +118,22 @@ class ConversationHints:
     """Whether an action may have been proposed in it."""
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class _Channel:
-    __slots__ = (
-        "abandoned_turns",
-        "answered_turn",
-        "attachments",
-        "cancelled_turn",
-        "hints",
-        "newest_seq",
-        "opening",
-        "pending_facts",
-        "state",
-    )
-
-    def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
-        self.attachments: list[Attachment] = []
-        self.opening = opening
-        self.cancelled_turn: str | None = None
-        """The turn cancelled last."""
-        self.answered_turn: str | None = None
-        """The turn whose final message came last."""
-        self.abandoned_turns: tuple[str, ...] = ()
-        """Turns whose run was abandoned. Several agents may report this; the turn's driver may be the last to know."""
-        self.newest_seq = 0
-        """The sequence of the newest fact received."""
-        self.state: LogState | None = None
-        """Read from the log once; `current_state` adds the facts received since."""
-        self.pending_facts: list[Fact] = []
-        self.hints = ConversationHints()
+    opening: asyncio.Task[Unsubscribe]
+    attachments: list[Attachment] = field(default_factory=list[Attachment])
+    cancelled_turn: str | None = None
+    """The turn cancelled last."""
+    answered_turn: str | None = None
+    """The turn whose final message came last."""
+    abandoned_turns: tuple[str, ...] = ()
+    """Turns whose run was abandoned. Several agents may report this; the turn's driver may be the last to know."""
+    newest_seq: int = 0
+    """The sequence of the newest fact received."""
+    state: LogState | None = None
+    """Read from the log once; `current_state` adds the facts received since."""
+    pending_facts: list[Fact] = field(default_factory=list[Fact])
+    hints: ConversationHints = field(default_factory=ConversationHints)
 
     def current_state(self) -> LogState | None:
         """The log state, brought up to date."""

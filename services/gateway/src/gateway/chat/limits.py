@@ -20,7 +20,7 @@ class ClientLimits:
     the address may be anybody's, and no visitor is refused for another's messages."""
 
     def __init__(self, settings: GatewaySettings, clock: Clock) -> None:
-        self._settings = settings
+        self.settings = settings
         self._clock = clock
         self.frames_per_socket = RateLimit(settings.frames_per_ten_seconds, 10.0)
         self._by_visitor = SlidingLog(RateLimit(settings.messages_per_visitor, MINUTE))
@@ -67,7 +67,7 @@ class ClientLimits:
     def enter_address(self, address: str) -> bool:
         """Counts a connection; False (and nothing counted) if the address has too many."""
         return address == UNKNOWN_ADDRESS or self._enter(
-            f"a:{address_key(address)}", self._settings.connections_per_address
+            f"a:{address_key(address)}", self.settings.connections_per_address
         )
 
     def leave_address(self, address: str) -> None:
@@ -76,7 +76,7 @@ class ClientLimits:
 
     def enter_subject(self, company: str, subject: str) -> bool:
         """Counts a connection of one person; False (and nothing counted) if they have too many."""
-        return self._enter(f"s:{company}/{subject}", self._settings.connections_per_person)
+        return self._enter(f"s:{company}/{subject}", self.settings.connections_per_person)
 
     def leave_subject(self, company: str, subject: str) -> None:
         self._leave(f"s:{company}/{subject}")

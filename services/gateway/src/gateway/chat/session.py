@@ -111,48 +111,33 @@ class Chat:
         task.add_done_callback(self.background.discard)
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class ClientSession:
     """A client's session. There are tens of thousands of these, so rarely needed attributes are created on demand."""
 
-    __slots__ = (
-        "_attachments",
-        "_expiry",
-        "_hello_timer",
-        "_queued",
-        "_rate",
-        "_socket",
-        "_worker",
-        "address",
-        "caller",
-        "chat",
-        "closed",
-        "home",
-        "locale",
-        "page",
-        "previous",
-        "started",
-    )
+    chat: Chat
+    _socket: Socket
+    address: str
+    caller: TokenCaller | None = None
+    home: str | None = None
+    locale: str | None = None
+    page: Page | None = None
+    previous: str | None = None
+    """The conversation that the home conversation follows, until memory knows."""
+    started: set[str] = field(default_factory=set[str])
+    """Conversations known to have a message already."""
+    closed: bool = False
+    _rate: FrameRate = field(init=False)
+    _hello_timer: ReadDeadline = field(init=False)
+    _attachments: dict[str, Attachment] = field(default_factory=dict[str, Attachment])
+    _queued: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
+    _worker: asyncio.Task[None] | None = None
+    _expiry: asyncio.TimerHandle | None = None
 
-    def __init__(self, chat: Chat, socket: Socket, address: str) -> None:
-        self.chat = chat
-        self.address = address
-        self.caller: TokenCaller | None = None
-        self.home: str | None = None
-        self.locale: str | None = None
-        self.page: Page | None = None
-        self.previous: str | None = None
-        """The conversation that the home conversation follows, until memory knows."""
-        self.started: set[str] = set()
-        """Conversations known to have a message already."""
-        self._socket = socket
-        self._rate = FrameRate(chat.limits.frames_per_socket, chat.clock.monotonic())
-        self._attachments: dict[str, Attachment] = {}
-        self._queued: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
-        self._worker: asyncio.Task[None] | None = None
-        self.closed = False
-        self._expiry: asyncio.TimerHandle | None = None
+    def __post_init__(self) -> None:
+        self._rate = FrameRate(self.chat.limits.frames_per_socket, self.chat.clock.monotonic())
         self._hello_timer = self._await_hello()
-        chat.sessions.add(self)
+        self.chat.sessions.add(self)
         SOCKETS.inc()
 
     # ------------------------------------------------------------------ what the endpoint calls
