@@ -28,7 +28,6 @@ from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.sightings import BusSightings
-from gateway.adapters.sign_in import SignIn
 from gateway.adapters.tools import ToolClient
 from gateway.application import Front, build_http
 from gateway.chat.access import Access
@@ -165,7 +164,7 @@ def compose(
     *,
     dev: bool,
     personas: DemoPersonas | None = None,
-    sign_in: SignIn | None = None,
+    minter: TokenMinter | None = None,
     mcp_server: Callable[[], McpBuild] = load_server_factory,
     store: FileStore | None = None,
 ) -> Gateway:
@@ -246,7 +245,7 @@ def compose(
         seal_key=identity.seal_key,
         dev=dev,
         personas=personas,
-        sign_in=sign_in,
+        minter=minter,
     )
     answers = Answers(identity.seal_key, BusGateways(rpc).forward_answer, settings.question_seconds)
     mcp = McpEndpoint(api, answers, mcp_server)
@@ -272,7 +271,7 @@ async def main() -> None:
             require_long_secrets(keys)
         identity = build_identity(keys, VISITOR_TOKEN_SECONDS, clock)
         personas = DemoPersonas(keys, clock) if dev.dev and keys.jwt_secret else None
-        sign_in = SignIn(TokenMinter(keys, clock)) if keys.jwt_secret else None
+        minter = TokenMinter(keys, clock) if keys.jwt_secret else None
         routes: list[BaseRoute] = [*service.health.routes()]
         store = file_store(FileSettings(), clock)
         gateway = compose(
@@ -283,7 +282,7 @@ async def main() -> None:
             routes,
             dev=dev.dev,
             personas=personas,
-            sign_in=sign_in,
+            minter=minter,
             store=store,
         )
         if store is not None:

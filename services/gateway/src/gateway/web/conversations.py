@@ -149,16 +149,10 @@ async def list_conversations(
             until=until,
         )
     )
-    conversations = conversations.model_copy(
-        update={
-            "items": [
-                _view_for(caller, view)
-                for view in conversations.items
-                if caller.is_operator or _is_visible_to_visitor(view)
-            ]
-        }
-    )
-    return page(conversations, conversations.next)
+    items = [
+        _view_for(caller, view) for view in conversations.items if caller.is_operator or _is_visible_to_visitor(view)
+    ]
+    return page(conversations.model_copy(update={"items": items}))
 
 
 @router.post("", status_code=201, response_model_exclude_none=True, responses=described(429))
@@ -190,8 +184,7 @@ async def list_messages(
 ) -> Response:
     """The messages, oldest first."""
     await api.access.check_readable(caller, conversation)
-    messages = await _messages(api, caller, conversation, limit, cursor, latest=latest)
-    return page(messages, messages.next)
+    return page(await _messages(api, caller, conversation, limit, cursor, latest=latest))
 
 
 @router.get(

@@ -19,7 +19,6 @@ from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.sightings import BusSightings
-from gateway.adapters.sign_in import SignIn
 from gateway.adapters.tools import ToolClient
 from gateway.chat.access import Access
 from gateway.chat.action_states import ActionStates
@@ -32,6 +31,7 @@ from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
 from gateway.errors import RefusedError, TokenInvalidError
 from gateway.ports import TokenCaller, TokenReader
+from runtime.auth.tokens import TokenMinter
 from runtime.calls.rpc import RpcClient
 from runtime.clock import Clock
 from runtime.observability.correlation import begin
@@ -67,7 +67,8 @@ class Api:
     seal_key: bytes
     dev: bool = False
     personas: DemoPersonas | None = None
-    sign_in: SignIn | None = None
+    minter: TokenMinter | None = None
+    """Signs users' tokens, if this installation does."""
 
 
 def get_api(request: Request) -> Api:

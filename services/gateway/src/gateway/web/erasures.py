@@ -151,7 +151,7 @@ async def list_receipts(
     receipts = await ask(api.rpc, erasure_rpc.RECEIPTS, request)
     language = await api.companies.console_language(caller.company, accept_language)
     items = [_in_words(receipt, language) for receipt in receipts.items]
-    return page(Receipts(items=items, next=receipts.next), receipts.next)
+    return page(Receipts(items=items, next=receipts.next))
 
 
 @router.get("/erasures/{receiptId}", response_model=ShownReceipt, responses=described(404))

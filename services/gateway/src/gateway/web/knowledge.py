@@ -166,7 +166,7 @@ async def list_documents(
     documents = await ask(api.rpc, knowledge_rpc.DOCUMENTS, request)
     language = await api.companies.console_language(caller.company, accept_language)
     items = [_document_in_language(document, language) for document in documents.items]
-    return page(documents.model_copy(update={"items": items}), documents.next)
+    return page(documents.model_copy(update={"items": items}))
 
 
 @router.post(

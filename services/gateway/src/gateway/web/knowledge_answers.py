@@ -45,8 +45,7 @@ class GapBody(Body):
 async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """Questions with their answers, the newest first."""
     request = knowledge_rpc.AnswersRequest(company_id=caller.company, limit=limit, cursor=cursor)
-    reply = await ask(api.rpc, knowledge_rpc.ANSWERS, request)
-    return page(reply, reply.next)
+    return page(await ask(api.rpc, knowledge_rpc.ANSWERS, request))
 
 
 @router.post("/answers", status_code=201, responses=described(404) | {201: described_headers("Location")})
@@ -90,8 +89,7 @@ async def list_gaps(
 ) -> Response:
     """Questions that had no good answer, the most asked first."""
     request = knowledge_rpc.GapsRequest(company_id=caller.company, state=state, limit=limit, cursor=cursor)
-    reply = await ask(api.rpc, knowledge_rpc.GAPS, request)
-    return page(reply, reply.next)
+    return page(await ask(api.rpc, knowledge_rpc.GAPS, request))
 
 
 @router.post("/gaps/{id}", responses=described(404))

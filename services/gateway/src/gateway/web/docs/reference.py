@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import Any, cast
@@ -199,21 +199,3 @@ def _frames() -> Chapter:
     schemas = Schemas(named_schemas, examples())
     parts.extend(_schema(name, schemas) for name in named_schemas)
     return Chapter("frames", "frames", tuple(names), "".join(parts), tuple(sections))
-
-
-def missing(document: Any, place: str = "") -> Iterator[str]:
-    """Yields the paths of fields and parameters in a document that have no description."""
-    if isinstance(document, list):
-        for index, entry in enumerate(cast("list[Any]", document)):
-            yield from missing(entry, f"{place}/{index}")
-    elif isinstance(document, dict):
-        node = cast("dict[str, Any]", document)
-        fields = node.get("properties")
-        if isinstance(fields, dict):
-            for name, field_schema in cast("dict[str, Any]", fields).items():
-                if not field_schema.get("description"):
-                    yield f"{place}/{name}"
-        if "in" in node and "schema" in node and not node.get("description"):
-            yield f"{place}/{node['name']}"
-        for name, child in node.items():
-            yield from missing(child, f"{place}/{name}")
