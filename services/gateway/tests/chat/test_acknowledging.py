@@ -126,8 +126,7 @@ async def test_an_acknowledgement_that_is_lost_is_no_failure_once_the_message_ha
 ) -> None:
     late.told.clear()
     late.lost = True
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         await client.send("message.send", clientMessageId=str(uuid.uuid4()), text="hello")
         await client.until("message.created")
         late.told.set()
@@ -137,8 +136,7 @@ async def test_an_acknowledgement_that_is_lost_is_no_failure_once_the_message_ha
 
 
 async def test_what_is_sent_again_is_told_as_a_duplicate(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         identity = str(uuid.uuid4())
         for _ in range(2):
             await client.send("message.send", clientMessageId=identity, text="hello")

@@ -90,8 +90,7 @@ async def test_a_request_with_two_hosts_or_none_is_refused(
 async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as quick:
-        mine = await quick.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as quick:
         raw = sockets.socket()
         raw.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
         raw.setblocking(False)
@@ -100,11 +99,11 @@ async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
         await loop.sock_sendall(raw, HANDSHAKE)
         async with asyncio.timeout(20):
             assert (await loop.sock_recv(raw, 4096)).startswith(b"HTTP/1.1 101")
-        hello = f'{{"v":1,"type":"hello","token":"{tokens.visitor("v1")}","conversationId":"{mine["conversationId"]}"}}'
+        hello = f'{{"v":1,"type":"hello","token":"{tokens.visitor("v1")}","conversationId":"{quick.conversation}"}}'
         await loop.sock_sendall(raw, masked(1, hello.encode()))
         chat = gateway.gateway.chat
         await eventually(lambda: len(list(chat.hub.attachments())) == 2)
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent = AgentStandIn(nats_client, "acme", quick.conversation)
         text = "x" * 100_000
         seq = 0
         # Kernel buffers take some megabytes before the gateway's own bound is reached.
