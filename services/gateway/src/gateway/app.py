@@ -113,7 +113,7 @@ class Gateway:
         hooks.on_disconnect.append(self._on_disconnect)
         hooks.on_reconnect.append(self._on_reconnect)
         hooks.on_error.append(self._on_bus_error)
-        await self._live.start(self._resync)
+        await self._live.start(self.chat.hub, self.chat.inboxes, self._resync)
         await self._market.start()
         await self._forwarded_answers.start()
         await subscribe(self._client, CHANGES, self.settings.changed)
@@ -175,12 +175,9 @@ def compose(
     cache = CompanyCache(client, rpc, clock.monotonic)
     companies = BusCompanies(rpc, cache)
     bus = NatsBus(publisher)
-    hub = Hub()
-    inboxes = Inboxes()
     shares = CompanyShares(log.free_bytes, COMPANY_SHARE, clock)
-    live = NatsLive(client, log, hub, inboxes, shares)
-    hub.connect(live.follow)
-    inboxes.connect(live.follow_presence)
+    live = NatsLive(client, log, shares)
+    hub = Hub(live.follow)
     access = Access(log, memory, identity.principals, identity.conversation_keys)
     commands = Commands(log, bus, memory, agents, identity.principals, shares, companies, clock)
     limits = ClientLimits(settings, clock)
@@ -205,7 +202,7 @@ def compose(
         log=log,
         hub=hub,
         customers=customers,
-        inboxes=inboxes,
+        inboxes=Inboxes(live.follow_presence),
         limits=limits,
         files=files,
         looks=LookReports(memory, clock),

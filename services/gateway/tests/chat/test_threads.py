@@ -315,8 +315,7 @@ async def test_a_conversation_that_lingers_is_let_go() -> None:
 
         return unsubscribe
 
-    hub = Hub(linger=0.01)
-    hub.connect(follow)
+    hub = Hub(follow, linger=0.01)
     for conversation, linger in (("known", True), ("unknown", True), ("socket", False)):
         attachment = Attachment(FrameQueue(), "acme", conversation)
         await hub.join(attachment)

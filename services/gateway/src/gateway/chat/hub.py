@@ -144,18 +144,14 @@ class _Channel:
 
 
 class Hub:
-    """Knows which sockets have which conversation open."""
+    """Knows which sockets have which conversation open. `follow`: subscribes to one conversation's live signs."""
 
-    def __init__(self, linger: float = LINGER_SECONDS) -> None:
+    def __init__(self, follow: FollowSigns, linger: float = LINGER_SECONDS) -> None:
         self._channels: dict[ConversationKey, _Channel] = {}
-        self._follow: FollowSigns | None = None
+        self._follow = follow
         self._linger = linger
         self._lingering: OrderedDict[ConversationKey, asyncio.TimerHandle] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
-
-    def connect(self, follow: FollowSigns) -> None:
-        """Sets the subscription to one conversation's live signs; must be called before the first `join`."""
-        self._follow = follow
 
     @property
     def conversations(self) -> int:
@@ -175,8 +171,6 @@ class Hub:
         key = (attachment.company, attachment.conversation)
         channel = self._channels.get(key)
         if channel is None:
-            if self._follow is None:
-                raise RuntimeError("the hub is not connected to the bus")
             task = asyncio.get_running_loop().create_task(self._follow(*key))
             channel = self._channels[key] = _Channel(task)
         if (linger_timer := self._lingering.pop(key, None)) is not None:
