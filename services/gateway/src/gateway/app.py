@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 from nats.aio.client import Client
@@ -20,7 +21,7 @@ from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
-from gateway.adapters.gateways import BusGateways, ForwardedAnswers
+from gateway.adapters.gateways import forward_answer, take_forwarded_answers
 from gateway.adapters.handed_calls import HandedCalls
 from gateway.adapters.identity import IdentityKeys, build_identity, require_long_secrets
 from gateway.adapters.knowledge import BusKnowledge
@@ -100,7 +101,7 @@ class Gateway:
     _live: NatsLive
     _log: NatsLog
     _market: MarketFacts
-    _forwarded_answers: ForwardedAnswers
+    _answers: Answers
     _fact_check: BackgroundLoop = field(init=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +116,7 @@ class Gateway:
         hooks.on_error.append(self._on_bus_error)
         await self._live.start(self.chat.hub, self.chat.inboxes, self._resync)
         await self._market.start()
-        await self._forwarded_answers.start()
+        await take_forwarded_answers(self._client, self._answers)
         await subscribe(self._client, CHANGES, self.settings.changed)
         await follow_deletions(self._client, self.threads.deleted)
         self._fact_check.start()
@@ -244,14 +245,13 @@ def compose(
         personas=personas,
         minter=minter,
     )
-    answers = Answers(identity.seal_key, BusGateways(rpc).forward_answer, settings.question_seconds)
+    answers = Answers(identity.seal_key, partial(forward_answer, rpc), settings.question_seconds)
     mcp = McpEndpoint(api, answers, mcp_server)
     application = Front(
         endpoint, build_http(api, health, mcp), Proxies(settings.trusted_proxies, settings.address_header)
     )
-    forwarded_answers = ForwardedAnswers(client, answers)
     market = MarketFacts(client, customers)
-    return Gateway(application, chat, endpoint, mcp, threads, cache, client, live, log, market, forwarded_answers)
+    return Gateway(application, chat, endpoint, mcp, threads, cache, client, live, log, market, answers)
 
 
 async def main() -> None:

@@ -20,7 +20,6 @@ from runtime.clock import Clock
 from runtime.conversation import ConversationLog, ConversationWriter, NewFact, facts_of
 from runtime.errors import ConversationBusyError, FenceRefusedError, PublishFailedError, ReadFailedError
 
-Json = JsonObject
 SOURCE = "/nexus/gateway"
 READ_SECONDS = 5.0
 """Deadline in seconds of reading a conversation's log."""
@@ -176,7 +175,7 @@ class NatsLog:
             return await self._writer.append_if(company, conversation, new_fact, repeats=repeat)
 
     async def append_again(
-        self, company: str, conversation: str, fact: Fact, data: Json, *, identity: str, fence: int
+        self, company: str, conversation: str, fact: Fact, data: JsonObject, *, identity: str, fence: int
     ) -> Appended:
         """Appends a fact once more, with the same event id and with `data`.
 

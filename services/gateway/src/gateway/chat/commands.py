@@ -7,6 +7,7 @@ the snapshot that it was decided from, and decided again if something newer is t
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
@@ -282,20 +283,20 @@ class Commands:
         if await self._append_if(place, ChatKind.CANCEL, turn, decide) is None:
             raise not_found("running turn")
 
-    async def give_feedback(self, place: ConversationPlace, message: str, rating: str, reason: str | None) -> None:
+    async def give_feedback(
+        self, place: ConversationPlace, message: str, rating: Literal["up", "down"], reason: str | None
+    ) -> None:
         """Records the rating of an answer; raises NOT_FOUND if the conversation has no such message."""
         if not await self._has_message(place, message):
             raise not_found("message")
         user = place.caller.subject
-        data = FeedbackGiven.model_validate(
-            {
-                "companyId": place.company,
-                "conversationId": place.conversation,
-                "messageId": message,
-                "userId": user,
-                "rating": rating,
-                "reason": reason,
-            }
+        data = FeedbackGiven(
+            company_id=place.company,
+            conversation_id=place.conversation,
+            message_id=message,
+            user_id=user,
+            rating=rating,
+            reason=reason,
         )
         identity = f"{place.company}.{place.conversation}.feedback.{message}.{user}.{uuid7()}"
         await self._bus.publish_fact("feedback.given.v1", place.company, user, data, identity=identity)

@@ -81,8 +81,8 @@ class Chat:
     topics: Topics
     clock: Clock
     handlers: Mapping[type[ws.ClientFrame], Handler]
-    hello_seconds: float = 10.0
-    heartbeat_ms: int = server_frames.HEARTBEAT_MS
+    hello_seconds: float
+    heartbeat_ms: int
     hello_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_HELLOS))
     sessions: set[ClientSession] = field(default_factory=lambda: set[ClientSession]())
     background: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())

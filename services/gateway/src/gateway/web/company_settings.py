@@ -80,7 +80,7 @@ async def create_settings(
     api: ApiDep, caller: AdminDep, body: ConfigBody, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
     """Creates a company's settings; anything left out has its default. 409 if they exist."""
-    _check_own_company(caller, body.company_id)
+    check_own_company(caller, body.company_id)
     config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
     check_json(config)
     refuse(faults(config))
@@ -98,7 +98,7 @@ async def get_settings(
     api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
     """The settings with all defaults filled in and secrets hidden. `warnings`: what has no effect, and why."""
-    _check_own_company(caller, company)
+    check_own_company(caller, company)
     settings = await stored(api, company)
     set_etag(response, settings)
     return await shown(api, caller, settings, accept_language)
@@ -125,7 +125,7 @@ async def patch_settings(
     accept_language: AcceptLanguage = None,
 ) -> ConfigView:
     """A merge patch, in effect from the next turn on. 428 without If-Match, 412 if that is not the newest version."""
-    _check_own_company(caller, company)
+    check_own_company(caller, company)
     check_json(body)
     saved = await change(api, caller, body, if_match)
     set_etag(response, saved)
@@ -157,7 +157,8 @@ async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_mat
     raise AssertionError("the last race returns or raises")
 
 
-def _check_own_company(caller: TokenCaller, company: str) -> None:
+def check_own_company(caller: TokenCaller, company: str) -> None:
+    """Raises NOT_FOUND for another company than the caller's."""
     if company != caller.company:
         raise not_found("company")
 

@@ -15,9 +15,9 @@ from contracts.merge_patch import merged_settings
 from contracts.office_hours import away_notice, next_opening
 from contracts.person_rules import RuleInput, matching_rule
 from gateway.adapters.service_calls import TRY_OUT_SECONDS, ask
-from gateway.errors import RefusedError, found, not_found
+from gateway.errors import RefusedError, found
 from gateway.ports import TokenCaller
-from gateway.web.company_settings import CompanyPath, refuse
+from gateway.web.company_settings import CompanyPath, check_own_company, refuse
 from gateway.web.deps import AdminDep, Api, ApiDep
 from gateway.web.free_json import check_json
 from gateway.web.moments import Moment
@@ -136,8 +136,7 @@ def _as_visitor(api: Api, caller: TokenCaller, language: Language) -> str:
 
 async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> CompanyConfig:
     """The saved settings with the unsaved patch applied. Raises NOT_FOUND, BAD_FIELD."""
-    if company != caller.company:
-        raise not_found("company")
+    check_own_company(caller, company)
     check_json(body.settings)
     saved = found(await api.companies.latest_settings(company), "settings of this company")
     saved_config = saved.config.to_wire()

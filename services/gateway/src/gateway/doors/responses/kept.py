@@ -46,9 +46,9 @@ class ResponseCaller:
 
     caller: TokenCaller
     address: str
-    locale: str | None
-    idempotency_key: str | None
-    tries: int
+    locale: str | None = None
+    idempotency_key: str | None = None
+    tries: int = 0
     accepts_approvals: bool = True
 
 

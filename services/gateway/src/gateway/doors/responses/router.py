@@ -129,7 +129,7 @@ async def retrieve(
 ) -> Response:
     """The response as it stands; with `stream` its events behind the number `starting_after`, and what still comes."""
     response_id = parse_response_id(response)
-    client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    client = kept.ResponseCaller(caller, client_address(request.scope))
     after = -1 if starting_after is None else starting_after
     if response_id.action is not None:
         return _decision(await kept.stored_decision(api, client, response_id, after), stream=stream)
@@ -146,7 +146,7 @@ async def retrieve(
 async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     """Stops it, for everybody in the conversation; a response that has ended stays as it is."""
     response_id = parse_response_id(response)
-    client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    client = kept.ResponseCaller(caller, client_address(request.scope))
     # A response that is being answered is not deleted, so it is stopped without asking memory.
     async with kept.open_thread(
         api, client, await kept.own_conversation(api, caller, response_id), response_id.question_seq - 1
@@ -170,7 +170,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
 @router.delete("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _DELETED)
 async def delete(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     """Hides the response from its client; the conversation, which is the company's record, stays as it is."""
-    client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    client = kept.ResponseCaller(caller, client_address(request.scope))
     await kept.delete(api, client, parse_response_id(response))
     return _json({"id": response, "object": "response.deleted", "deleted": True})
 
