@@ -172,17 +172,16 @@ async def test_what_the_market_makes_of_an_order_is_told_to_its_customer_and_mar
     event = next(body for _, valid, body in examples(BY_TYPE[kind]) if valid)
     state = ActionState.CONFIRMED if kind == "order.filled.v1" else ActionState.FAILED
     data = event["data"] | {"action": made_of(records, state, "as it went").to_wire(), "conversationId": None}
-    async with ChatClient(gateway.url) as ana, ChatClient(gateway.url) as agent:
-        talk = (await ana.hello(tokens.user("ana", "user")))["conversationId"]
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana, ChatClient(gateway.url) as agent:
         await ana.say("hello")
         await agent.hello(tokens.user("ben", "commercial"))
-        await agent.send("conversation.watch", conversationId=talk)
+        await agent.send("conversation.watch", conversationId=ana.conversation)
         await agent.until("welcome")
-        data["conversationId"] = talk
+        data["conversationId"] = ana.conversation
         await nats_client.publish(fact(kind, "acme", "ana"), json.dumps(event | {"data": data}).encode())
         for client in (ana, agent):
             updated = await client.until("action.updated")
-            assert (updated["conversationId"], updated["action"]["state"]) == (talk, state)
+            assert (updated["conversationId"], updated["action"]["state"]) == (ana.conversation, state)
             assert updated["action"]["details"]["outcome"] == "as it went"
         await eventually(lambda: records.reported_ids == ["a1"])
 

@@ -33,8 +33,7 @@ async def test_feedback_on_a_message_that_does_not_exist_is_not_found(
 ) -> None:
     given = await nats_client.subscribe("feedback.given.>")  # pyright: ignore[reportUnknownMemberType]
     await nats_client.flush()
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as other:
-        await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as other:
         await visitor.say("hello")
         await other.hello(tokens.visitor("v2"))
         theirs = (await other.say("hello"))["messageId"]

@@ -82,9 +82,8 @@ async def test_what_a_token_was_asked_for_with_goes_with_the_messages_unless_a_h
 async def test_every_socket_of_the_conversation_is_told_of_a_message_once(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as one, ChatClient(gateway.url) as two:
-        mine = await one.hello(tokens.visitor("v1"))
-        await two.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as one, ChatClient(gateway.url) as two:
+        await two.hello(tokens.visitor("v1"), conversationId=one.conversation)
         await one.say("a")
         ack = await one.say("b")
         for client in (one, two):
@@ -267,9 +266,8 @@ async def test_when_the_last_socket_leaves_nothing_is_kept_of_the_conversation(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
     chat = gateway.gateway.chat
-    async with ChatClient(gateway.url) as one, ChatClient(gateway.url) as two:
-        mine = await one.hello(tokens.visitor("v1"))
-        await two.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as one, ChatClient(gateway.url) as two:
+        await two.hello(tokens.visitor("v1"), conversationId=one.conversation)
         assert chat.hub.conversations == 1
     await eventually(lambda: chat.hub.conversations == 0 and not chat.sessions)
     await asyncio.wait_for(gateway.client.flush(), 20)

@@ -72,11 +72,10 @@ async def test_a_conversation_of_another_company_cannot_be_watched(
     gateway: GatewayUnderTest, tokens: TokenMaker, memory: Any
 ) -> None:
     memory.add_company("other")
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as spy:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as spy:
         await visitor.say("hello")
         await spy.hello(tokens.user("spy", "admin", company="other"))
-        for conversation in (mine["conversationId"], "nobody-knows-this-one"):
+        for conversation in (visitor.conversation, "nobody-knows-this-one"):
             await spy.send("conversation.watch", conversationId=conversation)
             assert (await spy.until("error"))["code"] == "NOT_FOUND"
             await spy.send("owner.take", conversationId=conversation)
@@ -96,16 +95,15 @@ async def test_what_is_for_human_agents_is_forbidden_to_visitors_and_customers(
 async def test_take_over_message_and_release_are_told_to_everybody(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         await visitor.say("is anybody there?")
         await ana.hello(tokens.user("ana", "commercial", name="Ana Ruiz"))
         # All at once: what is asked for is done in its order.
-        await ana.send("conversation.watch", conversationId=mine["conversationId"])
-        await ana.send("owner.take", conversationId=mine["conversationId"])
+        await ana.send("conversation.watch", conversationId=visitor.conversation)
+        await ana.send("owner.take", conversationId=visitor.conversation)
         await ana.send("message.send", clientMessageId=str(uuid.uuid4()), text="I am Ana")
         ack = await ana.until("message.ack")
-        await ana.send("owner.release", conversationId=mine["conversationId"])
+        await ana.send("owner.release", conversationId=visitor.conversation)
         for client in (visitor, ana):
             taken = next((f for f in client.seen if f["type"] == "owner.changed"), None)
             taken = taken or await client.until("owner.changed")
@@ -117,32 +115,30 @@ async def test_take_over_message_and_release_are_told_to_everybody(
             released = await client.until("owner.changed")
             assert released["owner"] == {"kind": "ai"}
             assert taken["seq"] < said["seq"] < released["seq"]
-    assert (await last_of(nats_client, mine["conversationId"], ChatKind.OWNER))["by"] == "ana"
+    assert (await last_of(nats_client, visitor.conversation, ChatKind.OWNER))["by"] == "ana"
 
 
 @pytest.mark.parametrize("kind", ["owner.take", "owner.release"])
 async def test_who_takes_or_returns_a_conversation_that_they_do_not_watch_watches_it(
     gateway: GatewayUnderTest, tokens: TokenMaker, kind: str
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         await visitor.say("hello")
         await ana.hello(tokens.user("ana", "commercial"))
-        await ana.send(kind, conversationId=mine["conversationId"])
+        await ana.send(kind, conversationId=visitor.conversation)
         told = await ana.until("owner.changed")
         assert [frame["type"] for frame in ana.seen][-3:-1] == ["welcome", "snapshot"]
-        assert told["conversationId"] == mine["conversationId"]
+        assert told["conversationId"] == visitor.conversation
         assert told["owner"]["kind"] == ("human" if kind == "owner.take" else "ai")
 
 
 async def test_taking_twice_changes_nothing_and_tells_how_things_stand(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         await visitor.say("hello")
         await ana.hello(tokens.user("ana", "commercial"))
-        await watched(ana, mine["conversationId"])
+        await watched(ana, visitor.conversation)
         await ana.send("owner.take")
         first = await ana.until("owner.changed")
         await ana.send("owner.take")
@@ -333,11 +329,10 @@ async def test_a_turn_that_is_not_running_is_not_found(
 async def test_typing_and_receipts_reach_the_others_but_not_oneself(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         ack = await visitor.say("hello")
         await ana.hello(tokens.user("ana", "commercial"))
-        await watched(ana, mine["conversationId"])
+        await watched(ana, visitor.conversation)
         await visitor.send("typing")
         typing = await ana.until("typing")
         assert (typing["actor"], typing["expiresInMs"]) == ("visitor", 5000)
@@ -354,11 +349,10 @@ async def test_a_message_of_a_human_agent_sent_twice_is_stored_once(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
     identity = str(uuid.uuid4())
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         await visitor.say("hello")
         await ana.hello(tokens.user("ana", "commercial"))
-        await watched(ana, mine["conversationId"])
+        await watched(ana, visitor.conversation)
         first = await ana.say("I am Ana", clientMessageId=identity)
         again = await ana.say("I am Ana", clientMessageId=identity)
         late = await ana.say("I am Ana", clientMessageId=identity, retry=True)

@@ -180,12 +180,11 @@ async def test_an_answered_conversation_has_no_active_turn_and_nobody_is_asked(
 async def test_every_sign_of_a_running_turn_reaches_the_sockets_of_its_conversation_alone(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as client, ChatClient(gateway.url) as stranger:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client, ChatClient(gateway.url) as stranger:
         await stranger.hello(tokens.visitor("v2"))
         await client.until("snapshot")
         await stranger.until("snapshot")
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent = AgentStandIn(nats_client, "acme", client.conversation)
         turn = agent.begin(1)
         tool = {"callId": f"{turn}-0-0", "tool": "fetch_page"}
         await agent.live(LiveTurnKind.RUN_STARTED, messageId="m", secret="stays inside")
@@ -196,7 +195,7 @@ async def test_every_sign_of_a_running_turn_reaches_the_sockets_of_its_conversat
         await agent.live(LiveTurnKind.RUN_CANCELLED, reason="user")
         await agent.live(LiveTurnKind.RUN_ERROR, code="LLM_UNAVAILABLE", message="no model")
         await agent.live(LiveTurnKind.RUN_FINISHED, usage={"promptTokens": 1, "completionTokens": 2})
-        head = {"v": 1, "conversationId": mine["conversationId"], "turnId": turn}
+        head = {"v": 1, "conversationId": client.conversation, "turnId": turn}
         assert [await client.next() for _ in range(7)] == [
             head | {"type": "run.started", "messageId": "m"},
             head | {"type": "tool.started", **tool, "label": "Reading /pricing"},

@@ -85,8 +85,7 @@ async def test_who_is_invited_signs_in_and_whoever_leaves_is_out_with_their_open
     same = {"email": "BEA@acme.example"}
     assert_problem(await http("POST", "/v2/team", token=admin, json=same), 409, "CONFLICT")
 
-    async with ChatClient(gateway.url) as hers, ChatClient(gateway.url) as admins:
-        await hers.hello(bea)
+    async with ChatClient(gateway.url, hello=bea) as hers, ChatClient(gateway.url) as admins:
         await admins.hello(admin)
         assert (await http("DELETE", f"/v2/team/{member['userId']}", token=admin))[0] == 204
         assert await hers.closed() == 4500

@@ -125,32 +125,28 @@ async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
         raw.close()
 
 
-async def test_a_frame_that_declares_gigabytes_is_refused_before_they_are_read(gateway: GatewayUnderTest) -> None:
+def fragment(opcode: int) -> bytes:
+    """A part of a message that is not its last one."""
+    frame = bytearray(masked(opcode, b"x" * 60_000))
+    frame[0] &= 0x7F
+    return bytes(frame)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [masked(1, b"x" * 1000, declared=1 << 40), fragment(1) + fragment(0) + fragment(0)],
+    ids=["declares gigabytes, and is refused before they are read", "in fragments, bounded as a whole"],
+)
+async def test_a_message_that_is_too_large_closes_4501(gateway: GatewayUnderTest, frames: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
     writer.write(HANDSHAKE)
     async with asyncio.timeout(20):
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(masked(1, b"x" * 1000, declared=1 << 40))
+        writer.write(frames)
         head = await reader.readexactly(2)
         assert head[0] == 0x88
         assert int.from_bytes((await reader.readexactly(head[1]))[:2], "big") == 4501
         assert await reader.read() == b""
-    writer.close()
-
-
-async def test_a_message_in_fragments_is_bounded_as_a_whole(gateway: GatewayUnderTest) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
-    writer.write(HANDSHAKE)
-    async with asyncio.timeout(20):
-        await reader.readuntil(b"\r\n\r\n")
-        first = bytearray(masked(1, b"x" * 60_000))
-        first[0] &= 0x7F
-        rest = bytearray(masked(0, b"x" * 60_000))
-        rest[0] &= 0x7F
-        writer.write(bytes(first) + bytes(rest) + bytes(rest))
-        head = await reader.readexactly(2)
-        assert head[0] == 0x88
-        assert int.from_bytes((await reader.readexactly(head[1]))[:2], "big") == 4501
     writer.close()
 
 
