@@ -280,9 +280,7 @@ class Hub:
             # Signs and facts have no common order, and a second driver may learn late that the turn has its answer.
             return
         if kind is LiveTurnKind.RUN_STARTED:
-            channel.abandoned_turns = tuple(
-                delta_turn for delta_turn in channel.abandoned_turns if delta_turn != live_turn
-            )
+            channel.abandoned_turns = tuple(turn for turn in channel.abandoned_turns if turn != live_turn)
         elif live_turn in channel.abandoned_turns:
             return
         frame = server_frames.live_sign_frame(conversation, kind, data)
@@ -290,11 +288,8 @@ class Hub:
             return
         if kind is LiveTurnKind.RUN_CANCELLED:
             channel.abandoned_turns = (*channel.abandoned_turns, str(turn_id))[-MAX_ABANDONED_TURNS:]
-        delta_turn: str | None = None
-        delta_seq = -1
-        if kind is LiveTurnKind.MESSAGE_DELTA:
-            delta_turn, delta_seq = data.get("turnId"), data.get("deltaSeq", -1)
-        self._deliver(company, conversation, frame, delta_turn=delta_turn, delta_seq=delta_seq, turn=live_turn)
+        delta_seq = data.get("deltaSeq", -1) if kind is LiveTurnKind.MESSAGE_DELTA else None
+        self._deliver(company, conversation, frame, turn=live_turn, delta_seq=delta_seq)
 
     def deliver_presence(self, company: str, conversation: str, kind: PresenceKind, data: Json, source: str) -> None:
         """Sends typing or a receipt to all sockets but `source`, the id of the attachment that it came from."""
@@ -314,9 +309,8 @@ class Hub:
         conversation: str,
         frame: bytes,
         *,
-        delta_turn: str | None = None,
-        delta_seq: int = -1,
         turn: str | None = None,
+        delta_seq: int | None = None,
         except_id: str | None = None,
     ) -> None:
         channel = self._channels.get((company, conversation))
@@ -326,7 +320,7 @@ class Hub:
             if attachment.id == except_id:
                 continue
             try:
-                if attachment.feed.accept_sign(frame, delta_turn, delta_seq, turn):
+                if attachment.feed.accept_sign(frame, turn, delta_seq):
                     attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)
