@@ -24,7 +24,6 @@ class Chapter:
     """The operations whose paths begin with the same word, or the frames of the websocket. `body` is HTML."""
 
     slug: str
-    title: str
     names: tuple[str, ...]
     body: str
     sections: tuple[GuideSection, ...]
@@ -69,7 +68,7 @@ def _chapter(slug: str, operations: list[tuple[str, str, Schema]], schemas: Sche
         for name, (_, _, details) in zip(names, operations, strict=True)
     ]
     sections += [_search_section(path, slug, name, schemas.named[name]) for name in used]
-    return Chapter(slug, slug, tuple(names), body, tuple(sections))
+    return Chapter(slug, tuple(names), body, tuple(sections))
 
 
 def _search_section(path: str, page: str, name: str, schema: Schema) -> GuideSection:
@@ -198,4 +197,4 @@ def _frames() -> Chapter:
             parts.append(f"<pre><code>{example_json}</code></pre></section>")
     schemas = Schemas(named_schemas, examples())
     parts.extend(_schema(name, schemas) for name in named_schemas)
-    return Chapter("frames", "frames", tuple(names), "".join(parts), tuple(sections))
+    return Chapter("frames", tuple(names), "".join(parts), tuple(sections))
