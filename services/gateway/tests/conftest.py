@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import aiohttp
 import pytest
@@ -23,10 +24,23 @@ from runtime.settings import TokenSettings
 from runtime.stores.folder_store import FolderStore
 from runtime.testing.servers import NatsServer
 
+
+class StandIn(Protocol):
+    """Answers in the place of a service."""
+
+    async def start(self) -> None: ...
+
+
+StandInT = TypeVar("StandInT", bound=StandIn)
 KEYS = TokenSettings(
     jwt_secret=SecretStr("a secret of these tests alone, 0123456789"),
     principal_key=SecretStr("another secret of these tests, 0123456789"),
 )
+
+
+async def started(stand_in: StandInT) -> StandInT:
+    await stand_in.start()
+    return stand_in
 
 
 @pytest.fixture
@@ -82,17 +96,13 @@ async def http(gateway: GatewayUnderTest) -> AsyncIterator[Http]:
 @pytest.fixture
 async def settings(nats_client: Client, memory: MemoryStandIn) -> SettingsStandIn:
     """Memory's side of companies' settings, over the companies that its stand-in knows."""
-    stand_in = SettingsStandIn(nats_client, memory.companies)
-    await stand_in.start()
-    return stand_in
+    return await started(SettingsStandIn(nats_client, memory.companies))
 
 
 @pytest.fixture
 async def desk(nats_client: Client) -> DeskStandIn:
     """Memory's side of the desk."""
-    stand_in = DeskStandIn(nats_client)
-    await stand_in.start()
-    return stand_in
+    return await started(DeskStandIn(nats_client))
 
 
 @pytest.fixture
@@ -107,30 +117,22 @@ async def share(nats_client: Client) -> AsyncIterator[FileShareStandIn]:
 @pytest.fixture
 async def writers(nats_client: Client) -> WritersStandIn:
     """The agents' stand-in that helps human agents write."""
-    stand_in = WritersStandIn(nats_client)
-    await stand_in.start()
-    return stand_in
+    return await started(WritersStandIn(nats_client))
 
 
 @pytest.fixture
 async def records(nats_client: Client) -> RecordsStandIn:
     """The stand-in for users' data in memory and market-adapter."""
-    stand_in = RecordsStandIn(nats_client)
-    await stand_in.start()
-    return stand_in
+    return await started(RecordsStandIn(nats_client))
 
 
 @pytest.fixture
 async def knowledge(nats_client: Client) -> KnowledgeStandIn:
     """Memory's stand-in for companies' knowledge."""
-    stand_in = KnowledgeStandIn(nats_client)
-    await stand_in.start()
-    return stand_in
+    return await started(KnowledgeStandIn(nats_client))
 
 
 @pytest.fixture
 async def completions(nats_client: Client) -> CompletionsStandIn:
     """The agents' stand-in for completions."""
-    stand_in = CompletionsStandIn(nats_client)
-    await stand_in.start()
-    return stand_in
+    return await started(CompletionsStandIn(nats_client))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 from nats.aio.client import Client
@@ -20,7 +21,7 @@ from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
-from gateway.adapters.gateways import BusGateways, ForwardedAnswers
+from gateway.adapters.gateways import forward_answer, take_forwarded_answers
 from gateway.adapters.handed_calls import HandedCalls
 from gateway.adapters.identity import IdentityKeys, build_identity, require_long_secrets
 from gateway.adapters.knowledge import BusKnowledge
@@ -28,7 +29,6 @@ from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.sightings import BusSightings
-from gateway.adapters.sign_in import SignIn
 from gateway.adapters.tools import ToolClient
 from gateway.application import Front, build_http
 from gateway.chat.access import Access
@@ -101,7 +101,7 @@ class Gateway:
     _live: NatsLive
     _log: NatsLog
     _market: MarketFacts
-    _forwarded_answers: ForwardedAnswers
+    _answers: Answers
     _fact_check: BackgroundLoop = field(init=False)
 
     def __post_init__(self) -> None:
@@ -114,9 +114,9 @@ class Gateway:
         hooks.on_disconnect.append(self._on_disconnect)
         hooks.on_reconnect.append(self._on_reconnect)
         hooks.on_error.append(self._on_bus_error)
-        await self._live.start(self._resync)
+        await self._live.start(self.chat.hub, self.chat.inboxes, self._resync)
         await self._market.start()
-        await self._forwarded_answers.start()
+        await take_forwarded_answers(self._client, self._answers)
         await subscribe(self._client, CHANGES, self.settings.changed)
         await follow_deletions(self._client, self.threads.deleted)
         self._fact_check.start()
@@ -165,7 +165,7 @@ def compose(
     *,
     dev: bool,
     personas: DemoPersonas | None = None,
-    sign_in: SignIn | None = None,
+    minter: TokenMinter | None = None,
     mcp_server: Callable[[], McpBuild] = load_server_factory,
     store: FileStore | None = None,
 ) -> Gateway:
@@ -176,15 +176,12 @@ def compose(
     cache = CompanyCache(client, rpc, clock.monotonic)
     companies = BusCompanies(rpc, cache)
     bus = NatsBus(publisher)
-    hub = Hub()
-    inboxes = Inboxes()
     shares = CompanyShares(log.free_bytes, COMPANY_SHARE, clock)
-    live = NatsLive(client, log, hub, inboxes, shares)
-    hub.connect(live.follow)
-    inboxes.connect(live.follow_presence)
+    live = NatsLive(client, log, shares)
+    hub = Hub(live.follow)
     access = Access(log, memory, identity.principals, identity.conversation_keys)
     commands = Commands(log, bus, memory, agents, identity.principals, shares, companies, clock)
-    limits = ClientLimits(settings.limits, clock)
+    limits = ClientLimits(settings, clock)
     files = Files(store, memory, identity.seal_key, clock)
     actions = BusActions(rpc, companies)
     customers = Customers(actions)
@@ -200,15 +197,13 @@ def compose(
         sessions=sessions,
         companies=companies,
         access=access,
-        recovery=Recovery(
-            hub, log, memory, agents, action_states, heartbeat_ms=heartbeat_ms, stream_distance=settings.stream_distance
-        ),
+        recovery=Recovery(hub, log, memory, agents, action_states, heartbeat_ms, settings.stream_distance),
         commands=commands,
         bus=bus,
         log=log,
         hub=hub,
         customers=customers,
-        inboxes=inboxes,
+        inboxes=Inboxes(live.follow_presence),
         limits=limits,
         files=files,
         looks=LookReports(memory, clock),
@@ -219,11 +214,12 @@ def compose(
         heartbeat_ms=heartbeat_ms,
     )
     endpoint = ChatEndpoint(chat, settings.blocked_networks)
-    threads = Threads(chat, identity.conversation_keys[0])
+    threads = Threads(chat)
     tools = ToolClient(publisher, rpc, ReplyInbox.of(client), identity.principals)
     api = Api(
         rpc=rpc,
-        tokens=tokens,
+        admission=tokens,
+        tokens=identity.tokens,
         console=identity.console,
         companies=companies,
         access=access,
@@ -240,23 +236,22 @@ def compose(
         knowledge=BusKnowledge(rpc, publisher),
         replays=Replays(log, identity.principals, companies),
         principals=identity.principals,
-        analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),
+        analyses=BusAnalyses(Analyses(client, SOURCE)),
         handed=HandedCalls(client),
         sightings=BusSightings(rpc, clock),
         clock=clock,
         seal_key=identity.seal_key,
         dev=dev,
         personas=personas,
-        sign_in=sign_in,
+        minter=minter,
     )
-    answers = Answers(identity.seal_key, BusGateways(rpc).forward_answer, settings.question_seconds)
+    answers = Answers(identity.seal_key, partial(forward_answer, rpc), settings.question_seconds)
     mcp = McpEndpoint(api, answers, mcp_server)
     application = Front(
         endpoint, build_http(api, health, mcp), Proxies(settings.trusted_proxies, settings.address_header)
     )
-    forwarded_answers = ForwardedAnswers(client, answers)
     market = MarketFacts(client, customers)
-    return Gateway(application, chat, endpoint, mcp, threads, cache, client, live, log, market, forwarded_answers)
+    return Gateway(application, chat, endpoint, mcp, threads, cache, client, live, log, market, answers)
 
 
 async def main() -> None:
@@ -273,7 +268,7 @@ async def main() -> None:
             require_long_secrets(keys)
         identity = build_identity(keys, VISITOR_TOKEN_SECONDS, clock)
         personas = DemoPersonas(keys, clock) if dev.dev and keys.jwt_secret else None
-        sign_in = SignIn(TokenMinter(keys, clock)) if keys.jwt_secret else None
+        minter = TokenMinter(keys, clock) if keys.jwt_secret else None
         routes: list[BaseRoute] = [*service.health.routes()]
         store = file_store(FileSettings(), clock)
         gateway = compose(
@@ -284,7 +279,7 @@ async def main() -> None:
             routes,
             dev=dev.dev,
             personas=personas,
-            sign_in=sign_in,
+            minter=minter,
             store=store,
         )
         if store is not None:

@@ -12,12 +12,15 @@ NexusError                      contracts/errors.py
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 import structlog
 
 from contracts.errors import ErrorCode, FieldFault, NexusError
+from contracts.plain_text import is_blank
 
 log = structlog.get_logger(__name__)
+ValueT = TypeVar("ValueT")
 
 RETRY_AFTER_SECONDS = 2
 """Seconds after which to retry when a dependency was unavailable."""
@@ -29,6 +32,10 @@ class GatewayError(NexusError):
     code: ErrorCode = ErrorCode.INTERNAL
     wait_ms: int | None = None
     """Milliseconds after which a client is told to try again."""
+    fields: Sequence[FieldFault] = ()
+    """The faulty fields, if any are to blame."""
+    spent = False
+    """Whether a budget is spent, so that retrying soon does not help."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -41,8 +48,7 @@ class GatewayError(NexusError):
 
 
 class RefusedError(GatewayError):
-    """The request is not allowed, invalid, or for something that does not exist, as `code` says. `fields`: the faulty
-    fields."""
+    """The request is not allowed, invalid, or for something that does not exist, as `code` says."""
 
     def __init__(self, code: ErrorCode, message: str, fields: Sequence[FieldFault] = ()) -> None:
         super().__init__(message)
@@ -57,7 +63,6 @@ class RateLimitedError(GatewayError):
     retryable = True
 
     def __init__(self, message: str, retry_after: float, *, spent: bool = False) -> None:
-        """`spent`: the limit is a spent budget, so that retrying soon does not help."""
         super().__init__(message)
         self.retry_after = retry_after
         self.wait_ms = int(retry_after * 1000) + 1
@@ -95,6 +100,19 @@ class TokenExpiredError(TokenInvalidError):
 def not_found(what: str) -> RefusedError:
     """The error for what does not exist and for what is somebody else's: the two must look alike."""
     return RefusedError(ErrorCode.NOT_FOUND, f"there is no such {what}")
+
+
+def found(value: ValueT | None, what: str) -> ValueT:
+    """Returns what was looked up; raises NOT_FOUND if it is None."""
+    if value is None:
+        raise not_found(what)
+    return value
+
+
+def check_not_blank(text: str) -> None:
+    """Raises EMPTY_TEXT if nobody would see anything of the text."""
+    if is_blank(text):
+        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
 
 
 def bad_field(field: str, message: str, code: ErrorCode = ErrorCode.BAD_FIELD) -> RefusedError:

@@ -31,20 +31,21 @@ SEQUENCE_HEADER = "Nats-Sequence"
 class NatsLive:
     """A permanent subscription to facts, and two for each open conversation: to signs of its turns and of presence."""
 
-    def __init__(self, client: Client, log_: NatsLog, hub: Hub, inboxes: Inboxes, shares: CompanyShares) -> None:
+    _hub: Hub
+    _inboxes: Inboxes
+    _on_missed: Callable[[], None]
+
+    def __init__(self, client: Client, log_: NatsLog, shares: CompanyShares) -> None:
         self._client = client
         self._marks = Marks.of(client)
         self._log = log_
         self._shares = shares
-        self._hub = hub
-        self._inboxes = inboxes
         self._end = 0
-        self._on_missed: Callable[[], None] = lambda: None
 
-    async def start(self, on_missed: Callable[[], None]) -> None:
+    async def start(self, hub: Hub, inboxes: Inboxes, on_missed: Callable[[], None]) -> None:
         """Passes every durable fact to the hub from now on. Calls `on_missed` if facts before a newer one have not
         arrived: when servers of the bus lose each other, facts get lost although this connection lives."""
-        self._on_missed = on_missed
+        self._hub, self._inboxes, self._on_missed = hub, inboxes, on_missed
         await listen(self._client, LIVE_CHAT_ALL, self._on_fact)
         for kind in DESK_FACTS:
             await listen(self._client, f"{kind}.>", self._on_desk_fact)

@@ -66,14 +66,6 @@ class VisitorToken:
     expires: float
 
 
-@dataclass(frozen=True, slots=True)
-class SignedPrincipal:
-    """A principal for another service. `expires`: seconds since the epoch."""
-
-    principal: str
-    expires: float
-
-
 class Socket(Protocol):
     """One client's websocket. Sending never waits: a client that reads too slowly is cut off (close code 4008)."""
 

@@ -5,9 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from gateway.chat.limits import LimitSettings
 from gateway.domain.forwarded import Network
-from gateway.domain.limits import RateLimit
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from runtime.conversation import UNTRIMMED_FACTS
 from runtime.settings import EnvSettings
@@ -53,16 +51,3 @@ class GatewaySettings(EnvSettings):
     @classmethod
     def _networks(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-    @property
-    def limits(self) -> LimitSettings:
-        """The limits of clients."""
-        return LimitSettings(
-            messages_per_visitor=RateLimit(self.messages_per_visitor, 60.0),
-            messages_per_address=RateLimit(self.messages_per_address, 60.0),
-            conversations_per_address=RateLimit(self.conversations_per_address, 3600.0),
-            tokens_per_address=RateLimit(self.tokens_per_address, 60.0),
-            connections_per_address=self.connections_per_address,
-            connections_per_subject=self.connections_per_person,
-            frames_per_socket=RateLimit(self.frames_per_ten_seconds, 10.0),
-        )

@@ -51,16 +51,15 @@ def of_kind(client: ChatClient, *kinds: str) -> list[Frame]:
 async def test_a_message_that_comes_back_first_is_acknowledged_by_that_and_once(
     gateway: GatewayUnderTest, tokens: TokenMaker, late: LateLog, role: str
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as operator:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as operator:
         earlier = await visitor.say("is anybody there?")
-        await operator.hello(tokens.user("op", role="commercial"), conversationId=mine["conversationId"])
+        await operator.hello(tokens.user("op", role="commercial"), conversationId=visitor.conversation)
         await visitor.fact(earlier["seq"])
         client = visitor if role == "visitor" else operator
         client.seen.clear()
         late.told.clear()
         identity = str(uuid.uuid4())
-        await client.send("message.send", clientMessageId=identity, text="hello", conversationId=mine["conversationId"])
+        await client.send("message.send", clientMessageId=identity, text="hello", conversationId=visitor.conversation)
         created = await client.until("message.created")
         (ack,) = of_kind(client, "message.ack")
         assert client.seen.index(ack) < client.seen.index(created)
@@ -68,7 +67,7 @@ async def test_a_message_that_comes_back_first_is_acknowledged_by_that_and_once(
         assert (ack["messageId"], ack["seq"]) == (created["message"]["id"], created["message"]["seq"])
         late.told.set()
         # A frame waits for the earlier ones: what this one gets stands behind all that the message got.
-        await client.send("feedback", messageId="none", rating="up", conversationId=mine["conversationId"])
+        await client.send("feedback", messageId="none", rating="up", conversationId=visitor.conversation)
         await client.until("error")
         assert of_kind(client, "message.ack", "error")[:-1] == [ack]
 
@@ -76,9 +75,8 @@ async def test_a_message_that_comes_back_first_is_acknowledged_by_that_and_once(
 async def test_of_two_tabs_that_send_the_same_message_at_once_one_is_told_that_it_is_a_copy(
     gateway: GatewayUnderTest, tokens: TokenMaker, late: LateLog
 ) -> None:
-    async with ChatClient(gateway.url) as one, ChatClient(gateway.url) as other:
-        mine = await one.hello(tokens.visitor("v1"))
-        await other.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as one, ChatClient(gateway.url) as other:
+        await other.hello(tokens.visitor("v1"), conversationId=one.conversation)
         late.told.clear()
         identity = str(uuid.uuid4())
         for tab in (one, other):
@@ -94,10 +92,9 @@ async def test_of_two_tabs_that_send_the_same_message_at_once_one_is_told_that_i
 async def test_a_message_that_comes_back_while_a_gap_is_read_is_acknowledged_before_it_is_shown(
     gateway: GatewayUnderTest, tokens: TokenMaker, late: LateLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with ChatClient(gateway.url) as client, ChatClient(gateway.url) as other:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client, ChatClient(gateway.url) as other:
         (attachment,) = gateway.gateway.chat.hub.attachments()
-        await other.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+        await other.hello(tokens.visitor("v1"), conversationId=client.conversation)
         reading, go_on = asyncio.Event(), asyncio.Event()
         snapshot: Callable[..., Any] = NatsLog.snapshot
 
@@ -126,8 +123,7 @@ async def test_an_acknowledgement_that_is_lost_is_no_failure_once_the_message_ha
 ) -> None:
     late.told.clear()
     late.lost = True
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         await client.send("message.send", clientMessageId=str(uuid.uuid4()), text="hello")
         await client.until("message.created")
         late.told.set()
@@ -137,8 +133,7 @@ async def test_an_acknowledgement_that_is_lost_is_no_failure_once_the_message_ha
 
 
 async def test_what_is_sent_again_is_told_as_a_duplicate(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         identity = str(uuid.uuid4())
         for _ in range(2):
             await client.send("message.send", clientMessageId=identity, text="hello")

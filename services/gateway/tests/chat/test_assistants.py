@@ -13,8 +13,7 @@ from runtime.calls.rpc import RpcClient
 async def test_whoever_has_the_chat_open_is_told_when_the_assistant_is_switched(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as agent:
-        await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as agent:
         await agent.hello(tokens.user("ben", "commercial"))
         for version, patch in enumerate(
             ({"aiAutoResponseEnabled": False}, {"name": "Acme"}, {"aiAutoResponseEnabled": True}), start=1

@@ -41,12 +41,11 @@ async def test_a_welcome_holds_what_waits_for_a_yes_and_a_decision_is_told(
 ) -> None:
     records.add_action("acme", "ana", "a1")
     records.add_action("acme", "bob", "a2")
-    async with ChatClient(gateway.url) as ana:
-        welcome = await ana.hello(tokens.user("ana", "user"))
-        assert [(one["id"], one["state"]) for one in welcome["pendingActions"]] == [("a1", "pending")]
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana:
+        assert [(one["id"], one["state"]) for one in ana.welcome["pendingActions"]] == [("a1", "pending")]
         await ana.send("action.confirm", actionId="a1")
         updated = await ana.until("action.updated")
-        assert updated["conversationId"] == welcome["conversationId"]
+        assert updated["conversationId"] == ana.conversation
         assert (updated["action"]["id"], updated["action"]["state"]) == ("a1", "confirmed")
         await ana.send("action.reject", actionId="a1")
         assert (await ana.until("action.updated"))["action"]["state"] == "confirmed"
@@ -63,16 +62,15 @@ async def test_a_yes_may_change_what_the_action_lets_be_changed(
         records.add_action("acme", "ana", identity)
         owner, action = records.actions[identity]
         records.actions[identity] = (owner, action.model_copy(update={"editable": {"quantity": {"type": "number"}}}))
-    async with ChatClient(gateway.url) as ana:
-        welcome = await ana.hello(token)
-        assert welcome["pendingActions"][0]["editable"] == {"quantity": {"type": "number"}}
+    async with ChatClient(gateway.url, hello=token) as ana:
+        assert ana.welcome["pendingActions"][0]["editable"] == {"quantity": {"type": "number"}}
         await ana.say("hello")
         await ana.send("action.confirm", actionId="a1", edits={"side": "sell"})
         assert (await ana.until("error"))["code"] == "BAD_FIELD"
         await ana.send("action.confirm", actionId="a1", edits={"quantity": 2})
         updated = (await ana.until("action.updated"))["action"]
         assert (updated["state"], updated["details"]["quantity"]) == ("confirmed", 2)
-    path = f"/v2/conversations/{welcome['conversationId']}/actions/a2"
+    path = f"/v2/conversations/{ana.welcome['conversationId']}/actions/a2"
     for wrong in (
         {"decision": "reject", "edits": {"quantity": 2}},
         {"decision": "confirm", "edits": {"side": "sell"}},
@@ -149,8 +147,7 @@ async def test_alerts_are_told_when_they_fire_or_when_their_customer_comes_back(
     gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, nats_client: Client
 ) -> None:
     records.unreported_alerts["acme", "ana"] = [alert(1), alert(2)]
-    async with ChatClient(gateway.url) as ana:
-        await ana.hello(tokens.user("ana", "user"))
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana:
         missed = [await ana.until("alert.triggered") for _ in range(2)]
         assert [frame["alert"]["id"] for frame in missed] == ["alert1", "alert2"]
         assert missed[0]["alert"]["triggeredPrice"] == 201.5
@@ -175,17 +172,16 @@ async def test_what_the_market_makes_of_an_order_is_told_to_its_customer_and_mar
     event = next(body for _, valid, body in examples(BY_TYPE[kind]) if valid)
     state = ActionState.CONFIRMED if kind == "order.filled.v1" else ActionState.FAILED
     data = event["data"] | {"action": made_of(records, state, "as it went").to_wire(), "conversationId": None}
-    async with ChatClient(gateway.url) as ana, ChatClient(gateway.url) as agent:
-        talk = (await ana.hello(tokens.user("ana", "user")))["conversationId"]
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana, ChatClient(gateway.url) as agent:
         await ana.say("hello")
         await agent.hello(tokens.user("ben", "commercial"))
-        await agent.send("conversation.watch", conversationId=talk)
+        await agent.send("conversation.watch", conversationId=ana.conversation)
         await agent.until("welcome")
-        data["conversationId"] = talk
+        data["conversationId"] = ana.conversation
         await nats_client.publish(fact(kind, "acme", "ana"), json.dumps(event | {"data": data}).encode())
         for client in (ana, agent):
             updated = await client.until("action.updated")
-            assert (updated["conversationId"], updated["action"]["state"]) == (talk, state)
+            assert (updated["conversationId"], updated["action"]["state"]) == (ana.conversation, state)
             assert updated["action"]["details"]["outcome"] == "as it went"
         await eventually(lambda: records.reported_ids == ["a1"])
 
@@ -196,8 +192,7 @@ async def test_what_became_of_an_order_while_nobody_was_there_is_told_to_the_nex
     records.add_action("acme", "ana", "a1")
     records.actions["a1"] = (("acme", "ana"), made_of(records, ActionState.EXPIRED, "it ran out"))
     records.unreported_actions = ["a1"]
-    async with ChatClient(gateway.url) as ana:
-        await ana.hello(tokens.user("ana", "user"))
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana:
         action = (await ana.until("action.updated"))["action"]
         assert (action["id"], action["state"], action["details"]["outcome"]) == ("a1", "expired", "it ran out")
         await eventually(lambda: records.reported_ids == ["a1"])
@@ -206,9 +201,8 @@ async def test_what_became_of_an_order_while_nobody_was_there_is_told_to_the_nex
 async def test_while_the_market_is_away_a_customer_chats_all_the_same(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as ana:
-        welcome = await ana.hello(tokens.user("ana", "user"))
-        assert welcome["pendingActions"] == []
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana:
+        assert ana.welcome["pendingActions"] == []
         await ana.say("hello")
 
 
@@ -243,8 +237,7 @@ async def test_every_open_chat_hears_of_an_alert_once_however_often_and_by_which
 async def test_what_fired_while_the_bus_was_away_is_told_to_an_open_chat_when_it_is_back(
     gateway: GatewayUnderTest, nats_server: NatsServer, tokens: TokenMaker, records: RecordsStandIn
 ) -> None:
-    async with ChatClient(gateway.url) as ana:
-        await ana.hello(tokens.user("ana", "user"))
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana:
         await eventually(lambda: records.unreported_requests == 1)
         records.unreported_alerts["acme", "ana"] = [alert(1)]
         nats_server.restart()
@@ -300,12 +293,11 @@ async def test_what_was_asked_and_decided_while_a_client_was_away_comes_as_it_is
 ) -> None:
     records.add_action("acme", "ana", "a1")
     told = records.actions["a1"][1].model_copy(update={"details": {"estimate": {"price": "200"}}})
-    async with ChatClient(gateway.url) as ana:
-        welcome = await ana.hello(tokens.user("ana", "user"))
-        talk = welcome["conversationId"]
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana:
+        talk = ana.conversation
         memory.known_conversations[talk] = conversation_view(talk, "acme", "ana")
         ack = await ana.say("buy 1 AAPL")
-    away = {"conversationId": talk, "since": {"epoch": welcome["epoch"], "seq": ack["seq"]}}
+    away = {"conversationId": talk, "since": {"epoch": ana.welcome["epoch"], "seq": ack["seq"]}}
     await AgentStandIn(nats_client, "acme", talk).answer(ack["seq"], "shall I?", told)
 
     async def resumed() -> Frame:
@@ -327,8 +319,7 @@ async def test_what_was_asked_and_decided_while_a_client_was_away_comes_as_it_is
 async def test_an_action_that_nobody_knows_is_not_found(
     gateway: GatewayUnderTest, tokens: TokenMaker, kind: str
 ) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
         await visitor.send(kind, actionId="a1")
         error = await visitor.until("error")
         assert (error["code"], error["ref"]) == ("NOT_FOUND", "a1")

@@ -18,15 +18,14 @@ async def test_feedback_is_a_fact_of_its_user_outside_the_conversation(
 ) -> None:
     given = await nats_client.subscribe("feedback.given.v1.acme.v1")  # pyright: ignore[reportUnknownMemberType]
     await nats_client.flush()
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
         ack = await visitor.say("hello")
         await visitor.send("feedback", messageId=ack["messageId"], rating="down", reason="wrong price")
         message = await given.next_msg(timeout=20)
     data = FeedbackGiven.model_validate(orjson.loads(message.data)["data"])
-    assert (data.conversation_id, data.message_id, data.rating) == (mine["conversationId"], ack["messageId"], "down")
+    assert (data.conversation_id, data.message_id, data.rating) == (visitor.conversation, ack["messageId"], "down")
     assert (data.user_id, data.reason) == ("v1", "wrong price")
-    assert (await ConversationLog(nats_client).snapshot("acme", mine["conversationId"])).seq == ack["seq"]
+    assert (await ConversationLog(nats_client).snapshot("acme", visitor.conversation)).seq == ack["seq"]
 
 
 async def test_feedback_on_a_message_that_does_not_exist_is_not_found(
@@ -34,8 +33,7 @@ async def test_feedback_on_a_message_that_does_not_exist_is_not_found(
 ) -> None:
     given = await nats_client.subscribe("feedback.given.>")  # pyright: ignore[reportUnknownMemberType]
     await nats_client.flush()
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as other:
-        await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as other:
         await visitor.say("hello")
         await other.hello(tokens.visitor("v2"))
         theirs = (await other.say("hello"))["messageId"]
@@ -52,8 +50,7 @@ async def test_feedback_cannot_be_given_for_a_conversation_that_is_not_open(
 ) -> None:
     given = await nats_client.subscribe("feedback.given.>")  # pyright: ignore[reportUnknownMemberType]
     await nats_client.flush()
-    async with ChatClient(gateway.url) as visitor:
-        await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
         await visitor.send("feedback", conversationId="another", messageId="m1", rating="up")
         assert (await visitor.until("error"))["code"] == "NOT_FOUND"
     with pytest.raises(NatsTimeoutError):

@@ -60,8 +60,7 @@ async def test_nothing_comes_of_a_frame_about_what_is_not_ones_own(
     token = tokens.visitor("me") if role == "visitor" else tokens.user("me", role)
     for company, conversation in tried:
         before = await stored(nats_client, company, conversation)
-        async with ChatClient(gateway.url) as client:
-            await client.hello(token)
+        async with ChatClient(gateway.url, hello=token) as client:
             for kind, fields in FRAMES.items():
                 seen = await answers(client, kind, {"conversationId": conversation, **fields})
                 told = [one for one in seen if one["type"] == "error"]

@@ -105,8 +105,7 @@ async def test_on_a_full_log_a_message_is_refused_for_now_and_taken_when_there_i
     with pytest.raises(NotStoredError):
         await fill(nats_client, "others", 10_000, size=500)  # the last bytes too
     text, identity = "x" * 4_000, str(uuid.uuid4())
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         await client.send("message.send", clientMessageId=identity, text=text)
         frame = await client.until("error")
         assert (frame["code"], frame["retryable"], frame["ref"]) == ("UNAVAILABLE", True, identity)

@@ -72,17 +72,16 @@ async def test_without_an_id_the_visitors_latest_conversation_is_opened(
 async def test_another_visitors_conversation_is_not_found_and_hello_may_be_said_again(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
-        await client.say("mine")
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
+        await client.say("client.welcome")
     async with ChatClient(gateway.url) as stranger:
-        for wanted in (mine["conversationId"], "nobody-knows-this-one"):
+        for wanted in (client.conversation, "nobody-knows-this-one"):
             await stranger.send("hello", token=tokens.visitor("v2"), conversationId=wanted)
             error = await stranger.next()
             assert error["code"] == "NOT_FOUND"
             assert "conversationId" not in error
         welcome = await stranger.hello(tokens.visitor("v2"))
-        assert welcome["conversationId"] != mine["conversationId"]
+        assert welcome["conversationId"] != client.conversation
 
 
 async def test_a_conversation_that_another_service_began_belongs_to_its_first_visitor(
@@ -128,8 +127,7 @@ async def test_an_expired_token_closes_4005(gateway: GatewayUnderTest, tokens: T
 
 
 async def test_a_token_that_expires_during_the_chat_closes_4005(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1", lifetime=4))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1", lifetime=4)) as client:
         assert await client.closed() == 4005
 
 
@@ -155,8 +153,7 @@ async def test_no_hello_in_time_closes_4502(nats_server: NatsServer, identity: I
 
 
 async def test_a_second_hello_is_refused_and_changes_nothing(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         await client.send("hello", token=tokens.visitor("v2"))
         assert (await client.until("error"))["code"] == "BAD_FIELD"
         await client.send("ping")
@@ -194,8 +191,7 @@ async def test_a_blocked_address_closes_4503(nats_server: NatsServer, identity: 
 async def test_a_draining_gateway_closes_4001_and_takes_nobody_in(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         await gateway.gateway.drain()
         assert await client.closed() == 4001
     async with ChatClient(gateway.url) as late:
@@ -256,16 +252,14 @@ async def test_idle_clients_that_answer_pings_stay_and_those_that_do_not_close_4
 
 async def test_frames_that_are_no_json_objects_close_4501(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
     for frame in ("{no", "[1]", '"text"', b"\x00\x01", json.dumps({"v": 1, "type": "ping", "x": "y" * 131_072})):
-        async with ChatClient(gateway.url) as client:
-            await client.hello(tokens.visitor("v1"))
+        async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
             await client.socket.send(frame)
             assert await client.closed() == 4501
 
 
 async def test_a_frame_of_exactly_128_kib_is_read(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
     empty = json.dumps({"v": 1, "type": "ping", "x": ""})
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         await client.socket.send(json.dumps({"v": 1, "type": "ping", "x": "y" * (131_072 - len(empty))}))
         await client.until("pong")
 

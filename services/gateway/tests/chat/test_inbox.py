@@ -24,8 +24,7 @@ async def test_a_human_agent_hears_which_conversations_of_the_company_change(
         for _ in range(3):  # said once in a while, however often it comes
             await ana.send("typing")
         assert (await agent.until("typing"))["conversationId"] == talk
-        async with ChatClient(gateway.url) as carla:
-            await carla.hello(tokens.user("carla", "commercial"))
+        async with ChatClient(gateway.url, hello=tokens.user("carla", "commercial")) as carla:
             await carla.send("conversation.watch", conversationId=talk)
             await carla.until("snapshot")
             await ana.send("receipt", upToSeq=1)
@@ -44,8 +43,7 @@ async def test_a_human_agent_hears_which_conversations_of_the_company_change(
 async def test_after_the_bus_was_away_the_whole_list_is_to_be_read_anew(
     gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
 ) -> None:
-    async with ChatClient(gateway.url) as agent:
-        await agent.hello(tokens.user("ben", "admin"))
+    async with ChatClient(gateway.url, hello=tokens.user("ben", "admin")) as agent:
         await agent.send("inbox.watch")
         await agent.until("inbox.changed")
         gateway.gateway.chat.inboxes.all_changed()
@@ -55,7 +53,6 @@ async def test_after_the_bus_was_away_the_whole_list_is_to_be_read_anew(
 async def test_the_inbox_is_for_human_agents(
     gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
 ) -> None:
-    async with ChatClient(gateway.url) as ana:
-        await ana.hello(tokens.user("ana", "user"))
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana:
         await ana.send("inbox.watch")
         assert (await ana.until("error"))["code"] == "FORBIDDEN"

@@ -82,9 +82,8 @@ async def test_what_a_token_was_asked_for_with_goes_with_the_messages_unless_a_h
 async def test_every_socket_of_the_conversation_is_told_of_a_message_once(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as one, ChatClient(gateway.url) as two:
-        mine = await one.hello(tokens.visitor("v1"))
-        await two.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as one, ChatClient(gateway.url) as two:
+        await two.hello(tokens.visitor("v1"), conversationId=one.conversation)
         await one.say("a")
         ack = await one.say("b")
         for client in (one, two):
@@ -98,25 +97,23 @@ async def test_the_same_message_again_is_a_duplicate_with_the_first_ones_place(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
     identity = str(uuid.uuid4())
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         first = await client.say("hello", clientMessageId=identity)
         again = await client.say("hello", clientMessageId=identity)
         retried = await client.say("hello", clientMessageId=identity, retry=True)
     assert again == first | {"duplicate": True}
     assert retried == first | {"duplicate": True}
-    assert len(await stored(nats_client, mine["conversationId"])) == 1
+    assert len(await stored(nats_client, client.conversation)) == 1
 
 
 async def test_a_retry_is_recognised_after_the_servers_deduplication_has_forgotten(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, memory: MemoryStandIn
 ) -> None:
     identity = str(uuid.uuid4())
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
+        agent = AgentStandIn(nats_client, "acme", client.conversation)
         data = VisitorMessage(
-            message_id=derive_id("acme", mine["conversationId"], "visitor", identity),
+            message_id=derive_id("acme", client.conversation, "visitor", identity),
             client_message_id=identity,
             text="long ago",
         )
@@ -129,7 +126,7 @@ async def test_a_retry_is_recognised_after_the_servers_deduplication_has_forgott
             await client.send("message.send", clientMessageId=identity, text="long ago", retry=True)
             ack = await client.until("message.ack")
             assert (ack["seq"], ack["duplicate"]) == (first.seq, True)
-    assert len(await stored(nats_client, mine["conversationId"])) == 1
+    assert len(await stored(nats_client, client.conversation)) == 1
 
 
 async def test_the_same_client_id_in_another_conversation_is_another_message(
@@ -138,8 +135,7 @@ async def test_the_same_client_id_in_another_conversation_is_another_message(
     identity = str(uuid.uuid4())
     acks: list[Frame] = []
     for visitor in ("v1", "v2"):
-        async with ChatClient(gateway.url) as client:
-            await client.hello(tokens.visitor(visitor))
+        async with ChatClient(gateway.url, hello=tokens.visitor(visitor)) as client:
             acks.append(await client.say("hello", clientMessageId=identity))
     assert [ack["duplicate"] for ack in acks] == [False, False]
     assert acks[0]["messageId"] != acks[1]["messageId"]
@@ -148,13 +144,12 @@ async def test_the_same_client_id_in_another_conversation_is_another_message(
 async def test_messages_are_stored_in_the_order_in_which_they_were_sent(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         for number in range(20):
             await client.send("message.send", clientMessageId=str(uuid.uuid4()), text=str(number))
         for _ in range(20):
             await client.until("message.ack")
-    assert [fact.data["text"] for fact in await stored(nats_client, mine["conversationId"])] == [
+    assert [fact.data["text"] for fact in await stored(nats_client, client.conversation)] == [
         str(number) for number in range(20)
     ]
 
@@ -163,8 +158,7 @@ async def test_the_twenty_first_message_in_a_minute_is_refused_with_the_time_to_
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
     refused = str(uuid.uuid4())
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         first = await client.say("0")
         for number in range(1, 20):
             await client.say(str(number))
@@ -175,7 +169,7 @@ async def test_the_twenty_first_message_in_a_minute_is_refused_with_the_time_to_
         assert re.fullmatch(r"too many messages: try again in [56]\d s", error["message"])
         known = await client.say("0", clientMessageId=first["clientMessageId"], retry=True)
         assert known["duplicate"]
-    assert len(await stored(nats_client, mine["conversationId"])) == 20
+    assert len(await stored(nats_client, client.conversation)) == 20
 
 
 async def test_an_address_has_a_limit_of_its_own(
@@ -184,8 +178,7 @@ async def test_an_address_has_a_limit_of_its_own(
     settings = GatewaySettings(messages_per_address=3)
     async with run_gateway(nats_server.url, identity, settings) as gateway:
         for number in range(4):
-            async with ChatClient(gateway.url) as client:
-                await client.hello(tokens.visitor(f"v{number}"))
+            async with ChatClient(gateway.url, hello=tokens.visitor(f"v{number}")) as client:
                 await client.send("message.send", clientMessageId=str(uuid.uuid4()), text="hi")
                 expected = "message.ack" if number < 3 else "error"
                 await client.until(expected)
@@ -198,11 +191,9 @@ async def test_an_address_may_begin_a_limited_number_of_conversations_but_go_on_
     async with run_gateway(nats_server.url, identity, settings) as gateway, ChatClient(gateway.url) as client:
         await client.hello(tokens.visitor("v0"))
         await client.say("first")
-        async with ChatClient(gateway.url) as second:
-            await second.hello(tokens.visitor("v1"))
+        async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as second:
             await second.say("first")
-        async with ChatClient(gateway.url) as third:
-            await third.hello(tokens.visitor("v2"))
+        async with ChatClient(gateway.url, hello=tokens.visitor("v2")) as third:
             await third.send("message.send", clientMessageId=str(uuid.uuid4()), text="first")
             error = await third.until("error")
             told = "too many new conversations from one address: try again in 60 min"
@@ -225,8 +216,7 @@ async def test_a_bad_message_gets_its_error_and_the_socket_stays_open(
     gateway: GatewayUnderTest, tokens: TokenMaker, fields: dict[str, str], code: str
 ) -> None:
     identity = fields.setdefault("clientMessageId", str(uuid.uuid4()))
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         await client.send("message.send", **fields)
         error = await client.until("error")
         assert (error["code"], error["retryable"], error["ref"]) == (code, False, identity)
@@ -237,8 +227,7 @@ async def test_a_bad_message_gets_its_error_and_the_socket_stays_open(
 
 async def test_eight_thousand_characters_of_any_kind_are_stored(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
     text = "🦜" * 8000
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         created = await client.fact((await client.say(text))["seq"])
         assert created["message"]["text"] == text
 
@@ -246,8 +235,7 @@ async def test_eight_thousand_characters_of_any_kind_are_stored(gateway: Gateway
 async def test_a_message_is_not_acknowledged_while_the_bus_is_frozen_and_is_stored_once_it_thaws(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_server: NatsServer, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         nats_server.pause()
         try:
             await client.send("message.send", clientMessageId=str(uuid.uuid4()), text="patience")
@@ -258,19 +246,18 @@ async def test_a_message_is_not_acknowledged_while_the_bus_is_frozen_and_is_stor
             nats_server.resume()
         ack = await client.until("message.ack")
     assert not ack["duplicate"] or ack["seq"] > 0
-    assert [fact.data["text"] for fact in await stored(nats_client, mine["conversationId"])] == ["patience"]
+    assert [fact.data["text"] for fact in await stored(nats_client, client.conversation)] == ["patience"]
 
 
 async def test_what_was_asked_for_is_done_even_when_the_client_leaves_at_once(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         for number in range(5):
             await client.send("message.send", clientMessageId=str(uuid.uuid4()), text=str(number))
 
     async def all_there() -> bool:
-        return len(await stored(nats_client, mine["conversationId"])) == 5
+        return len(await stored(nats_client, client.conversation)) == 5
 
     await eventually(all_there)
 
@@ -279,9 +266,8 @@ async def test_when_the_last_socket_leaves_nothing_is_kept_of_the_conversation(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
     chat = gateway.gateway.chat
-    async with ChatClient(gateway.url) as one, ChatClient(gateway.url) as two:
-        mine = await one.hello(tokens.visitor("v1"))
-        await two.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as one, ChatClient(gateway.url) as two:
+        await two.hello(tokens.visitor("v1"), conversationId=one.conversation)
         assert chat.hub.conversations == 1
     await eventually(lambda: chat.hub.conversations == 0 and not chat.sessions)
     await asyncio.wait_for(gateway.client.flush(), 20)

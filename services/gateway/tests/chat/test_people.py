@@ -29,9 +29,8 @@ async def being_answered(
     gateway: GatewayUnderTest, tokens: TokenMaker, client: Client
 ) -> AsyncGenerator[tuple[ChatClient, AgentStandIn, int]]:
     """A visitor whose message an agent has begun to answer, with its sequence."""
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
-        agent = AgentStandIn(client, "acme", mine["conversationId"])
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
+        agent = AgentStandIn(client, "acme", visitor.conversation)
         asked: int = (await visitor.say("tell me everything"))["seq"]
         agent.begin(asked)
         await agent.live(LiveTurnKind.RUN_STARTED)
@@ -73,11 +72,10 @@ async def test_a_conversation_of_another_company_cannot_be_watched(
     gateway: GatewayUnderTest, tokens: TokenMaker, memory: Any
 ) -> None:
     memory.add_company("other")
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as spy:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as spy:
         await visitor.say("hello")
         await spy.hello(tokens.user("spy", "admin", company="other"))
-        for conversation in (mine["conversationId"], "nobody-knows-this-one"):
+        for conversation in (visitor.conversation, "nobody-knows-this-one"):
             await spy.send("conversation.watch", conversationId=conversation)
             assert (await spy.until("error"))["code"] == "NOT_FOUND"
             await spy.send("owner.take", conversationId=conversation)
@@ -89,25 +87,23 @@ async def test_what_is_for_human_agents_is_forbidden_to_visitors_and_customers(
     gateway: GatewayUnderTest, tokens: TokenMaker, kind: str
 ) -> None:
     for token in (tokens.visitor("v1"), tokens.user("u1", "user")):
-        async with ChatClient(gateway.url) as client:
-            mine = await client.hello(token)
-            await client.send(kind, conversationId=mine["conversationId"])
+        async with ChatClient(gateway.url, hello=token) as client:
+            await client.send(kind, conversationId=client.conversation)
             assert (await client.until("error"))["code"] == "FORBIDDEN"
 
 
 async def test_take_over_message_and_release_are_told_to_everybody(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         await visitor.say("is anybody there?")
         await ana.hello(tokens.user("ana", "commercial", name="Ana Ruiz"))
         # All at once: what is asked for is done in its order.
-        await ana.send("conversation.watch", conversationId=mine["conversationId"])
-        await ana.send("owner.take", conversationId=mine["conversationId"])
+        await ana.send("conversation.watch", conversationId=visitor.conversation)
+        await ana.send("owner.take", conversationId=visitor.conversation)
         await ana.send("message.send", clientMessageId=str(uuid.uuid4()), text="I am Ana")
         ack = await ana.until("message.ack")
-        await ana.send("owner.release", conversationId=mine["conversationId"])
+        await ana.send("owner.release", conversationId=visitor.conversation)
         for client in (visitor, ana):
             taken = next((f for f in client.seen if f["type"] == "owner.changed"), None)
             taken = taken or await client.until("owner.changed")
@@ -119,32 +115,30 @@ async def test_take_over_message_and_release_are_told_to_everybody(
             released = await client.until("owner.changed")
             assert released["owner"] == {"kind": "ai"}
             assert taken["seq"] < said["seq"] < released["seq"]
-    assert (await last_of(nats_client, mine["conversationId"], ChatKind.OWNER))["by"] == "ana"
+    assert (await last_of(nats_client, visitor.conversation, ChatKind.OWNER))["by"] == "ana"
 
 
 @pytest.mark.parametrize("kind", ["owner.take", "owner.release"])
 async def test_who_takes_or_returns_a_conversation_that_they_do_not_watch_watches_it(
     gateway: GatewayUnderTest, tokens: TokenMaker, kind: str
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         await visitor.say("hello")
         await ana.hello(tokens.user("ana", "commercial"))
-        await ana.send(kind, conversationId=mine["conversationId"])
+        await ana.send(kind, conversationId=visitor.conversation)
         told = await ana.until("owner.changed")
         assert [frame["type"] for frame in ana.seen][-3:-1] == ["welcome", "snapshot"]
-        assert told["conversationId"] == mine["conversationId"]
+        assert told["conversationId"] == visitor.conversation
         assert told["owner"]["kind"] == ("human" if kind == "owner.take" else "ai")
 
 
 async def test_taking_twice_changes_nothing_and_tells_how_things_stand(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         await visitor.say("hello")
         await ana.hello(tokens.user("ana", "commercial"))
-        await watched(ana, mine["conversationId"])
+        await watched(ana, visitor.conversation)
         await ana.send("owner.take")
         first = await ana.until("owner.changed")
         await ana.send("owner.take")
@@ -163,13 +157,12 @@ async def test_taking_twice_changes_nothing_and_tells_how_things_stand(
 async def test_a_colleague_may_take_over_from_a_human_agent_whom_they_have_seen(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
         seen = (await visitor.say("hello"))["seq"]
         for name in ("ana", "ben"):
             async with ChatClient(gateway.url) as agent:
                 await agent.hello(tokens.user(name, "commercial"), locale="es")
-                await watched(agent, mine["conversationId"])
+                await watched(agent, visitor.conversation)
                 if name == "ben":  # as who took it in the same moment
                     await agent.send("owner.take", seenSeq=seen)
                     refused = await agent.until("error")
@@ -181,22 +174,21 @@ async def test_a_colleague_may_take_over_from_a_human_agent_whom_they_have_seen(
 async def test_take_overs_hand_offs_and_answers_at_the_same_moment_all_get_their_place(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
         await visitor.say("hello")
         agents = [ChatClient(gateway.url) for _ in range(6)]
         for number, agent in enumerate(agents):
             await agent.__aenter__()
             await agent.hello(tokens.user(f"a{number}", "commercial"))
-            await watched(agent, mine["conversationId"])
+            await watched(agent, visitor.conversation)
         await asyncio.gather(*(agent.send("owner.take") for agent in agents))
         for number, agent in enumerate(agents):
             await agent.until("owner.changed", lambda f, me=f"a{number}": f["owner"]["operatorId"] == me)
         for agent in agents:
             await agent.socket.close()
     log = ConversationLog(nats_client)
-    snapshot = await log.snapshot("acme", mine["conversationId"])
-    stored = await log.read("acme", mine["conversationId"], 0, snapshot.seq)
+    snapshot = await log.snapshot("acme", visitor.conversation)
+    stored = await log.read("acme", visitor.conversation, 0, snapshot.seq)
     owners = [orjson.loads(one.event)["data"]["owner"]["operatorId"] for one in stored if "owner" in one.subject]
     assert sorted(owners) == [f"a{number}" for number in range(6)]
 
@@ -227,29 +219,27 @@ async def test_outside_office_hours_the_button_leaves_a_message_once_and_the_ai_
     gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, nats_client: Client
 ) -> None:
     memory.add_company("closed", aiAutoResponseEnabled=True, officeHours=closed_for_days())
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1", company="closed"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1", company="closed")) as visitor:
         await visitor.send("handoff.request")
         first = await visitor.until("owner.changed")
         assert (first["owner"], first["reason"]) == ({"kind": "ai"}, "asked")
         assert datetime.fromisoformat(first["opensAt"]) > datetime.now(UTC)
         await visitor.send("handoff.request")
         assert await visitor.until("owner.changed") == first
-    snapshot = await ConversationLog(nats_client).snapshot("closed", mine["conversationId"])
+    snapshot = await ConversationLog(nats_client).snapshot("closed", visitor.conversation)
     assert snapshot.last[ChatKind.OWNER].seq == first["seq"]
 
 
 async def test_stopping_a_running_answer_settles_its_message(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
         ack = await visitor.say("tell me everything")
-        turn = turn_id("acme", mine["conversationId"], ack["seq"])
+        turn = turn_id("acme", visitor.conversation, ack["seq"])
         await visitor.send("run.cancel", turnId=turn)
         stopped = await visitor.until("run.cancelled")
         assert (stopped["turnId"], stopped["reason"]) == (turn, "user")
-        data = await last_of(nats_client, mine["conversationId"], ChatKind.CANCEL)
+        data = await last_of(nats_client, visitor.conversation, ChatKind.CANCEL)
         assert (data["turnId"], data["basis"], data["by"]) == (turn, ack["seq"], "v1")
         await visitor.send("run.cancel", turnId=turn)
         await visitor.send("ping")
@@ -312,26 +302,24 @@ async def test_of_a_turn_that_has_its_final_message_only_the_end_is_told(
 async def test_a_turn_that_answers_an_earlier_message_of_several_can_be_stopped_too(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
         first = await visitor.say("one")
         await visitor.say("two")
-        turn = turn_id("acme", mine["conversationId"], first["seq"])
+        turn = turn_id("acme", visitor.conversation, first["seq"])
         await visitor.send("run.cancel", turnId=turn)
         await visitor.until("run.cancelled")
-        data = await last_of(nats_client, mine["conversationId"], ChatKind.CANCEL)
+        data = await last_of(nats_client, visitor.conversation, ChatKind.CANCEL)
         assert data["basis"] == first["seq"]
 
 
 async def test_a_turn_that_is_not_running_is_not_found(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
         await visitor.send("run.cancel", turnId="nothing")
         assert (await visitor.until("error"))["code"] == "NOT_FOUND"
         ack = await visitor.say("hello")
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent = AgentStandIn(nats_client, "acme", visitor.conversation)
         await agent.answer(ack["seq"], "hello")
         await visitor.send("run.cancel", turnId=agent.turn)
         error = await visitor.until("error")
@@ -341,11 +329,10 @@ async def test_a_turn_that_is_not_running_is_not_found(
 async def test_typing_and_receipts_reach_the_others_but_not_oneself(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         ack = await visitor.say("hello")
         await ana.hello(tokens.user("ana", "commercial"))
-        await watched(ana, mine["conversationId"])
+        await watched(ana, visitor.conversation)
         await visitor.send("typing")
         typing = await ana.until("typing")
         assert (typing["actor"], typing["expiresInMs"]) == ("visitor", 5000)
@@ -362,11 +349,10 @@ async def test_a_message_of_a_human_agent_sent_twice_is_stored_once(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
     identity = str(uuid.uuid4())
-    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
-        mine = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor, ChatClient(gateway.url) as ana:
         await visitor.say("hello")
         await ana.hello(tokens.user("ana", "commercial"))
-        await watched(ana, mine["conversationId"])
+        await watched(ana, visitor.conversation)
         first = await ana.say("I am Ana", clientMessageId=identity)
         again = await ana.say("I am Ana", clientMessageId=identity)
         late = await ana.say("I am Ana", clientMessageId=identity, retry=True)

@@ -49,10 +49,9 @@ def owners() -> list[OwnerChanged]:
 
 
 async def conversation_of(gateway: GatewayUnderTest, tokens: TokenMaker) -> Frame:
-    """A conversation in which v1 has said one thing: its welcome, with the place of that message as `seq`."""
-    async with ChatClient(gateway.url) as client:
-        welcome = await client.hello(tokens.visitor("v1"))
-        return welcome | {"seq": (await client.say("first"))["seq"]}
+    """A conversation in which v1 has said one thing: its client.welcome, with the place of that message as `seq`."""
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
+        return client.welcome | {"seq": (await client.say("first"))["seq"]}
 
 
 async def test_a_client_that_was_away_gets_every_later_fact_once_and_in_order(
@@ -181,12 +180,11 @@ async def test_an_answered_conversation_has_no_active_turn_and_nobody_is_asked(
 async def test_every_sign_of_a_running_turn_reaches_the_sockets_of_its_conversation_alone(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as client, ChatClient(gateway.url) as stranger:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client, ChatClient(gateway.url) as stranger:
         await stranger.hello(tokens.visitor("v2"))
         await client.until("snapshot")
         await stranger.until("snapshot")
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent = AgentStandIn(nats_client, "acme", client.conversation)
         turn = agent.begin(1)
         tool = {"callId": f"{turn}-0-0", "tool": "fetch_page"}
         await agent.live(LiveTurnKind.RUN_STARTED, messageId="m", secret="stays inside")
@@ -197,7 +195,7 @@ async def test_every_sign_of_a_running_turn_reaches_the_sockets_of_its_conversat
         await agent.live(LiveTurnKind.RUN_CANCELLED, reason="user")
         await agent.live(LiveTurnKind.RUN_ERROR, code="LLM_UNAVAILABLE", message="no model")
         await agent.live(LiveTurnKind.RUN_FINISHED, usage={"promptTokens": 1, "completionTokens": 2})
-        head = {"v": 1, "conversationId": mine["conversationId"], "turnId": turn}
+        head = {"v": 1, "conversationId": client.conversation, "turnId": turn}
         assert [await client.next() for _ in range(7)] == [
             head | {"type": "run.started", "messageId": "m"},
             head | {"type": "tool.started", **tool, "label": "Reading /pricing"},
@@ -214,11 +212,10 @@ async def test_every_sign_of_a_running_turn_reaches_the_sockets_of_its_conversat
 async def test_what_was_stored_while_the_gateway_was_cut_off_from_the_bus_reaches_its_sockets(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_server: NatsServer, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         expected = [(await client.say("first"))["seq"]]
         nats_server.restart()
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent = AgentStandIn(nats_client, "acme", client.conversation)
         expected.append((await agent.answer(expected[0], "meanwhile")).seq)
         expected.append((await client.say("second"))["seq"])
         await eventually(lambda: gateway.client.is_connected)
@@ -234,8 +231,7 @@ async def test_what_was_stored_while_the_gateway_was_cut_off_from_the_bus_reache
 async def test_a_fact_that_the_live_feed_never_brought_is_noticed_and_made_good(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         silent = stream_config(CHAT)
         del silent["republish"]
         answer = await nats_client.request("$JS.API.STREAM.UPDATE.CHAT", json.dumps(silent).encode())
@@ -248,12 +244,11 @@ async def test_a_fact_that_the_live_feed_never_brought_is_noticed_and_made_good(
 async def test_when_the_bus_has_dropped_facts_every_socket_is_brought_up_to_date(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         silent = stream_config(CHAT)
         del silent["republish"]
         await nats_client.request("$JS.API.STREAM.UPDATE.CHAT", json.dumps(silent).encode())
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent = AgentStandIn(nats_client, "acme", client.conversation)
         lost = [(await agent.append(ChatKind.OWNER, owner, str(n))).seq for n, owner in enumerate(owners())]
         feed = await gateway.client.subscribe(LIVE_CHAT_ALL)  # pyright: ignore[reportUnknownMemberType]
         for _ in lost:
@@ -272,11 +267,10 @@ async def test_facts_that_servers_of_the_bus_lost_between_them_are_noticed(
         answer = await nats_client.request("$JS.API.STREAM.UPDATE.CHAT", json.dumps(config).encode())
         assert "error" not in json.loads(answer.data)
 
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
         await client.say("hello")
         await client.until("message.created")
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent = AgentStandIn(nats_client, "acme", client.conversation)
         silent = stream_config(CHAT)
         del silent["republish"]
         await told(silent)
@@ -383,9 +377,8 @@ async def test_a_fact_is_delivered_to_a_gateway_once(
         await gateway.client.flush()
         return gateway.client.stats["in_msgs"]
 
-    async with ChatClient(gateway.url) as client:
-        mine = await client.hello(tokens.visitor("v1"))
-        agent, before = AgentStandIn(nats_client, "acme", mine["conversationId"]), await heard()
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as client:
+        agent, before = AgentStandIn(nats_client, "acme", client.conversation), await heard()
         stored = [(await agent.append(ChatKind.OWNER, owners()[n % 2], str(n))).seq for n in range(20)]
         await client.fact(stored[-1])
         # It may have heard something else in the meantime, but not as much again.

@@ -111,7 +111,7 @@ async def test_while_a_conversation_is_young_its_log_knows_what_comes_again(
 async def test_what_comes_again_is_not_refused_for_being_too_much(threads: Threads, gateway: GatewayUnderTest) -> None:
     conversation = await threads.conversation_named(ANA, "test", "insistent")
     found: set[int] = set()
-    for _ in range(gateway.gateway.chat.limits.settings.messages_per_visitor.count + 2):
+    for _ in range(gateway.gateway.chat.limits.settings.messages_per_visitor + 2):
         async with threads.open(ANA, conversation, address=HOME) as thread:
             found.add((await thread.send(SentMessage("m1", "hello"))).seq)
     assert len(found) == 1
@@ -222,12 +222,12 @@ async def test_an_answer_to_an_older_message_does_not_end_it(threads: Threads, n
     assert isinstance(told[-1], Ended)
 
 
-async def test_names_belong_to_their_user_and_company(threads: Threads) -> None:
+async def test_names_belong_to_their_user_and_company(threads: Threads, gateway: GatewayUnderTest) -> None:
     other = TokenCaller("ana", "user", "globex", "free", 4e9)
     names = {await threads.conversation_named(who, door, "1") for who in (ANA, BOB, other) for door in ("a", "b")}
     assert len(names) == 6
     conversation, _ = await _begun(threads, "mine")
-    issued = threads.new_conversation(ANA)
+    issued = gateway.gateway.chat.access.new_conversation(ANA)
     for mine in (conversation, issued):
         assert await threads.conversation_named(ANA, "x", mine) == mine
         for stranger in (BOB, other):
@@ -315,8 +315,7 @@ async def test_a_conversation_that_lingers_is_let_go() -> None:
 
         return unsubscribe
 
-    hub = Hub(linger=0.01)
-    hub.connect(follow)
+    hub = Hub(follow, linger=0.01)
     for conversation, linger in (("known", True), ("unknown", True), ("socket", False)):
         attachment = Attachment(FrameQueue(), "acme", conversation)
         await hub.join(attachment)

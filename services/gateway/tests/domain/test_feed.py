@@ -38,23 +38,23 @@ def test_every_fact_comes_once_and_in_order_however_reading_and_live_overlap(
 def test_deltas_that_the_text_so_far_holds_are_not_sent_again() -> None:
     feed = Feed()
     for number in range(4):
-        feed.accept_sign(frame(number), delta_turn="t", delta_seq=number)
-    feed.accept_sign(b"other", delta_turn="u", delta_seq=0)
+        feed.accept_sign(frame(number), turn="t", delta_seq=number)
+    feed.accept_sign(b"other", turn="u", delta_seq=0)
     assert feed.finish_reading(0, turn="t", delta_seq=2) == [b"3", b"other"]
 
 
 def test_without_a_known_turn_everything_live_follows_in_its_order() -> None:
     feed = Feed()
     feed.accept_sign(b"started")
-    feed.accept_sign(b"delta", delta_turn="t", delta_seq=0)
+    feed.accept_sign(b"delta", turn="t", delta_seq=0)
     feed.accept_fact(5, b"answer")
     assert feed.finish_reading(4) == [b"started", b"delta", b"answer"]
 
 
 def test_signs_of_a_turn_whose_final_message_was_read_already_are_not_sent_after_it() -> None:
     feed = Feed()
-    feed.accept_sign(b"delta", delta_turn="t", delta_seq=1, turn="t")
-    feed.accept_sign(b"another's", delta_turn="u", delta_seq=0, turn="u")
+    feed.accept_sign(b"delta", turn="t", delta_seq=1)
+    feed.accept_sign(b"another's", turn="u", delta_seq=0)
     feed.accept_fact(5, b"answer", turn="t")
     feed.accept_sign(b"finished")
     assert feed.finish_reading(5) == [b"another's", b"finished"]

@@ -13,9 +13,10 @@ from nats.aio.client import Client
 
 from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind
-from contracts.events.chat import Action, OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
+from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
-from gateway.testing.a2a import DEADLINE, Desk, message, shown, states
+from gateway.testing.a2a import Desk, message, shown, states
+from gateway.testing.doors import DEADLINE, order
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.records import RecordsStandIn
@@ -32,10 +33,6 @@ async def desk(gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Clien
     await made.start()
     yield made
     await made.http.aclose()
-
-
-def order(identity: str = "a1") -> Action:
-    return Action.model_validate({"id": identity, "kind": "paper_order", "state": "pending", "summary": "Buy 1 AAPL"})
 
 
 async def test_the_card_says_where_and_how(desk: Desk, http: Http) -> None:
@@ -66,11 +63,11 @@ async def test_an_answer_is_streamed_with_its_tools(desk: Desk, nats_client: Cli
 
 async def test_the_same_message_again_is_the_same_task(desk: Desk) -> None:
     task = await desk.answered()
-    before = await desk.log.snapshot("acme", desk.conversation)
+    before = await desk.snapshot()
     (again,) = await desk.send(desk.waiting, desk.first)
     assert (again.task.id, get_artifact_text(again.task.artifacts[0])) == (task.id, "Hello.")
     assert shown(await desk.send(desk.streaming, desk.first)) == "Hello."
-    assert (await desk.log.snapshot("acme", desk.conversation)).seq == before.seq
+    assert (await desk.snapshot()).seq == before.seq
     got = await desk.get(task.id, history_length=0)
     assert (a2a.TaskState.Name(got.status.state), len(got.history)) == ("TASK_STATE_COMPLETED", 0)
     assert get_artifact_text(got.artifacts[0]) == "Hello."
@@ -351,7 +348,7 @@ async def test_errors_have_the_protocols_shapes(
     operator = tokens.user("olga", "commercial")
     assert_problem(await http("POST", "/a2a", json=saying({"text": "hi"}), token=operator), 403, "FORBIDDEN")
     limits = gateway.gateway.chat.limits
-    for _ in range(limits.settings.messages_per_visitor.count):
+    for _ in range(limits.settings.messages_per_visitor):
         limits.count_message("acme/ana", "127.0.0.1", opens_conversation=False)
     status, told, headers = await http("POST", "/a2a", json=saying({"text": "hi"}), token=mine, headers=VERSION)
     assert (status, told["error"]["data"][0]["reason"]) == (429, "RATE_LIMITED")

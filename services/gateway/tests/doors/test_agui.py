@@ -9,47 +9,29 @@ from nats.aio.client import Client
 
 from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind
-from contracts.conversation import Snapshot
-from contracts.events.chat import Action, OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
+from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing.agui import AgUi, events_in, judged, kinds, text
-from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn
+from gateway.testing.doors import DoorDesk, order
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.records import RecordsStandIn
 from gateway.testing.tokens import TokenMaker
-from runtime.conversation import ConversationLog
-from runtime.testing.servers import eventually
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
-DEADLINE = 20.0
 
 
-class Desk:
+class Desk(DoorDesk):
     """Ana's client, and the agent that answers it."""
 
     def __init__(self, gateway: GatewayUnderTest, tokens: TokenMaker, client: Client, user: str = "ana") -> None:
         self.ui = AgUi(gateway.url, tokens.user(user, "user"))
-        self.conversation = named_conversation_id("acme", user, "ag-ui", self.ui.thread)
-        self.agent = AgentStandIn(client, "acme", self.conversation)
-        self.log = ConversationLog(client)
-        self._client = client
-
-    async def snapshot(self) -> Snapshot:
-        return await self.log.snapshot("acme", self.conversation)
-
-    async def asked(self, after: int = 0) -> int:
-        """The sequence of the message that the client has sent."""
-
-        async def newest() -> int:
-            seq = (await self.snapshot()).newest_visitor
-            return seq if seq > after else 0
-
-        return await eventually(newest, DEADLINE)
+        super().__init__(client, named_conversation_id("acme", user, "ag-ui", self.ui.thread))
 
     async def settled(self) -> None:
         """What was published has been heard."""
-        await self._client.flush()
+        await self.client.flush()
 
 
 @pytest.fixture
@@ -57,10 +39,6 @@ async def desk(gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Clien
     made = Desk(gateway, tokens, nats_client)
     await made.agent.start()
     return made
-
-
-def order(identity: str = "a1") -> Action:
-    return Action.model_validate({"id": identity, "kind": "paper_order", "state": "pending", "summary": "Buy 1 AAPL"})
 
 
 async def test_an_answer_is_streamed_with_its_tools(desk: Desk) -> None:
@@ -291,7 +269,7 @@ async def test_what_cannot_begin_is_an_http_error(
     body["messages"] = [{"id": "m1", "role": "user", "content": "hello"}]
     assert_problem(await http("POST", path, json=body, token=mine), 404, "NOT_FOUND")
     limits = gateway.gateway.chat.limits
-    for _ in range(limits.settings.messages_per_visitor.count):
+    for _ in range(limits.settings.messages_per_visitor):
         limits.count_message("acme/ana", "127.0.0.1", opens_conversation=False)
     body |= {"threadId": "mine", "tools": None, "resume": None}
     limited = await http("POST", path, json=body, token=mine)

@@ -280,7 +280,7 @@ async def test_a_customer_says_as_much_as_over_the_websocket_and_results_of_tool
 ) -> None:
     del completions
     limits = gateway.gateway.chat.limits
-    for _ in range(limits.settings.messages_per_visitor.count):
+    for _ in range(limits.settings.messages_per_visitor):
         limits.count_message("acme/ana", "127.0.0.1", opens_conversation=False)
     with pytest.raises(openai.RateLimitError, match="too many messages") as caught:
         await client.chat.completions.create(model="nexus", messages=HI)

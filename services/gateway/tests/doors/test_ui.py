@@ -7,9 +7,7 @@ from nats.aio.client import Client
 
 from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind
-from contracts.conversation import Snapshot
 from contracts.events.chat import (
-    Action,
     ActionState,
     AssistantMessage,
     Citation,
@@ -21,16 +19,16 @@ from contracts.events.chat import (
 )
 from contracts.ids import answer_id
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn
+from gateway.testing.doors import DEADLINE, DoorDesk, order
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.records import RecordsStandIn
 from gateway.testing.tokens import TokenMaker
 from gateway.testing.ui import UiChat, UiClients, ui_clients
-from runtime.conversation import ConversationLog
 from runtime.testing.servers import eventually
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
-DEADLINE = 20.0
+ORDER = order(details={"symbol": "AAPL", "quantity": "1"})
 
 
 @pytest.fixture
@@ -39,26 +37,12 @@ async def sdk() -> AsyncIterator[UiClients]:
         yield clients
 
 
-class Desk:
+class Desk(DoorDesk):
     """Ana's chat, and the agent that answers it."""
 
     def __init__(self, chat: UiChat, client: Client) -> None:
+        super().__init__(client, named_conversation_id("acme", "ana", "ui", chat.id))
         self.chat = chat
-        self.conversation = named_conversation_id("acme", "ana", "ui", chat.id)
-        self.agent = AgentStandIn(client, "acme", self.conversation)
-        self.client = client
-
-    async def snapshot(self) -> Snapshot:
-        return await ConversationLog(self.client).snapshot("acme", self.conversation)
-
-    async def asked(self, after: int = 0) -> int:
-        """The sequence of the message that the client has sent."""
-
-        async def newest() -> int:
-            seq = (await self.snapshot()).newest_visitor
-            return seq if seq > after else 0
-
-        return await eventually(newest, DEADLINE)
 
     async def asks(self, text: str, **more: str) -> int:
         before = (await self.snapshot()).newest_visitor
@@ -71,13 +55,6 @@ async def desk(sdk: UiClients, gateway: GatewayUnderTest, tokens: TokenMaker, na
     made = Desk(await sdk.chat(gateway.url, tokens.user("ana", "user")), nats_client)
     await made.agent.start()
     return made
-
-
-def order(state: str = "pending") -> Action:
-    details = {"symbol": "AAPL", "quantity": "1"}
-    return Action.model_validate(
-        {"id": "a1", "kind": "paper_order", "state": state, "summary": "Buy 1 AAPL", "details": details}
-    )
 
 
 async def test_an_answer_is_streamed_with_its_tools_and_sources(desk: Desk) -> None:
@@ -169,7 +146,7 @@ async def test_an_order_waits_for_a_yes_which_counts_once(
 ) -> None:
     records.add_action("acme", "ana", "a1")
     asked = await desk.asks("buy one AAPL")
-    await desk.agent.answer(asked, "Shall I?", order())
+    await desk.agent.answer(asked, "Shall I?", ORDER)
     assert (await desk.chat.wait_for_end())["finishReason"] == "tool-calls"
     card = desk.chat.parts[-1]
     assert (card["toolName"], card["state"], card["input"]["symbol"]) == ("paper_order", "approval-requested", "AAPL")
@@ -206,7 +183,7 @@ async def test_what_the_logs_end_does_not_hold_is_asked_of_memory_unless_the_yes
 ) -> None:
     monkeypatch.setattr("gateway.chat.threads.MAX_STREAM_DISTANCE", 0)
     records.add_action("acme", "ana", "a1")
-    await desk.agent.answer(await desk.asks("buy one AAPL"), "Shall I?", order())
+    await desk.agent.answer(await desk.asks("buy one AAPL"), "Shall I?", ORDER)
     await desk.chat.wait_for_end()
 
     async def decide(action: str) -> int:
@@ -223,7 +200,7 @@ async def test_what_the_logs_end_does_not_hold_is_asked_of_memory_unless_the_yes
 
 
 async def test_a_yes_may_change_what_the_order_lets_be_changed(desk: Desk, records: RecordsStandIn) -> None:
-    waiting = order().model_copy(update={"editable": {"quantity": {"type": "number"}}})
+    waiting = ORDER.model_copy(update={"editable": {"quantity": {"type": "number"}}})
     records.actions["a1"] = (("acme", "ana"), waiting)
     await desk.agent.answer(await desk.asks("buy one AAPL"), "Shall I?", waiting)
     await desk.chat.wait_for_end()
@@ -318,7 +295,7 @@ async def test_what_cannot_begin_is_an_http_error(
     assert_problem(await http("POST", path, json=asking(hello, chat=theirs), token=mine), 404, "NOT_FOUND")
     assert_problem(await http("GET", f"{path}/{theirs}/stream", token=mine), 404, "NOT_FOUND")
     limits = gateway.gateway.chat.limits
-    for _ in range(limits.settings.messages_per_visitor.count):
+    for _ in range(limits.settings.messages_per_visitor):
         limits.count_message("acme/ana", "127.0.0.1", opens_conversation=False)
     limited = await http("POST", path, json=asking(hello), token=mine)
     assert_problem(limited, 429, "RATE_LIMITED")

@@ -17,10 +17,9 @@ pytestmark = pytest.mark.usefixtures("memory")
 @pytest.fixture
 async def conversation(gateway: GatewayUnderTest, tokens: TokenMaker) -> str:
     """A visitor's conversation with one message."""
-    async with ChatClient(gateway.url) as visitor:
-        welcome = await visitor.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as visitor:
         await visitor.say("hello", clientMessageId=str(uuid.uuid4()))
-        return welcome["conversationId"]
+        return visitor.conversation
 
 
 @pytest.mark.parametrize("role", ["commercial", "admin"])

@@ -179,8 +179,7 @@ async def test_a_conversation_whose_link_could_not_be_stored_is_linked_with_the_
         update={"resolved_at": datetime.now(UTC) - timedelta(days=7, hours=1)}
     )
     desk.failing_updates = 1
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor("me"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("me")) as client:
         (session,) = gateway.gateway.chat.sessions
         await client.say("hello again")
         await eventually(lambda: desk.failing_updates == 0 and session.previous == "c1")

@@ -3,8 +3,9 @@
 import asyncio
 import re
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jsonschema_rs
 import pytest
@@ -17,7 +18,7 @@ from contracts.ws import CLIENT_FRAMES, SERVER_FRAMES
 from deploy import documents
 from gateway.testing.http import Http
 from gateway.web.docs.guide import guide, slugs
-from gateway.web.docs.reference import chapters, missing
+from gateway.web.docs.reference import chapters
 from gateway.web.docs.routes import docs_routes
 from gateway.web.docs.schemas import Schemas
 from gateway.web.docs.search import Index
@@ -31,6 +32,24 @@ pytestmark = pytest.mark.usefixtures("memory")
 @pytest.fixture(scope="module")
 def openapi() -> dict[str, Any]:
     return documents.openapi()
+
+
+def missing(document: Any, place: str = "") -> Iterator[str]:
+    """Yields the paths of fields and parameters in a document that have no description."""
+    if isinstance(document, list):
+        for index, entry in enumerate(cast("list[Any]", document)):
+            yield from missing(entry, f"{place}/{index}")
+    elif isinstance(document, dict):
+        node = cast("dict[str, Any]", document)
+        fields = node.get("properties")
+        if isinstance(fields, dict):
+            for name, field_schema in cast("dict[str, Any]", fields).items():
+                if not field_schema.get("description"):
+                    yield f"{place}/{name}"
+        if "in" in node and "schema" in node and not node.get("description"):
+            yield f"{place}/{node['name']}"
+        for name, child in node.items():
+            yield from missing(child, f"{place}/{name}")
 
 
 def test_every_field_and_parameter_of_the_interface_is_described(openapi: dict[str, Any]) -> None:

@@ -85,8 +85,7 @@ async def test_who_is_invited_signs_in_and_whoever_leaves_is_out_with_their_open
     same = {"email": "BEA@acme.example"}
     assert_problem(await http("POST", "/v2/team", token=admin, json=same), 409, "CONFLICT")
 
-    async with ChatClient(gateway.url) as hers, ChatClient(gateway.url) as admins:
-        await hers.hello(bea)
+    async with ChatClient(gateway.url, hello=bea) as hers, ChatClient(gateway.url) as admins:
         await admins.hello(admin)
         assert (await http("DELETE", f"/v2/team/{member['userId']}", token=admin))[0] == 204
         assert await hers.closed() == 4500
@@ -124,10 +123,8 @@ async def test_signing_out_everywhere_ends_every_token_from_before_whoever_signe
 ) -> None:
     member, invitation = await invited(http, admin, role="commercial")
     elena = tokens.user("elena", "commercial")
-    async with run_gateway(nats_server.url, identity) as other, ChatClient(other.url) as elsewhere:
-        await elsewhere.hello(elena)
-        async with ChatClient(gateway.url) as here:
-            await here.hello(elena)
+    async with run_gateway(nats_server.url, identity) as other, ChatClient(other.url, hello=elena) as elsewhere:
+        async with ChatClient(gateway.url, hello=elena) as here:
             assert_problem(await http("POST", f"/v2/team/{member['userId']}/sign-out", token=elena), 403, "FORBIDDEN")
             assert (await http("POST", "/v2/team/me/sign-out", token=elena))[0] == 204
             assert await here.closed() == 4500
@@ -147,8 +144,7 @@ async def test_a_change_that_came_while_the_bus_was_away_is_looked_for(
     nats_server: NatsServer, identity: IdentityKeys, memory: MemoryStandIn, tokens: TokenMaker
 ) -> None:
     elena = tokens.user("elena", "commercial")
-    async with run_gateway(nats_server.url, identity) as running, ChatClient(running.url) as hers:
-        await hers.hello(elena)
+    async with run_gateway(nats_server.url, identity) as running, ChatClient(running.url, hello=elena) as hers:
         out = {"signedOut": {"elena": datetime.now(UTC).isoformat()}}
         memory.add_company("acme", team=out)
         memory.companies["acme"] = memory.companies["acme"].model_copy(update={"version": 2})

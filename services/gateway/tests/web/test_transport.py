@@ -90,8 +90,7 @@ async def test_a_request_with_two_hosts_or_none_is_refused(
 async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as quick:
-        mine = await quick.hello(tokens.visitor("v1"))
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as quick:
         raw = sockets.socket()
         raw.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
         raw.setblocking(False)
@@ -100,11 +99,11 @@ async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
         await loop.sock_sendall(raw, HANDSHAKE)
         async with asyncio.timeout(20):
             assert (await loop.sock_recv(raw, 4096)).startswith(b"HTTP/1.1 101")
-        hello = f'{{"v":1,"type":"hello","token":"{tokens.visitor("v1")}","conversationId":"{mine["conversationId"]}"}}'
+        hello = f'{{"v":1,"type":"hello","token":"{tokens.visitor("v1")}","conversationId":"{quick.conversation}"}}'
         await loop.sock_sendall(raw, masked(1, hello.encode()))
         chat = gateway.gateway.chat
         await eventually(lambda: len(list(chat.hub.attachments())) == 2)
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent = AgentStandIn(nats_client, "acme", quick.conversation)
         text = "x" * 100_000
         seq = 0
         # Kernel buffers take some megabytes before the gateway's own bound is reached.
@@ -126,32 +125,28 @@ async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
         raw.close()
 
 
-async def test_a_frame_that_declares_gigabytes_is_refused_before_they_are_read(gateway: GatewayUnderTest) -> None:
+def fragment(opcode: int) -> bytes:
+    """A part of a message that is not its last one."""
+    frame = bytearray(masked(opcode, b"x" * 60_000))
+    frame[0] &= 0x7F
+    return bytes(frame)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [masked(1, b"x" * 1000, declared=1 << 40), fragment(1) + fragment(0) + fragment(0)],
+    ids=["declares gigabytes, and is refused before they are read", "in fragments, bounded as a whole"],
+)
+async def test_a_message_that_is_too_large_closes_4501(gateway: GatewayUnderTest, frames: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
     writer.write(HANDSHAKE)
     async with asyncio.timeout(20):
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(masked(1, b"x" * 1000, declared=1 << 40))
+        writer.write(frames)
         head = await reader.readexactly(2)
         assert head[0] == 0x88
         assert int.from_bytes((await reader.readexactly(head[1]))[:2], "big") == 4501
         assert await reader.read() == b""
-    writer.close()
-
-
-async def test_a_message_in_fragments_is_bounded_as_a_whole(gateway: GatewayUnderTest) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
-    writer.write(HANDSHAKE)
-    async with asyncio.timeout(20):
-        await reader.readuntil(b"\r\n\r\n")
-        first = bytearray(masked(1, b"x" * 60_000))
-        first[0] &= 0x7F
-        rest = bytearray(masked(0, b"x" * 60_000))
-        rest[0] &= 0x7F
-        writer.write(bytes(first) + bytes(rest) + bytes(rest))
-        head = await reader.readexactly(2)
-        assert head[0] == 0x88
-        assert int.from_bytes((await reader.readexactly(head[1]))[:2], "big") == 4501
     writer.close()
 
 

@@ -6,16 +6,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from contracts.completion_rpc import (
-    COMPLETE,
-    CONTEXT_LENGTH,
-    MODELS,
-    NO_PICTURES,
-    CompletePart,
-    CompleteRequest,
-    ModelName,
-    ModelsRequest,
-)
+from contracts import completion_rpc
 from contracts.errors import ErrorCode, FieldFault
 from gateway.adapters.service_calls import ask
 from gateway.domain.budget_windows import seconds_left
@@ -41,19 +32,19 @@ class BusCompletions:
         self._streams = streams
         self._running = ConcurrencyLimit(MAX_CONCURRENT, _BUSY)
 
-    async def models(self, company: str) -> list[ModelName]:
+    async def models(self, company: str) -> list[completion_rpc.ModelName]:
         """The models that a completion may use.
 
         Raises:
             RefusedError: NOT_FOUND, no such company.
             UnavailableError: the agents do not answer.
         """
-        return (await ask(self._client, MODELS, ModelsRequest(company_id=company))).models
+        return (await ask(self._client, completion_rpc.MODELS, completion_rpc.ModelsRequest(company_id=company))).models
 
     @asynccontextmanager
     async def complete(
-        self, caller: TokenCaller, request: CompleteRequest
-    ) -> AsyncGenerator[AsyncIterator[CompletePart]]:
+        self, caller: TokenCaller, request: completion_rpc.CompleteRequest
+    ) -> AsyncGenerator[AsyncIterator[completion_rpc.CompletePart]]:
         """A context whose value yields the answer in parts; the last part tells how it ended. Leaving the context early
         stops the work.
 
@@ -63,7 +54,7 @@ class BusCompletions:
         """
         with self._running.slot((caller.company, caller.subject)):
             try:
-                async with self._streams.open(COMPLETE, request) as parts:
+                async with self._streams.open(completion_rpc.COMPLETE, request) as parts:
                     yield parts
             except RpcError as error:
                 raise _refusal(error) from error
@@ -72,11 +63,11 @@ class BusCompletions:
 def _refusal(error: RpcError) -> GatewayError:
     if error.code == ErrorCode.NOT_FOUND and error.reason == "model":
         return RefusedError(ErrorCode.NOT_FOUND, error.message, [FieldFault(field="model", message=error.message)])
-    if error.reason == CONTEXT_LENGTH:
+    if error.reason == completion_rpc.CONTEXT_LENGTH:
         return RefusedError(
             ErrorCode.TEXT_TOO_LONG, error.message, [FieldFault(field="messages", message=error.message)]
         )
-    if error.reason == NO_PICTURES:
+    if error.reason == completion_rpc.NO_PICTURES:
         return RefusedError(ErrorCode.BAD_FIELD, error.message, [FieldFault(field="messages", message=error.message)])
     if error.code in {ErrorCode.NOT_FOUND, ErrorCode.BAD_FIELD}:
         return RefusedError(ErrorCode(error.code), error.message, error.fields)

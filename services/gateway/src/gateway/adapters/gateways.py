@@ -14,31 +14,21 @@ FORWARD_SECONDS = 1.0
 """Seconds for the waiting gateway to confirm that it has the answer."""
 
 
-class BusGateways:
+async def forward_answer(client: RpcClient, question: str, caller: str, response: dict[str, object]) -> bool:
     """Calls all gateways at once; the one that waits for the answer replies."""
-
-    def __init__(self, client: RpcClient) -> None:
-        self._client = client
-
-    async def forward_answer(self, question: str, caller: str, response: dict[str, object]) -> bool:
-        request = ClientAnswerRequest(question_id=question, caller=caller, response=response)
-        try:
-            return await self._client.ask_all(CLIENT_ANSWER, request, deadline=FORWARD_SECONDS) is not None
-        except RpcError as error:
-            log.warning("mcp.answer_lost", code=error.code)
-            return False
+    request = ClientAnswerRequest(question_id=question, caller=caller, response=response)
+    try:
+        return await client.ask_all(CLIENT_ANSWER, request, deadline=FORWARD_SECONDS) is not None
+    except RpcError as error:
+        log.warning("mcp.answer_lost", code=error.code)
+        return False
 
 
-class ForwardedAnswers:
-    """Receives the answers that other gateways forward."""
+async def take_forwarded_answers(client: Client, answers: Answers) -> None:
+    """Receives the answers that other gateways forward, from now on."""
 
-    def __init__(self, client: Client, answers: Answers) -> None:
-        self._server = RpcServer(client)
-        self._answers = answers
-
-    async def start(self) -> None:
-        await self._server.serve(CLIENT_ANSWER, self._take)
-
-    async def _take(self, request: ClientAnswerRequest) -> ClientAnswerReply | None:
-        is_taken = self._answers.accept(request.question_id, request.caller, request.response)
+    async def take(request: ClientAnswerRequest) -> ClientAnswerReply | None:
+        is_taken = answers.accept(request.question_id, request.caller, request.response)
         return ClientAnswerReply() if is_taken else None
+
+    await RpcServer(client).serve(CLIENT_ANSWER, take)

@@ -7,12 +7,12 @@ import orjson
 from nats.aio.client import Client
 
 from contracts import channels
+from gateway.adapters.log import SOURCE
 from gateway.errors import UnavailableError
 from runtime.bus.direct import DirectReader
 from runtime.client_results import ClientResults
 from runtime.errors import RuntimeLibraryError
 
-SOURCE = "/nexus/gateway"
 Json = dict[str, Any]
 
 

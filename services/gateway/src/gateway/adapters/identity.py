@@ -8,7 +8,7 @@ from gateway.adapters.console_tokens import ConsoleTokens
 from gateway.adapters.own_tokens import derive_key
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
 from gateway.errors import TokenExpiredError, TokenInvalidError, UnavailableError
-from gateway.ports import SignedPrincipal, TokenCaller, TokenReader, Visit, VisitorToken
+from gateway.ports import TokenCaller, TokenReader, Visit, VisitorToken
 from runtime.auth.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.auth.tokens import KeysUnavailableError, TokenClaims, TokenVerifier
 from runtime.clock import Clock
@@ -124,29 +124,28 @@ class CallerSigner:
         self._signed.keep(key, (principal, now + self._ttl / 2))
         return principal
 
-    def sign_for_service(self, caller: TokenCaller, conversation: str | None) -> SignedPrincipal:
-        """A new principal with its expiry, for a company's service to use."""
+    def sign_for_service(self, caller: TokenCaller, conversation: str | None) -> tuple[str, int]:
+        """A new principal for a company's service to use, and when it expires, in seconds since the epoch."""
         expires = int(self._clock.now().timestamp()) + self._ttl
         principal = Principal(caller.subject, caller.role, caller.company, caller.plan, expires, conversation)
-        return SignedPrincipal(self._signer.sign(principal), float(expires))
+        return self._signer.sign(principal), expires
 
     def renewed(self, principal: str, company: str) -> str | None:
         """The principal with a new expiry, even if it has expired; None if it is not ours or of another company."""
-        try:
-            verified = self._verifier.verify(principal, expired_too=True)
-        except InvalidTokenError:
-            return None
-        if verified.company != company:
-            return None
-        return self._signer.sign(replace(verified, exp=int(self._clock.now().timestamp()) + self._ttl))
+        verified = self._verified(principal, company)
+        return verified and self._signer.sign(replace(verified, exp=int(self._clock.now().timestamp()) + self._ttl))
 
     def subject(self, principal: str, company: str) -> str | None:
         """The subject of a principal, even if it has expired; None if it is not ours or belongs to another company."""
+        verified = self._verified(principal, company)
+        return verified and verified.sub
+
+    def _verified(self, principal: str, company: str) -> Principal | None:
         try:
             verified = self._verifier.verify(principal, expired_too=True)
         except InvalidTokenError:
             return None
-        return verified.sub if verified.company == company else None
+        return verified if verified.company == company else None
 
 
 def _caller(claims: TokenClaims) -> TokenCaller:

@@ -20,7 +20,6 @@ from runtime.clock import Clock
 from runtime.conversation import ConversationLog, ConversationWriter, NewFact, facts_of
 from runtime.errors import ConversationBusyError, FenceRefusedError, PublishFailedError, ReadFailedError
 
-Json = JsonObject
 SOURCE = "/nexus/gateway"
 READ_SECONDS = 5.0
 """Deadline in seconds of reading a conversation's log."""
@@ -65,12 +64,10 @@ class NatsLog:
 
     async def snapshot(self, company: str, conversation: str, at_least: int = 0, *, reached: int = 0) -> Snapshot:
         """The conversation's snapshot, at least as new as `at_least`, from a replica that has `reached` a sequence."""
-        try:
+        with _as_gateway_errors():
             return await self._conversations.snapshot(
                 company, conversation, at_least, reached=reached, deadline=READ_SECONDS
             )
-        except ReadFailedError as error:
-            raise _unreadable() from error
 
     async def read(
         self, company: str, conversation: str, after: int, up_to: int, *, require_last: bool = False
@@ -79,10 +76,8 @@ class NatsLog:
         asked again."""
         give_up_at = self._clock.monotonic() + READ_SECONDS
         while True:
-            try:
+            with _as_gateway_errors():
                 stored = await self._conversations.read(company, conversation, after, up_to, deadline=READ_SECONDS)
-            except ReadFailedError as error:
-                raise _unreadable() from error
             if not require_last or (stored and stored[-1].seq >= up_to):
                 return facts_of(stored)
             if self._clock.monotonic() >= give_up_at:
@@ -110,18 +105,14 @@ class NatsLog:
         started_at = conversation_start(conversation)
         if started_at is None:
             return False
-        try:
+        with _as_gateway_errors():
             next_message = await self._conversations.at(seq + 1)
-        except ReadFailedError as error:
-            raise _unreadable() from error
         return next_message is not None and started_at > next_message.time.timestamp() + CLOCK_SKEW_SECONDS
 
     async def first_visitor(self, company: str, conversation: str) -> Fact | None:
         """The first visitor message that the stream still has."""
-        try:
+        with _as_gateway_errors():
             return await self._conversations.first_visitor(company, conversation)
-        except ReadFailedError as error:
-            raise _unreadable() from error
 
     async def bounds(self) -> Bounds:
         """The epoch and the first and last sequence of the whole log."""
@@ -134,10 +125,8 @@ class NatsLog:
 
     async def _read_bounds(self) -> Bounds:
         now = self._clock.monotonic()
-        try:
+        with _as_gateway_errors():
             stream = await self._conversations.bounds(deadline=READ_SECONDS)
-        except ReadFailedError as error:
-            raise _unreadable() from error
         bounds = Bounds(stream.epoch, stream.first_seq, stream.last_seq)
         self._bounds = (now, bounds)
         self._free_bytes = (now, stream.room)
@@ -186,7 +175,7 @@ class NatsLog:
             return await self._writer.append_if(company, conversation, new_fact, repeats=repeat)
 
     async def append_again(
-        self, company: str, conversation: str, fact: Fact, data: Json, *, identity: str, fence: int
+        self, company: str, conversation: str, fact: Fact, data: JsonObject, *, identity: str, fence: int
     ) -> Appended:
         """Appends a fact once more, with the same event id and with `data`.
 

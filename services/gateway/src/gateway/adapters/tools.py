@@ -7,21 +7,13 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from pydantic import ValidationError
 
+from contracts import tools_rpc
 from contracts.channels import tool_request
 from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
 from contracts.events.tool import QuotaView, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
 from contracts.rpc import Rpc
-from contracts.tools_rpc import (
-    CATALOGUE,
-    TOOL_DETAILS,
-    CatalogueRequest,
-    CatalogueTool,
-    Category,
-    ToolDetails,
-    ToolDetailsRequest,
-)
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
 from gateway.errors import UnavailableError
@@ -63,22 +55,22 @@ class ToolClient:
         self._principals = principals
         self._categories = Bounded[str, tuple[str, bool]](_MAX_KNOWN_TOOLS)
 
-    async def catalogue(self, caller: TokenCaller, language: str) -> list[CatalogueTool]:
+    async def catalogue(self, caller: TokenCaller, language: str) -> list[tools_rpc.CatalogueTool]:
         """The caller's tools, with quota; raises UnavailableError."""
         request = _request(caller, language).model_copy(update={"with_quota": True})
-        return (await self._ask_catalogue(CATALOGUE, request)).tools
+        return (await self._ask_catalogue(tools_rpc.CATALOGUE, request)).tools
 
-    async def all_tools(self, company: str, language: str) -> list[CatalogueTool]:
+    async def all_tools(self, company: str, language: str) -> list[tools_rpc.CatalogueTool]:
         """All tools that users of the company can have on any plan; raises UnavailableError."""
-        request = CatalogueRequest(company_id=company, role="user", plan="premium", language=language)
-        return (await self._ask_catalogue(CATALOGUE, request)).tools
+        request = tools_rpc.CatalogueRequest(company_id=company, role="user", plan="premium", language=language)
+        return (await self._ask_catalogue(tools_rpc.CATALOGUE, request)).tools
 
-    async def details(self, caller: TokenCaller, language: str) -> list[ToolDetails]:
+    async def details(self, caller: TokenCaller, language: str) -> list[tools_rpc.ToolDetails]:
         """The caller's tools with both schemas and descriptions, in the catalogue's order; raises UnavailableError."""
-        request = ToolDetailsRequest(
+        request = tools_rpc.ToolDetailsRequest(
             company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None
         )
-        return (await self._ask_catalogue(TOOL_DETAILS, request)).tools
+        return (await self._ask_catalogue(tools_rpc.TOOL_DETAILS, request)).tools
 
     async def _ask_catalogue(self, method: Rpc[RequestT, ReplyT], request: RequestT) -> ReplyT:
         try:
@@ -162,7 +154,7 @@ class ToolClient:
     async def _quota(self, caller: TokenCaller, name: str) -> Mapping[str, QuotaView]:
         request = _request(caller, "en").model_copy(update={"with_quota": True, "name": name})
         try:
-            tools = (await self._rpc.call(CATALOGUE, request, deadline=_QUOTA_SECONDS)).tools
+            tools = (await self._rpc.call(tools_rpc.CATALOGUE, request, deadline=_QUOTA_SECONDS)).tools
         except RpcError:
             return {}
         return {window: remaining for tool in tools for window, remaining in (tool.quota or {}).items()}
@@ -171,7 +163,9 @@ class ToolClient:
         """Whether any executor answers. It is worth waiting for a busy one, but not for one that has stopped."""
         try:
             await self._rpc.call(
-                CATALOGUE, _request(caller, "en").model_copy(update={"name": name}), deadline=_EXECUTOR_SECONDS
+                tools_rpc.CATALOGUE,
+                _request(caller, "en").model_copy(update={"name": name}),
+                deadline=_EXECUTOR_SECONDS,
             )
         except RpcError as error:
             return error.code not in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
@@ -183,17 +177,17 @@ class ToolClient:
         cached = self._categories.get(name)
         if cached is not None:
             return cached
-        request = CatalogueRequest(company_id=caller.company, role="user", plan="premium", name=name)
-        tools = (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
+        request = tools_rpc.CatalogueRequest(company_id=caller.company, role="user", plan="premium", name=name)
+        tools = (await self._rpc.call(tools_rpc.CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
         if not tools:
             return "unknown", False
         category = tools[0].category
-        self._categories[name] = cached = category, tools[0].side_effects or category == Category.OWN
+        self._categories[name] = cached = category, tools[0].side_effects or category == tools_rpc.Category.OWN
         return cached
 
 
-def _request(caller: TokenCaller, language: str) -> CatalogueRequest:
-    return CatalogueRequest(
+def _request(caller: TokenCaller, language: str) -> tools_rpc.CatalogueRequest:
+    return tools_rpc.CatalogueRequest(
         company_id=caller.company,
         role=caller.role,
         plan=caller.plan,

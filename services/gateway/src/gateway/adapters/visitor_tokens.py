@@ -13,6 +13,8 @@ from runtime.clock import Clock
 KEY_ID = "nexus-visitor"
 RENEWABLE_SECONDS = 30 * 86_400
 """Seconds after its expiry for which a token still identifies the visitor."""
+_VISIT_CLAIMS = {"funnel_stage": "funnel", "locale": "locale", "page": "page", "name": "name", "email": "email"}
+"""The claim for each field of a visit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,9 @@ class VisitorTokens:
         now = int(self.clock.now().timestamp())
         expires_at = now + self.lifetime if expires is None else min(int(expires), now + self.lifetime)
         claims = {"sub": subject, "role": role, "company": company, "plan": plan, "iat": now, "exp": expires_at}
-        if key is not None:
-            claims["key"] = key
-        return VisitorToken(
-            own_tokens.sign(claims | _claims_of(visit), self.keys[0], KEY_ID), subject, float(expires_at)
-        )
+        optional = {"key": key} | {claim: getattr(visit, name) for name, claim in _VISIT_CLAIMS.items()}
+        claims |= {claim: value for claim, value in optional.items() if value is not None}
+        return VisitorToken(own_tokens.sign(claims, self.keys[0], KEY_ID), subject, float(expires_at))
 
     def verify(self, token: str, *, grace: float = 0.0) -> TokenCaller:
         """The visitor or known user; raises TokenExpiredError after the expiry (plus `grace` seconds for a visitor),
@@ -72,22 +72,10 @@ class VisitorTokens:
                 plan=str(claims["plan"]) if is_user else "free",
                 expires=float(claims["exp"]),
                 identity_key=claims.get("key"),
-                visit=Visit(
-                    claims.get("funnel"),
-                    claims.get("locale"),
-                    claims.get("page"),
-                    claims.get("name"),
-                    claims.get("email"),
-                ),
+                visit=Visit(**{name: claims.get(claim) for name, claim in _VISIT_CLAIMS.items()}),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise TokenInvalidError("the token is not valid") from error
         if caller.expires + (0.0 if is_user else grace) <= self.clock.now().timestamp():
             raise TokenExpiredError("the token has expired: get a new one")
         return caller
-
-
-def _claims_of(visit: Visit) -> dict[str, str]:
-    claims = {"funnel": visit.funnel_stage, "locale": visit.locale, "page": visit.page}
-    claims |= {"name": visit.name, "email": visit.email}
-    return {name: value for name, value in claims.items() if value is not None}

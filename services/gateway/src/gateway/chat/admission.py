@@ -6,10 +6,9 @@ from contextlib import suppress
 from typing import Protocol
 
 from contracts.company import CompanySettings
-from contracts.identity_rpc import KnownUser
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import TokenInvalidError, UnavailableError
-from gateway.ports import ClientSocket, TokenCaller, TokenReader, Visit, VisitorToken
+from gateway.ports import ClientSocket, TokenCaller, TokenReader
 
 
 class CompanySettingsReader(Protocol):
@@ -25,8 +24,8 @@ class CompanySettingsReader(Protocol):
 
 
 class Admission:
-    """A TokenReader that also checks tokens against the company's settings. `sessions`: the open sockets, which are
-    closed when their token is revoked."""
+    """Verifies tokens, and checks them against the company's settings. `sessions`: the open sockets, which are closed
+    when their token is revoked."""
 
     def __init__(self, tokens: TokenReader, companies: CompanySettingsReader, sessions: Iterable[ClientSocket]) -> None:
         self._tokens = tokens
@@ -66,15 +65,6 @@ class Admission:
         for company in {caller.company for caller in callers if caller is not None and _is_revocable(caller)}:
             with suppress(UnavailableError):  # they are read again with the next change, and after a minute
                 await self._companies.get(company)
-
-    async def verify_for_renewal(self, token: str) -> TokenCaller:
-        return await self._tokens.verify_for_renewal(token)
-
-    def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
-        return self._tokens.visitor(company, subject, visit)
-
-    def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
-        return self._tokens.known_user(company, user, visit)
 
 
 def _is_revocable(caller: TokenCaller) -> bool:

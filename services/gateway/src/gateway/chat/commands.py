@@ -7,6 +7,7 @@ the snapshot that it was decided from, and decided again if something newer is t
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
@@ -77,28 +78,18 @@ class MessageDraft:
     seen_seq: int | None = None
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Commands:
     """Appends facts for callers whose access has been checked."""
 
-    def __init__(
-        self,
-        log: NatsLog,
-        bus: NatsBus,
-        memory: BusMemory,
-        agents: BusAgents,
-        principals: CallerSigner,
-        shares: CompanyShares,
-        companies: BusCompanies,
-        clock: Clock,
-    ) -> None:
-        self._log = log
-        self._bus = bus
-        self._memory = memory
-        self._agents = agents
-        self._principals = principals
-        self._shares = shares
-        self._companies = companies
-        self._clock = clock
+    _log: NatsLog
+    _bus: NatsBus
+    _memory: BusMemory
+    _agents: BusAgents
+    _principals: CallerSigner
+    _shares: CompanyShares
+    _companies: BusCompanies
+    _clock: Clock
 
     async def find_sent(self, place: ConversationPlace, client_message_id: str) -> Appended | None:
         """The message, if an earlier try stored it; looked up by id, since the log's deduplication lasts two minutes.
@@ -292,20 +283,20 @@ class Commands:
         if await self._append_if(place, ChatKind.CANCEL, turn, decide) is None:
             raise not_found("running turn")
 
-    async def give_feedback(self, place: ConversationPlace, message: str, rating: str, reason: str | None) -> None:
+    async def give_feedback(
+        self, place: ConversationPlace, message: str, rating: Literal["up", "down"], reason: str | None
+    ) -> None:
         """Records the rating of an answer; raises NOT_FOUND if the conversation has no such message."""
         if not await self._has_message(place, message):
             raise not_found("message")
         user = place.caller.subject
-        data = FeedbackGiven.model_validate(
-            {
-                "companyId": place.company,
-                "conversationId": place.conversation,
-                "messageId": message,
-                "userId": user,
-                "rating": rating,
-                "reason": reason,
-            }
+        data = FeedbackGiven(
+            company_id=place.company,
+            conversation_id=place.conversation,
+            message_id=message,
+            user_id=user,
+            rating=rating,
+            reason=reason,
         )
         identity = f"{place.company}.{place.conversation}.feedback.{message}.{user}.{uuid7()}"
         await self._bus.publish_fact("feedback.given.v1", place.company, user, data, identity=identity)

@@ -80,7 +80,7 @@ class Customers:
         except GatewayError as error:
             log.info("chat.alerts_unknown", error=error.message)
             return
-        self._send_alerts(company, user, untold.alerts)
+        self.send_alerts(company, user, untold.alerts)
         for action in untold.actions:
             self.action_changed(company, user, None, action, by_market=True)
 
@@ -111,14 +111,8 @@ class Customers:
         if sockets and by_market:
             self._mark_soon(company, user, actions=[action.id])
 
-    def is_connected(self, company: str, user: str) -> bool:
-        """Whether this gateway has a socket of this customer."""
-        return (company, user) in self._sockets
-
-    def alert_fired(self, company: str, user: str, alert: TriggeredAlert) -> None:
-        self._send_alerts(company, user, [alert])
-
-    def _send_alerts(self, company: str, user: str, alerts: Sequence[TriggeredAlert]) -> None:
+    def send_alerts(self, company: str, user: str, alerts: Sequence[TriggeredAlert]) -> None:
+        """Sends fired alerts to the customer's sockets, if they have any here."""
         sockets = self._sockets.get((company, user))
         if not alerts or not sockets:
             return

@@ -35,7 +35,7 @@ from gateway.domain.concurrency_limit import ConcurrencyLimit
 from gateway.domain.file_kinds import FileRefusedError, detect_kind
 from gateway.domain.file_names import clean_name
 from gateway.domain.limits import RateLimit, SlidingLog, admit
-from gateway.errors import RateLimitedError, RefusedError, TookTooLongError, UnavailableError, not_found
+from gateway.errors import RateLimitedError, RefusedError, TookTooLongError, UnavailableError, found
 from gateway.texts import TEXTS
 from runtime.clock import Clock
 from runtime.stores.file_store import FileMetadata, FileStore, FilesUnavailableError, StoredFile
@@ -111,9 +111,7 @@ class Files:
             stored = await self._store.open(file_key(company, conversation, file)) if self._store is not None else None
         except FilesUnavailableError as error:
             raise UnavailableError("the file cannot be read now: try again in a while") from error
-        if stored is None:
-            raise not_found("file")
-        return stored
+        return found(stored, "file")
 
     def link(self, place: ConversationPlace, file: str) -> tuple[str, datetime]:
         """A signed path under which anybody can read the file for LINK_LIFETIME, and the time at which it expires."""

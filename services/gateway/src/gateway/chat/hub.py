@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 import structlog
@@ -36,35 +36,21 @@ _PROCESS_ID, _attachment_numbers = uuid7(), count()
 """Together they make an attachment's id, unique among all gateways."""
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Attachment:
-    """One socket's place in one conversation."""
+    """One socket's place in one conversation. `customer`: the conversation's signed-in owner, if they opened it."""
 
-    __slots__ = (
-        "_acknowledged",
-        "_sending",
-        "company",
-        "conversation",
-        "customer",
-        "epoch",
-        "feed",
-        "id",
-        "recovering",
-        "socket",
-    )
-
-    def __init__(self, socket: Socket, company: str, conversation: str, customer: str | None = None) -> None:
-        """`customer`: the signed-in owner of the conversation, if they opened it themselves."""
-        self.id = f"{_PROCESS_ID}-{next(_attachment_numbers)}"
-        self.socket = socket
-        self.company = company
-        self.conversation = conversation
-        self.customer = customer
-        self.feed = Feed()
-        self.epoch = ""
-        self.recovering = asyncio.Lock()
-        """Lock held while a gap is read, so that one reader at a time moves the cursor."""
-        self._sending: dict[str, str] = {}
-        self._acknowledged = 0
+    socket: Socket
+    company: str
+    conversation: str
+    customer: str | None = None
+    id: str = field(default_factory=lambda: f"{_PROCESS_ID}-{next(_attachment_numbers)}")
+    feed: Feed = field(default_factory=Feed)
+    epoch: str = ""
+    recovering: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Lock held while a gap is read, so that one reader at a time moves the cursor."""
+    _sending: dict[str, str] = field(default_factory=dict[str, str])
+    _acknowledged: int = 0
 
     def expect_message(self, message_id: str, client_message_id: str) -> None:
         """Notes that the client's message is being appended and needs exactly one acknowledgement."""
@@ -132,34 +118,22 @@ class ConversationHints:
     """Whether an action may have been proposed in it."""
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class _Channel:
-    __slots__ = (
-        "abandoned_turns",
-        "answered_turn",
-        "attachments",
-        "cancelled_turn",
-        "hints",
-        "newest_seq",
-        "opening",
-        "pending_facts",
-        "state",
-    )
-
-    def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
-        self.attachments: list[Attachment] = []
-        self.opening = opening
-        self.cancelled_turn: str | None = None
-        """The turn cancelled last."""
-        self.answered_turn: str | None = None
-        """The turn whose final message came last."""
-        self.abandoned_turns: tuple[str, ...] = ()
-        """Turns whose run was abandoned. Several agents may report this; the turn's driver may be the last to know."""
-        self.newest_seq = 0
-        """The sequence of the newest fact received."""
-        self.state: LogState | None = None
-        """Read from the log once; `current_state` adds the facts received since."""
-        self.pending_facts: list[Fact] = []
-        self.hints = ConversationHints()
+    opening: asyncio.Task[Unsubscribe]
+    attachments: list[Attachment] = field(default_factory=list[Attachment])
+    cancelled_turn: str | None = None
+    """The turn cancelled last."""
+    answered_turn: str | None = None
+    """The turn whose final message came last."""
+    abandoned_turns: tuple[str, ...] = ()
+    """Turns whose run was abandoned. Several agents may report this; the turn's driver may be the last to know."""
+    newest_seq: int = 0
+    """The sequence of the newest fact received."""
+    state: LogState | None = None
+    """Read from the log once; `current_state` adds the facts received since."""
+    pending_facts: list[Fact] = field(default_factory=list[Fact])
+    hints: ConversationHints = field(default_factory=ConversationHints)
 
     def current_state(self) -> LogState | None:
         """The log state, brought up to date."""
@@ -170,18 +144,14 @@ class _Channel:
 
 
 class Hub:
-    """Knows which sockets have which conversation open."""
+    """Knows which sockets have which conversation open. `follow`: subscribes to one conversation's live signs."""
 
-    def __init__(self, linger: float = LINGER_SECONDS) -> None:
+    def __init__(self, follow: FollowSigns, linger: float = LINGER_SECONDS) -> None:
         self._channels: dict[ConversationKey, _Channel] = {}
-        self._follow: FollowSigns | None = None
+        self._follow = follow
         self._linger = linger
         self._lingering: OrderedDict[ConversationKey, asyncio.TimerHandle] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
-
-    def connect(self, follow: FollowSigns) -> None:
-        """Sets the subscription to one conversation's live signs; must be called before the first `join`."""
-        self._follow = follow
 
     @property
     def conversations(self) -> int:
@@ -201,8 +171,6 @@ class Hub:
         key = (attachment.company, attachment.conversation)
         channel = self._channels.get(key)
         if channel is None:
-            if self._follow is None:
-                raise RuntimeError("the hub is not connected to the bus")
             task = asyncio.get_running_loop().create_task(self._follow(*key))
             channel = self._channels[key] = _Channel(task)
         if (linger_timer := self._lingering.pop(key, None)) is not None:
@@ -312,9 +280,7 @@ class Hub:
             # Signs and facts have no common order, and a second driver may learn late that the turn has its answer.
             return
         if kind is LiveTurnKind.RUN_STARTED:
-            channel.abandoned_turns = tuple(
-                delta_turn for delta_turn in channel.abandoned_turns if delta_turn != live_turn
-            )
+            channel.abandoned_turns = tuple(turn for turn in channel.abandoned_turns if turn != live_turn)
         elif live_turn in channel.abandoned_turns:
             return
         frame = server_frames.live_sign_frame(conversation, kind, data)
@@ -322,11 +288,8 @@ class Hub:
             return
         if kind is LiveTurnKind.RUN_CANCELLED:
             channel.abandoned_turns = (*channel.abandoned_turns, str(turn_id))[-MAX_ABANDONED_TURNS:]
-        delta_turn: str | None = None
-        delta_seq = -1
-        if kind is LiveTurnKind.MESSAGE_DELTA:
-            delta_turn, delta_seq = data.get("turnId"), data.get("deltaSeq", -1)
-        self._deliver(company, conversation, frame, delta_turn=delta_turn, delta_seq=delta_seq, turn=live_turn)
+        delta_seq = data.get("deltaSeq", -1) if kind is LiveTurnKind.MESSAGE_DELTA else None
+        self._deliver(company, conversation, frame, turn=live_turn, delta_seq=delta_seq)
 
     def deliver_presence(self, company: str, conversation: str, kind: PresenceKind, data: Json, source: str) -> None:
         """Sends typing or a receipt to all sockets but `source`, the id of the attachment that it came from."""
@@ -346,9 +309,8 @@ class Hub:
         conversation: str,
         frame: bytes,
         *,
-        delta_turn: str | None = None,
-        delta_seq: int = -1,
         turn: str | None = None,
+        delta_seq: int | None = None,
         except_id: str | None = None,
     ) -> None:
         channel = self._channels.get((company, conversation))
@@ -358,7 +320,7 @@ class Hub:
             if attachment.id == except_id:
                 continue
             try:
-                if attachment.feed.accept_sign(frame, delta_turn, delta_seq, turn):
+                if attachment.feed.accept_sign(frame, turn, delta_seq):
                     attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)

@@ -30,17 +30,13 @@ class _Report:
 
 
 class Inboxes:
-    """Knows which sockets follow which company's inbox."""
+    """Knows which sockets follow which company's inbox. `follow_presence`: subscribes to a company's presence."""
 
-    def __init__(self) -> None:
+    def __init__(self, follow_presence: FollowPresence) -> None:
+        self._follow_presence = follow_presence
         self._watching: dict[str, set[ClientSocket]] = {}
         self._subscriptions: dict[str, asyncio.Task[Unsubscribe]] = {}
         self._pending: dict[str, _Report] = {}
-        self._subscribe: FollowPresence | None = None
-
-    def connect(self, present: FollowPresence) -> None:
-        """Sets the subscription to a company's presence signals; must be called before the first `watch`."""
-        self._subscribe = present
 
     async def watch(self, caller: TokenCaller, socket: ClientSocket) -> None:
         """Reports changes to the socket from now on; earlier ones are in the list that it reads.
@@ -51,10 +47,8 @@ class Inboxes:
         company = caller.company
         self._watching.setdefault(company, set()).add(socket)
         socket.push(server_frames.inbox_changed([]))
-        if self._subscribe is None:
-            raise RuntimeError("the inboxes are not connected to the bus")
         if company not in self._subscriptions:
-            self._subscriptions[company] = asyncio.get_running_loop().create_task(self._subscribe(company))
+            self._subscriptions[company] = asyncio.get_running_loop().create_task(self._follow_presence(company))
         try:
             # Shielded: a client that leaves meanwhile must not take the others' subscription with it.
             await asyncio.shield(self._subscriptions[company])

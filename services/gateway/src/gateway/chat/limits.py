@@ -2,28 +2,15 @@
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 
 from gateway.domain.forwarded import UNKNOWN_ADDRESS
 from gateway.domain.limits import RateLimit, SlidingLog, address_key, admit
 from gateway.errors import RateLimitedError
 from gateway.metrics import ADDRESSES, VISITORS
+from gateway.settings import GatewaySettings
 from runtime.clock import Clock
 
-
-@dataclass(frozen=True, slots=True)
-class LimitSettings:
-    """Limits of messages, conversations and tokens in sliding windows, and of concurrent connections."""
-
-    messages_per_visitor: RateLimit
-    messages_per_address: RateLimit
-    conversations_per_address: RateLimit
-    tokens_per_address: RateLimit
-    connections_per_address: int
-    connections_per_subject: int
-    frames_per_socket: RateLimit
-
-
+MINUTE = 60.0
 MAX_COUNTED_ADDRESSES = 64
 """Addresses counted for the metric of distinct addresses."""
 
@@ -32,13 +19,14 @@ class ClientLimits:
     """Counts connections and requests. If no trusted proxy gives the address (NOBODY), limits by address do not apply:
     the address may be anybody's, and no visitor is refused for another's messages."""
 
-    def __init__(self, settings: LimitSettings, clock: Clock) -> None:
+    def __init__(self, settings: GatewaySettings, clock: Clock) -> None:
         self.settings = settings
         self._clock = clock
-        self._by_visitor = SlidingLog(settings.messages_per_visitor)
-        self._by_address = SlidingLog(settings.messages_per_address)
-        self._conversations = SlidingLog(settings.conversations_per_address)
-        self._tokens = SlidingLog(settings.tokens_per_address)
+        self.frames_per_socket = RateLimit(settings.frames_per_ten_seconds, 10.0)
+        self._by_visitor = SlidingLog(RateLimit(settings.messages_per_visitor, MINUTE))
+        self._by_address = SlidingLog(RateLimit(settings.messages_per_address, MINUTE))
+        self._conversations = SlidingLog(RateLimit(settings.conversations_per_address, 60 * MINUTE))
+        self._tokens = SlidingLog(RateLimit(settings.tokens_per_address, MINUTE))
         self._connections: Counter[str] = Counter()
         self._addresses: set[str] = set()
 
@@ -88,7 +76,7 @@ class ClientLimits:
 
     def enter_subject(self, company: str, subject: str) -> bool:
         """Counts a connection of one person; False (and nothing counted) if they have too many."""
-        return self._enter(f"s:{company}/{subject}", self.settings.connections_per_subject)
+        return self._enter(f"s:{company}/{subject}", self.settings.connections_per_person)
 
     def leave_subject(self, company: str, subject: str) -> None:
         self._leave(f"s:{company}/{subject}")

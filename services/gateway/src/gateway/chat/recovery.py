@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -19,7 +19,6 @@ from gateway.chat.hub import Attachment, Hub, LogState
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.recovery import (
-    MAX_STREAM_DISTANCE,
     AskMemory,
     Bounds,
     Plan,
@@ -55,30 +54,20 @@ class _Missed:
     complete: bool = True
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Recovery:
     """Brings sockets up to the newest fact, and fills gaps later."""
 
-    def __init__(
-        self,
-        hub: Hub,
-        log_: NatsLog,
-        memory: BusMemory,
-        agents: BusAgents,
-        action_states: ActionStates,
-        *,
-        heartbeat_ms: int,
-        stream_distance: int = MAX_STREAM_DISTANCE,
-    ) -> None:
-        self._hub = hub
-        self._log = log_
-        self._memory = memory
-        self._agents = agents
-        self._action_states = action_states
-        self._heartbeat_ms = heartbeat_ms
-        self._stream_distance = stream_distance
-        self._is_resync_requested = False
-        self._is_resyncing = False
-        self._resyncs = asyncio.Semaphore(RESYNC_CONCURRENCY)
+    _hub: Hub
+    _log: NatsLog
+    _memory: BusMemory
+    _agents: BusAgents
+    _action_states: ActionStates
+    _heartbeat_ms: int
+    _stream_distance: int
+    _is_resync_requested: bool = False
+    _is_resyncing: bool = False
+    _resyncs: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(RESYNC_CONCURRENCY))
 
     async def epoch(self) -> str:
         """The log's epoch."""

@@ -35,7 +35,7 @@ from gateway.errors import (
     TokenExpiredError,
     TokenInvalidError,
     UnavailableError,
-    not_found,
+    found,
     unexpected,
 )
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
@@ -50,8 +50,6 @@ MAX_FOLLOWED = 200
 """Conversations that one human agent's socket may follow."""
 OWN_FACT_SECONDS = 2.0
 """Seconds within which an acknowledged message must arrive on the live feed; otherwise the feed has a gap."""
-RETRY_AFTER_MS = 2_000
-"""Milliseconds after which a client may retry when a dependency was unavailable."""
 MAX_CONCURRENT_HELLOS = 256
 """Hellos handled concurrently: after a restart everybody reconnects, and memory refuses more than 512 requests."""
 HELLO_QUEUE_SECONDS = 20.0
@@ -83,8 +81,8 @@ class Chat:
     topics: Topics
     clock: Clock
     handlers: Mapping[type[ws.ClientFrame], Handler]
-    hello_seconds: float = 10.0
-    heartbeat_ms: int = server_frames.HEARTBEAT_MS
+    hello_seconds: float
+    heartbeat_ms: int
     hello_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_HELLOS))
     sessions: set[ClientSession] = field(default_factory=lambda: set[ClientSession]())
     background: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())
@@ -113,48 +111,33 @@ class Chat:
         task.add_done_callback(self.background.discard)
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class ClientSession:
     """A client's session. There are tens of thousands of these, so rarely needed attributes are created on demand."""
 
-    __slots__ = (
-        "_attachments",
-        "_expiry",
-        "_hello_timer",
-        "_queued",
-        "_rate",
-        "_socket",
-        "_worker",
-        "address",
-        "caller",
-        "chat",
-        "closed",
-        "home",
-        "locale",
-        "page",
-        "previous",
-        "started",
-    )
+    chat: Chat
+    _socket: Socket
+    address: str
+    caller: TokenCaller | None = None
+    home: str | None = None
+    locale: str | None = None
+    page: Page | None = None
+    previous: str | None = None
+    """The conversation that the home conversation follows, until memory knows."""
+    started: set[str] = field(default_factory=set[str])
+    """Conversations known to have a message already."""
+    closed: bool = False
+    _rate: FrameRate = field(init=False)
+    _hello_timer: ReadDeadline = field(init=False)
+    _attachments: dict[str, Attachment] = field(default_factory=dict[str, Attachment])
+    _queued: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
+    _worker: asyncio.Task[None] | None = None
+    _expiry: asyncio.TimerHandle | None = None
 
-    def __init__(self, chat: Chat, socket: Socket, address: str) -> None:
-        self.chat = chat
-        self.address = address
-        self.caller: TokenCaller | None = None
-        self.home: str | None = None
-        self.locale: str | None = None
-        self.page: Page | None = None
-        self.previous: str | None = None
-        """The conversation that the home conversation follows, until memory knows."""
-        self.started: set[str] = set()
-        """Conversations known to have a message already."""
-        self._socket = socket
-        self._rate = FrameRate(chat.limits.settings.frames_per_socket, chat.clock.monotonic())
-        self._attachments: dict[str, Attachment] = {}
-        self._queued: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
-        self._worker: asyncio.Task[None] | None = None
-        self.closed = False
-        self._expiry: asyncio.TimerHandle | None = None
+    def __post_init__(self) -> None:
+        self._rate = FrameRate(self.chat.limits.frames_per_socket, self.chat.clock.monotonic())
         self._hello_timer = self._await_hello()
-        chat.sessions.add(self)
+        self.chat.sessions.add(self)
         SOCKETS.inc()
 
     # ------------------------------------------------------------------ what the endpoint calls
@@ -220,10 +203,7 @@ class ClientSession:
             conversation = next(iter(self._attachments))
         if conversation is None:
             raise RefusedError(ErrorCode.BAD_FIELD, "conversationId: say which conversation this is about")
-        attachment = self._attachments.get(conversation)
-        if attachment is None:
-            raise not_found("conversation")
-        return attachment
+        return found(self._attachments.get(conversation), "conversation")
 
     def follows(self, conversation: str) -> bool:
         return conversation in self._attachments
@@ -345,11 +325,11 @@ class ClientSession:
 
     def _refuse_hello(self, error: GatewayError) -> None:
         REFUSED.labels(error.code).inc()
-        retry_after_ms = RETRY_AFTER_MS if error.retryable else None
-        frame = server_frames.hello_error(
-            error.code, error.message, retryable=error.retryable, retry_after_ms=retry_after_ms, locale=self.locale
+        self.push(
+            server_frames.hello_error(
+                error.code, error.message, retryable=error.retryable, retry_after_ms=error.wait_ms, locale=self.locale
+            )
         )
-        self.push(frame)
         self._hello_timer = self._await_hello()
 
     async def _open_chat(self, caller: TokenCaller, frame: ws.Hello) -> None:

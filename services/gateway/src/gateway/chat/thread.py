@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Self
 
 import structlog
@@ -25,7 +26,7 @@ from gateway.chat.sent_messages import SentMessage
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.error_language import in_language
-from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError, not_found
+from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError, found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from runtime.bus.publisher import Appended
 from runtime.observability.gen_ai import CONVERSATION
@@ -52,43 +53,34 @@ _DELETED = "conversation.deleted"
 """The type of an internal frame: the conversation was deleted, as memory reports."""
 
 
+@dataclass(eq=False, repr=False)
 class Thread:
     """A caller's conversation while it is open here. Made by Threads.open."""
 
-    def __init__(
-        self,
-        chat: Chat,
-        open_here: set["Thread"],
-        place: ConversationPlace,
-        address: str,
-        locale: str | None,
-        door: str,
-        after: int | None,
-    ) -> None:
-        self.place = place
-        self.seq = 0
-        """The sequence of the newest fact when the thread was opened."""
-        self._question_seq = 0
-        self._question_text = ""
-        self.young_until = float("-inf")
-        """The end of the time in which the log recognises repeats (YOUNG_SECONDS), by the event loop's clock."""
-        self._chat = chat
-        self._open_here = open_here
-        self._after = after
-        self._is_detached = False
-        self._address = address
-        self._locale = locale
-        self._door = door
-        self._frames = FrameQueue()
-        self._attachment: Attachment | None = None
-        self._opening: asyncio.Task[None] | None = None
-        self._exchange: Exchange | None = None
-        self._first_events: list[Event] = []
-        self._decisions: list[Action] = []
-        self._rules = AnswerRules(enabled=False)
-        self._timeout: asyncio.TimerHandle | None = None
-        self._owner: Owner | None = None
-        """The owner of the conversation when it was joined; None if it is followed from an earlier fact."""
+    _chat: Chat
+    _open_here: set["Thread"]
+    place: ConversationPlace
+    _address: str
+    _locale: str | None
+    _door: str
+    _after: int | None
+    seq: int = 0
+    """The sequence of the newest fact when the thread was opened."""
+    young_until: float = float("-inf")
+    """The end of the time in which the log recognises repeats (YOUNG_SECONDS), by the event loop's clock."""
+    _question_seq: int = 0
+    _question_text: str = ""
+    _is_detached: bool = False
+    _frames: FrameQueue = field(default_factory=FrameQueue)
+    _attachment: Attachment | None = None
+    _opening: asyncio.Task[None] | None = None
+    _exchange: Exchange | None = None
+    _first_events: list[Event] = field(default_factory=list[Event])
+    _decisions: list[Action] = field(default_factory=list[Action])
+    _rules: AnswerRules = field(default_factory=lambda: AnswerRules(enabled=False))
+    _timeout: asyncio.TimerHandle | None = None
+    _owner: Owner | None = None
+    """The owner of the conversation when it was joined; None if it is followed from an earlier fact."""
 
     async def __aenter__(self) -> Self:
         """Follows the conversation.
@@ -101,10 +93,7 @@ class Thread:
         chat, caller = self._chat, self.place.caller
         if not caller.writes_as_visitor:
             raise RefusedError(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
-        settings = await chat.companies.get(caller.company)
-        if settings is None:
-            raise not_found("company")
-        self._rules = AnswerRules.of(settings)
+        self._rules = AnswerRules.of(found(await chat.companies.get(caller.company), "company"))
         if not chat.limits.enter_subject(caller.company, caller.subject):
             raise RateLimitedError("too many requests at a time: wait for one to end", RETRY_AFTER_SECONDS)
         self._open_here.add(self)

@@ -13,7 +13,7 @@ from gateway.chat.commands import ConversationPlace
 from gateway.chat.session import Chat
 from gateway.chat.thread import Thread
 from gateway.domain.close_codes import CloseCode
-from gateway.domain.conversation_ids import has_issued_form, named_conversation_id, new_conversation_id
+from gateway.domain.conversation_ids import has_issued_form, named_conversation_id
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import not_found
 from gateway.ports import TokenCaller
@@ -26,9 +26,8 @@ MAX_DELIVERED = 10_000
 class Threads:
     """Everybody's conversations, by the names that doors use."""
 
-    def __init__(self, chat: Chat, id_key: bytes) -> None:
+    def __init__(self, chat: Chat) -> None:
         self._chat = chat
-        self._id_key = id_key
         self._open: set[Thread] = set()
         self._delivered = Bounded[str, int](MAX_DELIVERED)
 
@@ -39,10 +38,6 @@ class Threads:
     def was_delivered(self, conversation: str, question_seq: int) -> bool:
         """Whether this gateway delivered the whole answer. Another gateway does not know, and sends it again."""
         return self._delivered.get(conversation) == question_seq
-
-    def new_conversation(self, caller: TokenCaller) -> str:
-        """The id of a new, empty conversation."""
-        return new_conversation_id(self._id_key, caller.company, caller.subject)
 
     async def conversation_named(self, caller: TokenCaller, door: str, name: str) -> str:
         """The caller's conversation of this name. The same name used by another user or company is another
@@ -104,7 +99,7 @@ class Threads:
         door: str = "",
     ) -> Thread:
         """A thread for the caller's conversation, to be used in an `async with` statement. The id comes from
-        `conversation_named`, `own_conversation` or `new_conversation`.
+        `conversation_named`, `own_conversation` or `Access.new_conversation`.
 
         Args:
             address: the client's address, for limits.

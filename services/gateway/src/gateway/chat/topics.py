@@ -12,10 +12,11 @@ import structlog
 
 from contracts.conversation import Snapshot
 from contracts.conversation_rpc import ConversationView
-from contracts.desk_rpc import ConversationUpdate, PersonMerge
+from contracts.desk_rpc import PERSON_MERGE, ConversationUpdate, PersonMerge
 from contracts.ids import conversation_start, derive_id
-from gateway.adapters.desk import change_conversation, merge_person
+from gateway.adapters.desk import change_conversation
 from gateway.adapters.memory import BusMemory
+from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.chat.customers import has_account
 from gateway.chat.hub import Attachment
 from gateway.domain import server_frames
@@ -109,18 +110,16 @@ class Topics:
             if visitor.role != "visitor" or visitor.company != caller.company:
                 return None
             async with asyncio.timeout(MEMORY_SECONDS):
-                linked = await merge_person(
-                    self._rpc,
-                    PersonMerge(
-                        company_id=caller.company,
-                        person_id=visitor.subject,
-                        into=caller.subject,
-                        merge_id=derive_id(caller.company, visitor.subject, "signed in", caller.subject),
-                        most=MAX_LINKED,
-                        by=caller.subject,
-                        name=caller.name or caller.visit.name,
-                    ),
+                request = PersonMerge(
+                    company_id=caller.company,
+                    person_id=visitor.subject,
+                    into=caller.subject,
+                    merge_id=derive_id(caller.company, visitor.subject, "signed in", caller.subject),
+                    most=MAX_LINKED,
+                    by=caller.subject,
+                    name=caller.name or caller.visit.name,
                 )
+                linked = await ask(self._rpc, PERSON_MERGE, request, deadline=CHANGE_SECONDS)
         except (GatewayError, TimeoutError) as error:
             log.warning("chat.visitor_not_linked", company=caller.company, error=str(error))
             return None

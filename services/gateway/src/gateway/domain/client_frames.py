@@ -5,21 +5,11 @@ import json
 import orjson
 from pydantic import ValidationError
 
+from contracts import ws
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.plain_text import is_blank
 from contracts.wrong_fields import message_of
-from contracts.ws import (
-    CLIENT_FRAMES,
-    PROTOCOL_VERSION,
-    ActionConfirm,
-    ActionReject,
-    ClientFrame,
-    Feedback,
-    Hello,
-    MessageSend,
-    RunCancel,
-)
 
 MAX_FRAME_BYTES = 128 * 1024
 """The largest text frame in bytes; a larger one closes the socket (close code 4501)."""
@@ -42,7 +32,7 @@ class FrameError(ValueError):
         self.in_hello = in_hello
 
 
-def parse_frame(text: str | bytes) -> ClientFrame:
+def parse_frame(text: str | bytes) -> ws.ClientFrame:
     """The frame in `text`.
 
     Raises:
@@ -58,17 +48,17 @@ def parse_frame(text: str | bytes) -> ClientFrame:
     fields: dict[str, object] = raw  # pyright: ignore[reportUnknownVariableType] - JSON objects have string keys
     ref = _reference(fields)
     kind = fields.get("type")
-    model = CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
+    model = ws.CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
     if model is None:
         message = "a frame says its type" if kind is None else f"there is no frame of type {str(kind)[:64]!r}"
         raise FrameError(ErrorCode.UNKNOWN_TYPE, message, ref)
-    in_hello = model is Hello
-    version: object = fields.get("v", PROTOCOL_VERSION)
-    if version != PROTOCOL_VERSION:
+    in_hello = model is ws.Hello
+    version: object = fields.get("v", ws.PROTOCOL_VERSION)
+    if version != ws.PROTOCOL_VERSION:
         raise FrameError(
-            ErrorCode.BAD_FIELD, f"v: this server speaks version {PROTOCOL_VERSION}", ref, in_hello=in_hello
+            ErrorCode.BAD_FIELD, f"v: this server speaks version {ws.PROTOCOL_VERSION}", ref, in_hello=in_hello
         )
-    if model is MessageSend:
+    if model is ws.MessageSend:
         _check_text(fields.get("text"), ref)
     try:
         return model.model_validate(fields)
@@ -97,16 +87,16 @@ def _has_surrogate(text: str | bytes) -> bool:
     return b"\\ud" in text.lower() if isinstance(text, bytes) else "\\ud" in text.lower()
 
 
-def reference(frame: ClientFrame) -> str | None:
+def reference(frame: ws.ClientFrame) -> str | None:
     """The client's id of what the frame is about, by which an error refers to it."""
     match frame:
-        case MessageSend():
+        case ws.MessageSend():
             return frame.client_message_id
-        case RunCancel():
+        case ws.RunCancel():
             return frame.turn_id
-        case ActionConfirm() | ActionReject():
+        case ws.ActionConfirm() | ws.ActionReject():
             return frame.action_id
-        case Feedback():
+        case ws.Feedback():
             return frame.message_id
         case _:
             return None

@@ -19,10 +19,10 @@ class _BufferedFrame:
     frame: bytes
     seq: int | None = None
     """The sequence of a durable fact; None for a live sign."""
-    delta_turn: str | None = None
-    delta_seq: int = -1
     turn: str | None = None
     """The turn that a fact ends; of a sign, the turn after whose end it is pointless."""
+    delta_seq: int | None = None
+    """The number of a delta in its turn; None for other frames."""
 
 
 class Feed:
@@ -60,18 +60,13 @@ class Feed:
         if self._buffer is not None:
             self._append(self._buffer, _BufferedFrame(frame, seq=seq, turn=turn))
             return False
-        if seq <= self.cursor:
-            return False
-        self.cursor = seq
-        return True
+        return self.accept_read_fact(seq)
 
-    def accept_sign(
-        self, frame: bytes, delta_turn: str | None = None, delta_seq: int = -1, turn: str | None = None
-    ) -> bool:
-        """Buffers a live sign, or returns True if it must be sent now. `delta_turn`, `delta_seq`: those of a delta.
-        `turn`: the turn after whose final message the sign is pointless."""
+    def accept_sign(self, frame: bytes, turn: str | None = None, delta_seq: int | None = None) -> bool:
+        """Buffers a live sign, or returns True if it must be sent now. `turn`: the turn after whose final message the
+        sign is pointless. `delta_seq`: the number of a delta in its turn."""
         if self._buffer is not None:
-            self._append(self._buffer, _BufferedFrame(frame, delta_turn=delta_turn, delta_seq=delta_seq, turn=turn))
+            self._append(self._buffer, _BufferedFrame(frame, turn=turn, delta_seq=delta_seq))
             return False
         return True
 
@@ -101,7 +96,7 @@ class Feed:
             if entry.seq is None:
                 if entry.turn in ended_turns:
                     continue
-                if turn is None or entry.delta_turn != turn or entry.delta_seq > delta_seq:
+                if turn is None or entry.turn != turn or entry.delta_seq is None or entry.delta_seq > delta_seq:
                     frames.append(entry.frame)
             elif entry.seq > self.cursor:
                 self.cursor = entry.seq

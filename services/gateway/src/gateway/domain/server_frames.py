@@ -16,7 +16,6 @@ from contracts.languages import named_language
 from gateway.domain.error_language import in_language
 
 Json = dict[str, Any]
-HEARTBEAT_MS = 25_000
 _LIVE_FIELDS = {kind: ws.fields_of(ws.SERVER_FRAMES[kind]) for kind in LiveTurnKind}
 _PRESENCE_FIELDS = {kind: ws.fields_of(ws.SERVER_FRAMES[kind]) for kind in PresenceKind}
 

@@ -13,11 +13,8 @@ from nats.aio.client import Client
 
 from contracts.events.chat import Action
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing.harness import AgentStandIn, GatewayUnderTest
-from runtime.conversation import ConversationLog
-from runtime.testing.servers import eventually
-
-DEADLINE = 20.0
+from gateway.testing.doors import DoorDesk
+from gateway.testing.harness import GatewayUnderTest
 
 
 def message(text: str, **fields: Any) -> a2a.Message:
@@ -25,36 +22,24 @@ def message(text: str, **fields: Any) -> a2a.Message:
     return a2a.Message(message_id=message_id, role=a2a.ROLE_USER, parts=[a2a.Part(text=text)], **fields)
 
 
-class Desk:
+class Desk(DoorDesk):
     """The clients of the customer Ana (one streams, one waits), and the agent that answers her first message."""
 
     def __init__(self, gateway: GatewayUnderTest, token: str, client: Client) -> None:
         self.url = gateway.url
-        self.log = ConversationLog(client)
         self._token = token
-        self._bus = client
+        self.first = message("hello")
+        super().__init__(client, self.conversation_of(self.first))
 
     async def start(self) -> None:
         self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {self._token}"}, timeout=30)
         self.streaming = await create_client(self.url, ClientConfig(httpx_client=self.http, streaming=True))
         self.waiting = await create_client(self.url, ClientConfig(httpx_client=self.http, streaming=False))
-        self.first = message("hello")
-        self.conversation = self.conversation_of(self.first)
-        self.agent = AgentStandIn(self._bus, "acme", self.conversation)
         await self.agent.start()
 
     @staticmethod
     def conversation_of(first_message: a2a.Message) -> str:
         return named_conversation_id("acme", "ana", "a2a", f"message {first_message.message_id}")
-
-    async def asked(self, previous: int = 0) -> int:
-        """Waits for the client's message, newer than `previous`, and returns its sequence."""
-
-        async def newest() -> int:
-            seq = (await self.log.snapshot("acme", self.conversation)).newest_visitor
-            return seq if seq > previous else 0
-
-        return await eventually(newest, DEADLINE)
 
     async def send(self, client: A2AClient, outgoing: a2a.Message, **configuration: Any) -> list[a2a.StreamResponse]:
         """Sends a message and returns all updates that follow."""

@@ -11,9 +11,43 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind
+from contracts.conversation import Snapshot
 from contracts.events.chat import Action
 from gateway.testing.harness import AgentStandIn
 from runtime.bus.connection import subscribe
+from runtime.conversation import ConversationLog
+from runtime.testing.servers import eventually
+
+DEADLINE = 20.0
+
+
+class DoorDesk:
+    """A customer's conversation behind a door, and the agent that answers in it."""
+
+    def __init__(self, client: Client, conversation: str) -> None:
+        self.client = client
+        self.conversation = conversation
+        self.agent = AgentStandIn(client, "acme", conversation)
+
+    async def snapshot(self) -> Snapshot:
+        return await ConversationLog(self.client).snapshot("acme", self.conversation)
+
+    async def asked(self, previous: int = 0) -> int:
+        """Waits for the client's message, newer than `previous`, and returns its sequence."""
+
+        async def newest() -> int:
+            seq = (await self.snapshot()).newest_visitor
+            return seq if seq > previous else 0
+
+        return await eventually(newest, DEADLINE)
+
+
+def order(identity: str = "a1", state: str = "pending", **fields: object) -> Action:
+    """A paper order that waits for a yes."""
+    return Action.model_validate(
+        {"id": identity, "kind": "paper_order", "state": state, "summary": "Buy 1 AAPL", **fields}
+    )
+
 
 REQUIRED_OF_A_RESPONSE = frozenset(
     (

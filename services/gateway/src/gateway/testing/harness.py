@@ -9,7 +9,6 @@ import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Self
 
 import orjson
@@ -79,12 +78,7 @@ async def run_gateway(
     )
     await gateway.start(hooks)
     await client.flush()
-    server = WebServer(
-        gateway.application,
-        host="127.0.0.1",
-        port=0,
-        heartbeat_seconds=settings.heartbeat_seconds,
-    )
+    server = WebServer(gateway.application, host="127.0.0.1", port=0, heartbeat_seconds=settings.heartbeat_seconds)
     await server.start()
     try:
         yield GatewayUnderTest(gateway, server, client, hooks)
@@ -96,10 +90,15 @@ async def run_gateway(
 
 
 class ChatClient:
-    """A client of the websocket. `next` returns the next frame, `until` skips frames; `seen` has all of them."""
+    """A client of the websocket. `next` returns the next frame, `until` skips frames; `seen` has all of them. With a
+    token `hello` it has said hello, and `welcome` is the answer."""
 
-    def __init__(self, url: str, headers: dict[str, str] | None = None, *, address: str | None = None) -> None:
+    def __init__(
+        self, url: str, headers: dict[str, str] | None = None, *, address: str | None = None, hello: str | None = None
+    ) -> None:
         self._headers = headers
+        self._token = hello
+        self.welcome: Frame = {}
         self._local_address = (address, 0) if address else None
         self._url = url.replace("http", "ws", 1) + "/v2/chat/ws"
         self._socket: ClientConnection | None = None
@@ -115,11 +114,11 @@ class ChatClient:
             additional_headers=self._headers,
             local_addr=self._local_address,
         )
+        if self._token is not None:
+            self.welcome = await self.hello(self._token)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.socket.close()
 
     @property
@@ -128,6 +127,11 @@ class ChatClient:
         if self._socket is None:
             raise RuntimeError("use the client in an async with block")
         return self._socket
+
+    @property
+    def conversation(self) -> str:
+        """The conversation of the welcome."""
+        return self.welcome["conversationId"]
 
     async def send(self, kind: str, **fields: Any) -> None:
         """Sends a frame of the protocol."""
@@ -262,8 +266,7 @@ class MemoryStandIn:
 
     async def _log_facts(self, company: str, conversation: str) -> list[Fact]:
         snapshot = await self._log.snapshot(company, conversation)
-        stored = await self._log.read(company, conversation, 0, snapshot.seq)
-        return facts_of(stored)
+        return facts_of(await self._log.read(company, conversation, 0, snapshot.seq))
 
     async def _views(self, company: str, conversation: str) -> list[conversation_rpc.MessageView]:
         views = (message_view(fact) for fact in await self._log_facts(company, conversation))
@@ -277,11 +280,8 @@ class MemoryStandIn:
 
     async def _facts(self, request: conversation_rpc.FactsRequest) -> conversation_rpc.FactsReply:
         self.requested_methods.append("facts")
-        facts = [
-            fact
-            for fact in await self._log_facts(request.company_id, request.conversation_id)
-            if fact.seq > request.since
-        ]
+        stored = await self._log_facts(request.company_id, request.conversation_id)
+        facts = [fact for fact in stored if fact.seq > request.since]
         page = [
             conversation_rpc.FactView(seq=fact.seq, kind=fact.kind.value, event=dict(fact.event)) for fact in facts[:2]
         ]
@@ -290,9 +290,8 @@ class MemoryStandIn:
     async def _conversation(self, request: conversation_rpc.ConversationRef) -> conversation_rpc.ConversationReply:
         self.requested_methods.append("conversation")
         view = self.known_conversations.get(request.conversation_id)
-        return conversation_rpc.ConversationReply(
-            conversation=view if view and view.company_id == request.company_id else None
-        )
+        known = view if view and view.company_id == request.company_id else None
+        return conversation_rpc.ConversationReply(conversation=known)
 
     async def _conversations(
         self, request: conversation_rpc.ConversationsRequest

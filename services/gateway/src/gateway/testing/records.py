@@ -188,26 +188,22 @@ class RecordsStandIn:
         return market_rpc.ActionReply(action=action)
 
     async def _pending(self, request: memory_rpc.UserRef) -> market_rpc.PendingActionsReply:
-        user = (request.company_id, request.user_id)
-        actions = [action for owner, action in self.actions.values() if owner == user]
-        return market_rpc.PendingActionsReply(
-            actions=[candidate for candidate in actions if candidate.state is ActionState.PENDING]
-        )
+        actions = [action for action in self._actions_of(request) if action.state is ActionState.PENDING]
+        return market_rpc.PendingActionsReply(actions=actions)
 
     async def _known(self, request: market_rpc.ActionsRequest) -> market_rpc.ActionsReply:
+        actions = [action for action in self._actions_of(request) if action.id in request.action_ids]
+        return market_rpc.ActionsReply(actions=actions)
+
+    def _actions_of(self, request: memory_rpc.UserRef | market_rpc.ActionsRequest) -> list[Action]:
         user = (request.company_id, request.user_id)
-        actions = [action for owner, action in self.actions.values() if owner == user]
-        return market_rpc.ActionsReply(
-            actions=[candidate for candidate in actions if candidate.id in request.action_ids]
-        )
+        return [action for owner, action in self.actions.values() if owner == user]
 
     async def _untold(self, request: memory_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
         self.unreported_requests += 1
-        user = (request.company_id, request.user_id)
-        actions = [
-            self.actions[action_id][1] for action_id in self.unreported_actions if self.actions[action_id][0] == user
-        ]
-        return market_rpc.UntoldAlertsReply(alerts=self.unreported_alerts.get(user, []), actions=actions)
+        alerts = self.unreported_alerts.get((request.company_id, request.user_id), [])
+        actions = [action for action in self._actions_of(request) if action.id in self.unreported_actions]
+        return market_rpc.UntoldAlertsReply(alerts=alerts, actions=actions)
 
     async def _told(self, request: market_rpc.AlertsToldRequest) -> market_rpc.AlertsToldReply:
         self.reported_ids.extend([*request.alert_ids, *request.action_ids])

@@ -8,9 +8,8 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.ids import Id
-from contracts.plain_text import is_blank
 from gateway.adapters.service_calls import SUGGESTION_SECONDS, ask
-from gateway.errors import RefusedError, not_found
+from gateway.errors import RefusedError, check_not_blank, found
 from gateway.web.deps import ApiDep, OperatorDep
 from gateway.web.problems import described
 
@@ -35,9 +34,7 @@ class DraftRequest(Wire):
 @router.post("/suggestions", responses=described(404, 429))
 async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) -> SuggestReply:
     """Three short replies, written with the company's own prompt and model. 403 if the company has suggestions off."""
-    settings = await api.companies.get(caller.company)
-    if settings is None:
-        raise not_found("company")
+    settings = found(await api.companies.get(caller.company), "company")
     if not settings.config.ai_suggestions_enabled:
         raise RefusedError(ErrorCode.FORBIDDEN, "suggestions are off: an admin turns them on with aiSuggestionsEnabled")
     await api.access.check_watchable(caller, body.conversation_id)
@@ -48,15 +45,8 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
 @router.post("/improve", responses=described(404, 429))
 async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> ImproveReply:
     """Rewrites a draft; with a conversation, to suit it."""
-    if is_blank(body.text):
-        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
+    check_not_blank(body.text)
     if body.conversation_id is not None:
         await api.access.check_watchable(caller, body.conversation_id)
-    request = ImproveRequest(
-        company_id=caller.company,
-        text=body.text,
-        tone=body.tone,
-        locale=body.locale,
-        conversation_id=body.conversation_id,
-    )
+    request = ImproveRequest(company_id=caller.company, **dict(body))
     return await ask(api.rpc, IMPROVE, request, deadline=SUGGESTION_SECONDS)

@@ -11,11 +11,17 @@ from contracts.analysis_report import AnalysisReport
 from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
-from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisProblem, AnalysisRecord, AnalysisStatus
+from contracts.events.analysis import (
+    MAX_QUERY,
+    MAX_TICKERS,
+    AnalysisProblem,
+    AnalysisRecord,
+    AnalysisRequested,
+    AnalysisStatus,
+)
 from contracts.ids import derive_id, uuid7
 from contracts.languages import Language
 from contracts.symbols import parse_symbol
-from gateway.adapters.analyses import AnalysisQuestion
 from gateway.errors import RefusedError
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, idempotency_key
@@ -116,15 +122,16 @@ async def begin(
         raise RefusedError(ErrorCode.EMPTY_TEXT, "query: ask something")
     if not analyses_markets(await api.companies.get(caller.company)):
         raise RefusedError(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
-    request = AnalysisQuestion(
+    request = AnalysisRequested(
         analysis_id=analysis_id,
-        query=body.query,
-        tickers=tuple(body.tickers or ()),
-        use_llm=body.use_llm,
+        company_id=caller.company,
+        user_id=caller.subject,
+        principal=api.principals.sign(caller, None, language),
         language=language,
+        **dict(body),
     )
-    record = await api.analyses.begin(caller, request)
-    if not _is_same_request(record, request):
+    record = await api.analyses.begin(request)
+    if _question(record.request) != _question(request):
         raise RefusedError(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another question; choose a new one")
     return record
 
@@ -134,13 +141,8 @@ def analyses_markets(settings: CompanySettings | None) -> bool:
     return settings is None or settings.config.trades
 
 
-def _is_same_request(record: AnalysisRecord, request: AnalysisQuestion) -> bool:
-    stored = record.request
-    return (stored.query, tuple(stored.tickers or ()), stored.use_llm) == (
-        request.query,
-        request.tickers,
-        request.use_llm,
-    )
+def _question(request: AnalysisRequested) -> tuple[object, ...]:
+    return request.query, request.tickers or [], request.use_llm
 
 
 def _preferred_wait(prefer: str | None) -> int | None:

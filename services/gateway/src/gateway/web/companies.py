@@ -19,7 +19,7 @@ from contracts.plain_text import LINE
 from contracts.strict import Strict
 from gateway.adapters.service_calls import ask
 from gateway.domain.company_names import new_company_id
-from gateway.errors import GatewayError, RefusedError, UnavailableError, not_found
+from gateway.errors import GatewayError, RefusedError, UnavailableError, found, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import (
     ConfigView,
@@ -138,9 +138,7 @@ async def show_company(
 ) -> CompanyDetail:
     """One company with its settings."""
     acting = as_company_admin(caller, company)
-    settings = await api.companies.latest_settings(company)
-    if settings is None:
-        raise not_found("company")
+    settings = found(await api.companies.latest_settings(company), "company")
     return await _detail(api, acting, settings, request, response, accept_language)
 
 
@@ -148,7 +146,7 @@ async def show_company(
     "/{companyId}",
     response_model_exclude_none=True,
     responses=described(404, 412, 428) | {200: described_headers("ETag")},
-    openapi_extra={"requestBody": patched_by},
+    openapi_extra=patched_by,
 )
 async def change_company(
     api: ApiDep,

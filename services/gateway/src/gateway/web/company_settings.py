@@ -23,7 +23,7 @@ from gateway.domain.settings_warnings import setting_warnings
 from gateway.errors import GatewayError, RefusedError, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
-from gateway.web.free_json import check_json
+from gateway.web.free_json import check_json, merge_patch_body
 from gateway.web.problems import described
 from gateway.web.response_headers import described_headers
 from gateway.web.words import AcceptLanguage, words
@@ -80,7 +80,7 @@ async def create_settings(
     api: ApiDep, caller: AdminDep, body: ConfigBody, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
     """Creates a company's settings; anything left out has its default. 409 if they exist."""
-    _check_own_company(caller, body.company_id)
+    check_own_company(caller, body.company_id)
     config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
     check_json(config)
     refuse(faults(config))
@@ -98,31 +98,22 @@ async def get_settings(
     api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
     """The settings with all defaults filled in and secrets hidden. `warnings`: what has no effect, and why."""
-    _check_own_company(caller, company)
+    check_own_company(caller, company)
     settings = await stored(api, company)
     set_etag(response, settings)
     return await shown(api, caller, settings, accept_language)
 
 
-patched_by = {
-    "required": True,
-    "content": {
-        media_type: {
-            "schema": {
-                "type": "object",
-                "description": "a merge patch (RFC 7396) of the settings: null sets a field back to its default; "
-                "of budget.visitorHourlyTokens it means no limit",
-            }
-        }
-        for media_type in ("application/merge-patch+json", "application/json")
-    },
-}
+patched_by = merge_patch_body(
+    "a merge patch (RFC 7396) of the settings: null sets a field back to its default; of budget.visitorHourlyTokens it "
+    "means no limit"
+)
 
 
 @router.patch(
     "/{companyId}",
     responses=described(404, 412, 428) | {200: described_headers("ETag")},
-    openapi_extra={"requestBody": patched_by},
+    openapi_extra=patched_by,
 )
 async def patch_settings(
     api: ApiDep,
@@ -134,7 +125,7 @@ async def patch_settings(
     accept_language: AcceptLanguage = None,
 ) -> ConfigView:
     """A merge patch, in effect from the next turn on. 428 without If-Match, 412 if that is not the newest version."""
-    _check_own_company(caller, company)
+    check_own_company(caller, company)
     check_json(body)
     saved = await change(api, caller, body, if_match)
     set_etag(response, saved)
@@ -166,7 +157,8 @@ async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_mat
     raise AssertionError("the last race returns or raises")
 
 
-def _check_own_company(caller: TokenCaller, company: str) -> None:
+def check_own_company(caller: TokenCaller, company: str) -> None:
+    """Raises NOT_FOUND for another company than the caller's."""
     if company != caller.company:
         raise not_found("company")
 
@@ -176,8 +168,11 @@ async def providers(api: Api, company: str) -> ProvidersReply:
     return await ask(api.rpc, PROVIDERS, ProvidersRequest(company_id=company))
 
 
-async def _channel_problems(api: Api, company: str) -> list[ChannelProblem]:
-    return (await ask(api.rpc, CHANNEL_CHECK, ChannelCheckRequest(company_id=company), deadline=CHECK_SECONDS)).problems
+async def _channel_problems(api: Api, config: CompanyConfig) -> list[ChannelProblem]:
+    if not config.channels:
+        return []
+    request = ChannelCheckRequest(company_id=config.company_id)
+    return (await ask(api.rpc, CHANNEL_CHECK, request, deadline=CHECK_SECONDS)).problems
 
 
 async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str) -> None:
@@ -229,7 +224,7 @@ async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept
     offered_providers, offered_tools, channel_problems = await asyncio.gather(
         _result_or_none(providers(api, caller.company)),
         _result_or_none(api.tools.all_tools(caller.company, language)),
-        _result_or_none(_channel_problems(api, caller.company)) if settings.config.channels else _nothing(),
+        _result_or_none(_channel_problems(api, settings.config)),
     )
     texts = words(language, "warnings")
     warnings = [
@@ -247,10 +242,6 @@ async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept
     view = ConfigView.model_construct(**config, warnings=warnings, answering=answering)
     object.__setattr__(view, "__pydantic_extra__", dict(settings.config.unknown))
     return view
-
-
-async def _nothing() -> None:
-    return None
 
 
 async def _result_or_none(call: Awaitable[ResultT]) -> ResultT | None:

@@ -27,15 +27,15 @@ from contracts.files import MAX_FILES
 from contracts.ids import ID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.languages import named_language
-from contracts.plain_text import LINE, WORDS, is_blank
+from contracts.plain_text import LINE, WORDS
 from contracts.report_rpc import RATING, RatingReply, RatingView
 from contracts.ws import Uuid
 from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.domain.accepted import prefers
-from gateway.domain.forwarded import UNKNOWN_ADDRESS
-from gateway.errors import RefusedError, bad_field, not_found
+from gateway.errors import RefusedError, bad_field, check_not_blank, found
 from gateway.ports import TokenCaller
+from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.free_json import check_json
 from gateway.web.pagination import page
@@ -149,16 +149,10 @@ async def list_conversations(
             until=until,
         )
     )
-    conversations = conversations.model_copy(
-        update={
-            "items": [
-                _view_for(caller, view)
-                for view in conversations.items
-                if caller.is_operator or _is_visible_to_visitor(view)
-            ]
-        }
-    )
-    return page(conversations, conversations.next)
+    items = [
+        _view_for(caller, view) for view in conversations.items if caller.is_operator or _is_visible_to_visitor(view)
+    ]
+    return page(conversations.model_copy(update={"items": items}))
 
 
 @router.post("", status_code=201, response_model_exclude_none=True, responses=described(429))
@@ -167,7 +161,7 @@ async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, b
     the chat's hello."""
     if caller.is_operator:
         raise RefusedError(ErrorCode.FORBIDDEN, "this is for visitors and customers")
-    address = request.client.host if request.client else UNKNOWN_ADDRESS
+    address = client_address(request.scope)
     api.limits.count_message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
     conversation, previous = await api.topics.begin(caller, body.topic)
     return Begun(conversation_id=conversation, previous=previous)
@@ -190,8 +184,7 @@ async def list_messages(
 ) -> Response:
     """The messages, oldest first."""
     await api.access.check_readable(caller, conversation)
-    messages = await _messages(api, caller, conversation, limit, cursor, latest=latest)
-    return page(messages, messages.next)
+    return page(await _messages(api, caller, conversation, limit, cursor, latest=latest))
 
 
 @router.get(
@@ -218,8 +211,7 @@ async def send_message(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: MessageRequest
 ) -> MessageView:
     """A human agent's message. The same clientMessageId with another text is a CONFLICT."""
-    if is_blank(body.text):
-        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
+    check_not_blank(body.text)
     await api.access.check_watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     stored = await api.commands.find_sent(place, body.client_message_id)
@@ -227,9 +219,7 @@ async def send_message(
     if stored is None:
         draft = MessageDraft(body.client_message_id, body.text, files=files, seen_seq=body.seen_seq)
         stored = await api.commands.send_as_operator(place, draft)
-    message = await api.commands.message_at(place, stored.seq)
-    if message is None:  # deleted since
-        raise not_found("conversation")
+    message = found(await api.commands.message_at(place, stored.seq), "conversation")  # it may be deleted since
     if (message.text, message.files) != (body.text, files):
         raise RefusedError(ErrorCode.CONFLICT, "clientMessageId: it was used for another message; choose a new one")
     return message
@@ -287,10 +277,7 @@ async def decide_action(
 
 async def _view(api: Api, caller: TokenCaller, conversation: str) -> ConversationView:
     await api.access.check_readable(caller, conversation)
-    view = await api.memory.conversation(caller.company, conversation)
-    if view is None:
-        raise not_found("conversation")
-    return _view_for(caller, view)
+    return _view_for(caller, found(await api.memory.conversation(caller.company, conversation), "conversation"))
 
 
 def _is_visible_to_visitor(view: ConversationView) -> bool:

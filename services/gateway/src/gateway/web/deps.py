@@ -19,10 +19,10 @@ from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.sightings import BusSightings
-from gateway.adapters.sign_in import SignIn
 from gateway.adapters.tools import ToolClient
 from gateway.chat.access import Access
 from gateway.chat.action_states import ActionStates
+from gateway.chat.admission import Admission
 from gateway.chat.commands import Commands
 from gateway.chat.files import Files
 from gateway.chat.limits import ClientLimits
@@ -31,6 +31,7 @@ from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
 from gateway.errors import RefusedError, TokenInvalidError
 from gateway.ports import TokenCaller, TokenReader
+from runtime.auth.tokens import TokenMinter
 from runtime.calls.rpc import RpcClient
 from runtime.clock import Clock
 from runtime.observability.correlation import begin
@@ -41,6 +42,7 @@ class Api:
     """The objects that routes use; app.py builds them."""
 
     rpc: RpcClient
+    admission: Admission
     tokens: TokenReader
     console: ConsoleTokens
     companies: BusCompanies
@@ -65,7 +67,8 @@ class Api:
     seal_key: bytes
     dev: bool = False
     personas: DemoPersonas | None = None
-    sign_in: SignIn | None = None
+    minter: TokenMinter | None = None
+    """Signs users' tokens, if this installation does."""
 
 
 def get_api(request: Request) -> Api:
@@ -95,7 +98,7 @@ async def verified(request: Request, api: Api) -> TokenCaller:
     token = bearer(request)
     if token is None:
         raise TokenInvalidError("send a token: Authorization: Bearer …")
-    caller = await api.tokens.verify(token)
+    caller = await api.admission.verify(token)
     begin(caller.company, request.path_params.get("conversationId", ""))
     return caller
 

@@ -9,29 +9,17 @@ from pydantic import Field, model_validator
 
 from contracts import desk_rpc
 from contracts.conversation_rpc import ConversationRef, ConversationView
-from contracts.desk_rpc import (
-    SHORTCUT_PATTERN,
-    CannedReplies,
-    CannedReply,
-    Colleagues,
-    ConversationUpdate,
-    CountsReply,
-    NamedReply,
-    NoteRequest,
-    NotesReply,
-    NoteView,
-)
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.events.desk import MAX_LABELS, Label, Topic
 from contracts.ids import Id, uuid7
-from contracts.plain_text import LINE, WORDS, is_blank
+from contracts.plain_text import LINE, WORDS
 from contracts.ws import Uuid
 from gateway.adapters.desk import change_conversation
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.chat.commands import ConversationPlace
-from gateway.errors import RefusedError, bad_field, not_found
+from gateway.errors import RefusedError, bad_field, check_not_blank, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep
 from gateway.web.knowledge import Body
@@ -93,7 +81,7 @@ class NamesSeen(Wire):
     seen_up_to: Moment
 
 
-class Replies(CannedReplies):
+class Replies(desk_rpc.CannedReplies):
     """The replies, with the company's name."""
 
     company: str = Field(description="what {company} of a reply stands for")
@@ -105,7 +93,9 @@ class ReplyDraft(Wire):
     text: Annotated[str, Field(min_length=1, max_length=4000), WORDS]
 
 
-ShortcutPath = Annotated[str, Path(pattern=SHORTCUT_PATTERN, description="what it is found by: 1 to 40 of a-z 0-9 _ -")]
+ShortcutPath = Annotated[
+    str, Path(pattern=desk_rpc.SHORTCUT_PATTERN, description="what it is found by: 1 to 40 of a-z 0-9 _ -")
+]
 
 
 @router.get("/conversations/counts", responses=described())
@@ -115,7 +105,7 @@ async def count_conversations(
     present: Annotated[
         bool, Query(description="I am at the desk: where it is set, conversations are given in turn")
     ] = False,
-) -> CountsReply:
+) -> desk_rpc.CountsReply:
     """The number of conversations in each of the inbox's lists, and of those I have not read."""
     request = desk_rpc.CountsRequest(
         company_id=caller.company, operator_id=caller.subject, operator_name=caller.name, present=present
@@ -132,11 +122,11 @@ async def update_conversation(
     If a person answers in it, the new assignee answers from then on.
     """
     await api.access.check_watchable(caller, conversation)
-    if body.snoozed_until is not None:
-        _check_future(api.clock.now(), body.snoozed_until)
+    if body.snoozed_until is not None and body.snoozed_until <= api.clock.now():
+        raise bad_field("snoozedUntil", "choose a time to come")
     changed = body.model_fields_set
     assignee = await _assignee(api, caller, body)
-    request = ConversationUpdate(
+    request = desk_rpc.ConversationUpdate(
         company_id=caller.company,
         conversation_id=conversation,
         update_id=uuid7(),
@@ -161,7 +151,7 @@ async def update_conversation(
 
 
 @router.get("/conversations/{conversationId}/notes", response_model_exclude_none=True, responses=described(404))
-async def list_notes(api: ApiDep, caller: OperatorDep, conversation: ConversationPath) -> NotesReply:
+async def list_notes(api: ApiDep, caller: OperatorDep, conversation: ConversationPath) -> desk_rpc.NotesReply:
     """A conversation's private notes and desk changes, oldest first."""
     await api.access.check_watchable(caller, conversation)
     request = ConversationRef(company_id=caller.company, conversation_id=conversation)
@@ -174,12 +164,13 @@ async def list_notes(api: ApiDep, caller: OperatorDep, conversation: Conversatio
     response_model_exclude_none=True,
     responses=described(404, 409),
 )
-async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: NoteDraft) -> NoteView:
+async def add_note(
+    api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: NoteDraft
+) -> desk_rpc.NoteView:
     """Adds a private note, which only human agents read. People mentioned with @ are told."""
-    if is_blank(body.text):
-        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
+    check_not_blank(body.text)
     await api.access.check_watchable(caller, conversation)
-    request = NoteRequest(
+    request = desk_rpc.NoteRequest(
         company_id=caller.company,
         conversation_id=conversation,
         note_id=body.note_id or uuid7(),
@@ -194,14 +185,14 @@ async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationP
 
 
 @router.get("/colleagues", response_model_exclude_none=True, responses=described())
-async def list_colleagues(api: ApiDep, caller: OperatorDep) -> Colleagues:
+async def list_colleagues(api: ApiDep, caller: OperatorDep) -> desk_rpc.Colleagues:
     """Who works at the company's desk, by name, and how to mention each of them in a note: the team that the company
     lists, and everybody who was at the desk within a day."""
     return await ask(api.rpc, desk_rpc.COLLEAGUES, desk_rpc.ColleaguesRequest(company_id=caller.company))
 
 
 @router.get("/notes/named", response_model_exclude_none=True, responses=described())
-async def list_named(api: ApiDep, caller: OperatorDep) -> NamedReply:
+async def list_named(api: ApiDep, caller: OperatorDep) -> desk_rpc.NamedReply:
     """The notes that mention me with @, newest first: by my id, my first name, or my whole name in one word."""
     return await ask(api.rpc, desk_rpc.NAMED, _named(caller))
 
@@ -222,12 +213,11 @@ async def list_replies(api: ApiDep, caller: OperatorDep) -> Replies:
 
 
 @router.put("/replies/{shortcut}", responses=described())
-async def put_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath, body: ReplyDraft) -> CannedReply:
+async def put_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath, body: ReplyDraft) -> desk_rpc.CannedReply:
     """Saves a canned reply under a shortcut, replacing an existing one."""
-    if is_blank(body.text):
-        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
+    check_not_blank(body.text)
     request = desk_rpc.CannedReplyRequest(
-        company_id=caller.company, reply=CannedReply(shortcut=shortcut, text=body.text)
+        company_id=caller.company, reply=desk_rpc.CannedReply(shortcut=shortcut, text=body.text)
     )
     return (await ask(api.rpc, desk_rpc.REPLY_PUT, request, deadline=CHANGE_SECONDS)).reply
 
@@ -264,8 +254,3 @@ async def _assignee(api: Api, caller: TokenCaller, body: ConversationPatch) -> _
     if settings is None or not settings.config.team.members:
         return _Assignee(user, body.assignee_name)
     raise bad_field("assignee", "nobody at this company's desk has this id: GET /v2/colleagues lists them")
-
-
-def _check_future(now: datetime, time: datetime) -> None:
-    if time <= now:
-        raise bad_field("snoozedUntil", "choose a time to come")

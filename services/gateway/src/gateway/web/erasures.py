@@ -14,7 +14,7 @@ from contracts.ids import ID_PATTERN, derive_id, uuid7
 from contracts.json_values import JsonObject
 from contracts.receipt_words import remains_text
 from gateway.adapters.service_calls import REPORT_SECONDS, ask
-from gateway.errors import RefusedError, not_found
+from gateway.errors import RefusedError, found
 from gateway.ports import TokenCaller
 from gateway.web.conversations import Limit, PageCursor
 from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, MemberDep, SelfDep, idempotency_key
@@ -151,7 +151,7 @@ async def list_receipts(
     receipts = await ask(api.rpc, erasure_rpc.RECEIPTS, request)
     language = await api.companies.console_language(caller.company, accept_language)
     items = [_in_words(receipt, language) for receipt in receipts.items]
-    return page(Receipts(items=items, next=receipts.next), receipts.next)
+    return page(Receipts(items=items, next=receipts.next))
 
 
 @router.get("/erasures/{receiptId}", response_model=ShownReceipt, responses=described(404))
@@ -176,10 +176,7 @@ async def preview_keeping(api: ApiDep, caller: AdminDep) -> Keeping:
 
 async def _receipt(api: Api, caller: TokenCaller, receipt: str) -> Receipt:
     request = erasure_rpc.ReceiptRef(company_id=caller.company, receipt_id=receipt)
-    stored = (await ask(api.rpc, erasure_rpc.RECEIPT, request)).receipt
-    if stored is None:
-        raise not_found("receipt")
-    return stored
+    return found((await ask(api.rpc, erasure_rpc.RECEIPT, request)).receipt, "receipt")
 
 
 def _in_words(receipt: Receipt, language: str) -> ShownReceipt:

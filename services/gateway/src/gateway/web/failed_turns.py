@@ -49,7 +49,7 @@ async def list_failed_turns(
     request = FailedTurnsRequest(company_id=caller.company, limit=limit, before=int(cursor) if cursor else None)
     reply = await ask(api.rpc, FAILED_TURNS, request, deadline=PAGE_SECONDS)
     older = str(reply.before) if reply.before else None
-    return page(FailedTurns(items=reply.items, next=older), older)
+    return page(FailedTurns(items=reply.items, next=older))
 
 
 @router.post("/{turnId}/replay", status_code=202, responses=described(404, 409))

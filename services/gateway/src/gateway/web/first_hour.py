@@ -7,18 +7,11 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
+from contracts import knowledge_rpc
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.envelope import Wire
 from contracts.ids import CompanyId
 from contracts.knowledge import Run
-from contracts.knowledge_rpc import (
-    DOCUMENTS,
-    REFRESH,
-    RUN_GET,
-    DocumentsRequest,
-    RefreshAsk,
-    RunRequest,
-)
 from contracts.languages import Language, named_language
 from contracts.own_tools import is_local, split_address
 from gateway.adapters.service_calls import ask
@@ -30,6 +23,8 @@ from gateway.web.deps import Api
 from gateway.web.tryouts import try_question
 from gateway.web.words import words
 
+LINK_SECONDS = 12 * 3600
+"""Lifetime of a sign-in link."""
 READING_SECONDS = 20.0
 """Seconds to wait for the first page; reading continues afterwards."""
 POLL_SECONDS = 0.3
@@ -116,7 +111,7 @@ async def missing(
         steps.append(("model", texts["noModel"]))
     if not widget_seen:
         steps.append(("widget", texts["widget"]))
-    if api.sign_in is None:
+    if api.minter is None:
         steps.append(("signIn", texts["noLink"]))
     return [Missing(step=step, message=message) for step, message in steps]
 
@@ -127,8 +122,13 @@ def snippet(request: Request, company: str) -> str:
 
 
 def sign_in_link(api: Api, request: Request, company: str) -> str | None:
-    """The console's address that signs in the company's admin; None if this installation does not sign tokens."""
-    return None if api.sign_in is None else api.sign_in.link(server_of(request), company)
+    """The console's address that signs in the company's admin; None if this installation does not sign tokens. Until it
+    expires, it is worth as much as the admin's password. Browsers send what follows # to no server, so that no log
+    contains it."""
+    if api.minter is None:
+        return None
+    token = api.minter.mint(sub="admin", role="admin", company=company, ttl=LINK_SECONDS)
+    return f"{server_of(request)}/console#token={token}"
 
 
 def own_address(site: str) -> str:
@@ -151,11 +151,13 @@ def origin_of(site: str) -> str:
 
 async def _read_site(api: Api, admin: TokenCaller, site: str, deadline: float) -> Run | None:
     try:
-        request = RefreshAsk(company_id=admin.company, url=site, by=admin.subject)
-        run = (await ask(api.rpc, REFRESH, request)).run
+        request = knowledge_rpc.RefreshAsk(company_id=admin.company, url=site, by=admin.subject)
+        run = (await ask(api.rpc, knowledge_rpc.REFRESH, request)).run
         while run is not None and run.state in {"queued", "running"} and time.monotonic() < deadline:
             await asyncio.sleep(POLL_SECONDS)
-            run = (await ask(api.rpc, RUN_GET, RunRequest(company_id=admin.company, id=run.id))).run or run
+            run = (
+                await ask(api.rpc, knowledge_rpc.RUN_GET, knowledge_rpc.RunRequest(company_id=admin.company, id=run.id))
+            ).run or run
     except GatewayError:
         return None
     return run
@@ -167,11 +169,11 @@ async def _first_answer(
     """Asks what the company does, as a visitor would. None if nothing was read. Waits until the first page can be
     found, which may be shortly after it was read."""
     try:
-        request = DocumentsRequest(company_id=admin.company, limit=1)
-        reply = await ask(api.rpc, DOCUMENTS, request)
+        request = knowledge_rpc.DocumentsRequest(company_id=admin.company, limit=1)
+        reply = await ask(api.rpc, knowledge_rpc.DOCUMENTS, request)
         while not reply.items and time.monotonic() < deadline:
             await asyncio.sleep(POLL_SECONDS)
-            reply = await ask(api.rpc, DOCUMENTS, request)
+            reply = await ask(api.rpc, knowledge_rpc.DOCUMENTS, request)
         if not reply.items:
             return None
         question = words(language, "firstHour")["question"].format(name=config.name or config.company_id)

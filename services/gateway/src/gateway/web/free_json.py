@@ -14,6 +14,13 @@ MAX_BYTES = 256 * 1024
 """Bytes of settings or a patch at most; anything within their own bounds is smaller."""
 
 
+def merge_patch_body(description: str) -> dict[str, Any]:
+    """What OpenAPI says of a body that is a merge patch (RFC 7396)."""
+    schema = {"type": "object", "description": description}
+    media_types = ("application/merge-patch+json", "application/json")
+    return {"requestBody": {"required": True, "content": {name: {"schema": schema} for name in media_types}}}
+
+
 def check_json(body: dict[str, Any]) -> None:
     """Raises 413 if the body is too large, BAD_FIELD if it contains half a surrogate pair or a number that is not
     finite.

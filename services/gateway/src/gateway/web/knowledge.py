@@ -1,7 +1,7 @@
 """/v2/knowledge: the assistant's knowledge about the company. Admins change it, human agents read it."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import orjson
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -10,40 +10,19 @@ from fastapi.responses import JSONResponse
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from contracts import knowledge_rpc
 from contracts.company_rpc import CompanyRequest
 from contracts.envelope import Wire
 from contracts.events.knowledge import FileReceived
 from contracts.ids import ID_PATTERN, uuid7
 from contracts.json_values import JsonObject
 from contracts.knowledge import MAX_QUERY, MAX_TEXT, Name, Passage, Run, WrittenIn, document_id
-from contracts.knowledge_rpc import (
-    DOCUMENT_DELETE,
-    DOCUMENT_GET,
-    DOCUMENT_PUT,
-    DOCUMENTS,
-    OVERVIEW,
-    REFRESH,
-    RUN_DECIDE,
-    RUN_GET,
-    SEARCH,
-    DocumentPut,
-    DocumentRequest,
-    DocumentsReply,
-    DocumentsRequest,
-    DocumentView,
-    KnowledgeOverview,
-    KnowledgeSearch,
-    RefreshAsk,
-    RunDecide,
-    RunReply,
-    RunRequest,
-)
 from contracts.languages import Language
 from contracts.plain_text import LINE
 from gateway.adapters.knowledge import PIECE_BYTES
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.domain.error_language import in_language
-from gateway.errors import not_found
+from gateway.errors import found, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
 from gateway.web.pagination import page
@@ -68,6 +47,9 @@ class Body(Wire):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
 
+BodyT = TypeVar("BodyT", bound=Body)
+
+
 class DocumentText(Body):
     """A document as text, plain or Markdown."""
 
@@ -84,7 +66,7 @@ class DocumentForm(Body):
     url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://")
 
 
-class DocumentDetail(DocumentView):
+class DocumentDetail(knowledge_rpc.DocumentView):
     """A document with its passages, 200 at most."""
 
     found: list[Passage] = Field(default_factory=list[Passage], description="its passages, in order")
@@ -154,21 +136,23 @@ _TEXT_OR_FILE = {
 }
 _LOCATION = described_headers("Location")
 _ACCEPTED: dict[int | str, JsonObject] = {
-    202: {"description": "the file is being read: GET the document", "model": DocumentView} | _LOCATION
+    202: {"description": "the file is being read: GET the document", "model": knowledge_rpc.DocumentView} | _LOCATION
 }
 
 
 @router.get("", responses=described())
-async def get_knowledge(api: ApiDep, caller: OperatorDep, accept_language: AcceptLanguage = None) -> KnowledgeOverview:
+async def get_knowledge(
+    api: ApiDep, caller: OperatorDep, accept_language: AcceptLanguage = None
+) -> knowledge_rpc.KnowledgeOverview:
     """What the assistant knows: sources, counts, the last and the next run, failures."""
-    overview = await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=caller.company))
+    overview = await ask(api.rpc, knowledge_rpc.OVERVIEW, CompanyRequest(company_id=caller.company))
     language = await api.companies.console_language(caller.company, accept_language)
     run = overview.last_run and _run_in_language(overview.last_run, language)
     failures = [_document_in_language(document, language) for document in overview.failures]
     return overview.model_copy(update={"last_run": run, "failures": failures})
 
 
-@router.get("/documents", response_model=DocumentsReply, responses=described())
+@router.get("/documents", response_model=knowledge_rpc.DocumentsReply, responses=described())
 async def list_documents(
     api: ApiDep,
     caller: OperatorDep,
@@ -178,17 +162,17 @@ async def list_documents(
     accept_language: AcceptLanguage = None,
 ) -> Response:
     """Documents and pages, newest first."""
-    request = DocumentsRequest(company_id=caller.company, source=source, limit=limit, cursor=cursor)
-    documents = await ask(api.rpc, DOCUMENTS, request)
+    request = knowledge_rpc.DocumentsRequest(company_id=caller.company, source=source, limit=limit, cursor=cursor)
+    documents = await ask(api.rpc, knowledge_rpc.DOCUMENTS, request)
     language = await api.companies.console_language(caller.company, accept_language)
     items = [_document_in_language(document, language) for document in documents.items]
-    return page(documents.model_copy(update={"items": items}), documents.next)
+    return page(documents.model_copy(update={"items": items}))
 
 
 @router.post(
     "/documents",
     status_code=201,
-    response_model=DocumentView,
+    response_model=knowledge_rpc.DocumentView,
     responses=described() | _ACCEPTED | {201: _LOCATION},
     openapi_extra=_TEXT_OR_FILE,
 )
@@ -202,16 +186,17 @@ async def get_document(
     api: ApiDep, caller: OperatorDep, name: DocumentPath, accept_language: AcceptLanguage = None
 ) -> DocumentDetail:
     """One document with its passages."""
-    reply = await ask(api.rpc, DOCUMENT_GET, DocumentRequest(company_id=caller.company, id=name))
-    if reply.document is None:
-        raise not_found("document")
+    reply = await ask(
+        api.rpc, knowledge_rpc.DOCUMENT_GET, knowledge_rpc.DocumentRequest(company_id=caller.company, id=name)
+    )
+    document = found(reply.document, "document")
     language = await api.companies.console_language(caller.company, accept_language)
-    return DocumentDetail(**dict(_document_in_language(reply.document, language)), found=reply.passages)
+    return DocumentDetail(**dict(_document_in_language(document, language)), found=reply.passages)
 
 
 @router.put(
     "/documents/{id:path}",
-    response_model=DocumentView,
+    response_model=knowledge_rpc.DocumentView,
     responses=described() | _ACCEPTED | {200: _LOCATION},
     openapi_extra=_TEXT_OR_FILE,
 )
@@ -223,85 +208,65 @@ async def put_document(api: ApiDep, caller: AdminDep, request: Request, name: Do
 @router.delete("/documents/{id:path}", status_code=204, response_class=Response, responses=described(404))
 async def delete_document(api: ApiDep, caller: AdminDep, name: DocumentPath) -> None:
     """Deletes a document: it is no longer found."""
-    request = DocumentRequest(company_id=caller.company, id=name)
-    if not (await ask(api.rpc, DOCUMENT_DELETE, request)).deleted:
+    request = knowledge_rpc.DocumentRequest(company_id=caller.company, id=name)
+    if not (await ask(api.rpc, knowledge_rpc.DOCUMENT_DELETE, request)).deleted:
         raise not_found("document")
 
 
 @router.post("/search", responses=described())
 async def search(api: ApiDep, caller: OperatorDep, body: SearchBody) -> SearchResults:
     """What the assistant would find for a question."""
-    request = KnowledgeSearch(company_id=caller.company, text=body.query, limit=body.limit, language=body.language)
-    reply = await ask(api.rpc, SEARCH, request, deadline=CHANGE_SECONDS)
-    results = [
-        SearchResult(
-            id=passage.id,
-            document_id=passage.document_id,
-            source=passage.source,
-            title=passage.title,
-            url=passage.url,
-            heading=passage.heading,
-            language=passage.language,
-            text=passage.text,
-            score=passage.score,
-            read_at=passage.read_at,
-            exact=passage.exact,
-        )
-        for passage in reply.passages
-    ]
+    request = knowledge_rpc.KnowledgeSearch(
+        company_id=caller.company, text=body.query, limit=body.limit, language=body.language
+    )
+    reply = await ask(api.rpc, knowledge_rpc.SEARCH, request, deadline=CHANGE_SECONDS)
+    results = [SearchResult.model_validate(dict(passage)) for passage in reply.passages]
     return SearchResults(results=results, complete=reply.complete)
 
 
 @router.post("/refresh", status_code=202, responses=described())
 async def refresh(api: ApiDep, caller: AdminDep, body: RefreshBody | None = None) -> Run:
     """Reads the site again, or one page of it; while that is under way, the same run is returned."""
-    request = RefreshAsk(company_id=caller.company, url=body.url if body else None, by=caller.subject)
-    return _run_or_404(await ask(api.rpc, REFRESH, request))
+    request = knowledge_rpc.RefreshAsk(company_id=caller.company, url=body.url if body else None, by=caller.subject)
+    return found((await ask(api.rpc, knowledge_rpc.REFRESH, request)).run, "run")
 
 
 @router.get("/runs/{id}", responses=described(404))
 async def get_run(api: ApiDep, caller: OperatorDep, name: RunPath, accept_language: AcceptLanguage = None) -> Run:
     """A run's progress: pages found, fetched, unchanged, skipped and failed, with reasons."""
-    run = _run_or_404(await ask(api.rpc, RUN_GET, RunRequest(company_id=caller.company, id=name)))
+    run = found(
+        (await ask(api.rpc, knowledge_rpc.RUN_GET, knowledge_rpc.RunRequest(company_id=caller.company, id=name))).run,
+        "run",
+    )
     return _run_in_language(run, await api.companies.console_language(caller.company, accept_language))
 
 
 @router.post("/runs/{id}", responses=described(404))
 async def decide_run(api: ApiDep, caller: AdminDep, name: RunPath, body: RunBody) -> Run:
     """Approves or rejects a run that waits because it would remove more than half of the pages."""
-    request = RunDecide(company_id=caller.company, id=name, remove=body.remove)
-    return _run_or_404(await ask(api.rpc, RUN_DECIDE, request))
+    request = knowledge_rpc.RunDecide(company_id=caller.company, id=name, remove=body.remove)
+    return found((await ask(api.rpc, knowledge_rpc.RUN_DECIDE, request)).run, "run")
 
 
 async def _put_document(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
     if is_form(request):
         return await _put_file(api, caller, request, name)
     try:
-        text = DocumentText.model_validate(orjson.loads(await request.body()))
-    except ValidationError as error:
-        raise RequestValidationError([{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]) from error
+        fields = orjson.loads(await request.body())
     except ValueError as error:
         raise RequestValidationError(
             [{"loc": ("body",), "msg": "must be JSON in UTF-8, or a form", "type": "json"}]
         ) from error
-    put_request = DocumentPut(
-        company_id=caller.company, id=name, title=text.title, text=text.text, url=text.url, language=text.language
-    )
-    stored = (await ask(api.rpc, DOCUMENT_PUT, put_request, deadline=CHANGE_SECONDS)).document
+    text = _validated(DocumentText, fields)
+    put_request = knowledge_rpc.DocumentPut(company_id=caller.company, id=name, **dict(text))
+    stored = (await ask(api.rpc, knowledge_rpc.DOCUMENT_PUT, put_request, deadline=CHANGE_SECONDS)).document
     return _document_response(stored, 200 if name else 201)
 
 
 async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
     async with api.knowledge.uploads:
         upload = await read_upload(request)
-        try:
-            form = DocumentForm.model_validate(
-                {field_name: value for field_name, value in upload.fields.items() if value}
-            )
-        except ValidationError as error:
-            raise RequestValidationError(
-                [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
-            ) from error
+        form = _validated(DocumentForm, {field_name: value for field_name, value in upload.fields.items() if value})
         file = FileReceived(
             company_id=caller.company,
             document_id=document_id(caller.company, "document", name) if name else uuid7(),
@@ -317,17 +282,18 @@ async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str |
         return _document_response(await api.knowledge.store_file(file, upload.content), 202)
 
 
-def _document_response(document: DocumentView | None, status: int) -> Response:
-    if document is None:
-        raise not_found("document")
+def _validated(model: type[BodyT], fields: object) -> BodyT:
+    """The body that FastAPI does not read itself; raises RequestValidationError."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise RequestValidationError([{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]) from error
+
+
+def _document_response(stored: knowledge_rpc.DocumentView | None, status: int) -> Response:
+    document = found(stored, "document")
     headers = {"Location": f"{router.prefix}/documents/{document.id}"}
     return JSONResponse(document.to_wire(), status, headers=headers)
-
-
-def _run_or_404(reply: RunReply) -> Run:
-    if reply.run is None:
-        raise not_found("run")
-    return reply.run
 
 
 def _run_in_language(run: Run, language: Language) -> Run:
@@ -337,5 +303,5 @@ def _run_in_language(run: Run, language: Language) -> Run:
     return run.model_copy(update={"problem": run.problem and in_language(run.problem, language), "left": left_pages})
 
 
-def _document_in_language(document: DocumentView, language: Language) -> DocumentView:
+def _document_in_language(document: knowledge_rpc.DocumentView, language: Language) -> knowledge_rpc.DocumentView:
     return document.model_copy(update={"problem": document.problem and in_language(document.problem, language)})

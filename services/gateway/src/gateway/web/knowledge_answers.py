@@ -7,32 +7,13 @@ from fastapi import Body as FromBody
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from contracts import knowledge_rpc
 from contracts.ids import ID_PATTERN
-from contracts.knowledge_rpc import (
-    ANSWER_CREATE,
-    ANSWER_DELETE,
-    ANSWER_PATCH,
-    ANSWERS,
-    GAP_DECIDE,
-    GAPS,
-    AnswerCreate,
-    AnswerDraft,
-    AnswerPatch,
-    AnswerReply,
-    AnswerRequest,
-    AnswersReply,
-    AnswersRequest,
-    AnswerView,
-    GapDecide,
-    GapReply,
-    GapsReply,
-    GapsRequest,
-)
 from contracts.plain_text import LINE, PlainText
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
-from gateway.errors import not_found
+from gateway.errors import found, not_found
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
-from gateway.web.free_json import check_json
+from gateway.web.free_json import check_json, merge_patch_body
 from gateway.web.knowledge import Body, Cursor, Limit
 from gateway.web.pagination import page
 from gateway.web.problems import described
@@ -41,16 +22,10 @@ from gateway.web.response_headers import described_headers
 router = APIRouter(prefix="/v2/knowledge", tags=["knowledge"])
 
 NamePath = Annotated[str, Path(alias="id", pattern=ID_PATTERN)]
-_MERGE_PATCH = {
-    "required": True,
-    "content": {
-        media_type: {"schema": {"type": "object", "description": "a merge patch (RFC 7396) of the pair"}}
-        for media_type in ("application/merge-patch+json", "application/json")
-    },
-}
+_MERGE_PATCH = merge_patch_body("a merge patch (RFC 7396) of the pair")
 
 
-class AnswerBody(AnswerDraft):
+class AnswerBody(knowledge_rpc.AnswerDraft):
     """A question, other ways to ask it, and the answer, given word for word; in one language."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
@@ -66,42 +41,45 @@ class GapBody(Body):
     dismiss: bool = False
 
 
-@router.get("/answers", response_model=AnswersReply, responses=described())
+@router.get("/answers", response_model=knowledge_rpc.AnswersReply, responses=described())
 async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """Questions with their answers, the newest first."""
-    request = AnswersRequest(company_id=caller.company, limit=limit, cursor=cursor)
-    reply = await ask(api.rpc, ANSWERS, request)
-    return page(reply, reply.next)
+    request = knowledge_rpc.AnswersRequest(company_id=caller.company, limit=limit, cursor=cursor)
+    return page(await ask(api.rpc, knowledge_rpc.ANSWERS, request))
 
 
 @router.post("/answers", status_code=201, responses=described(404) | {201: described_headers("Location")})
-async def create_answer(api: ApiDep, caller: AdminDep, body: AnswerBody, response: Response) -> AnswerView:
+async def create_answer(
+    api: ApiDep, caller: AdminDep, body: AnswerBody, response: Response
+) -> knowledge_rpc.AnswerView:
     """A new question with its answer."""
-    request = AnswerCreate(company_id=caller.company, draft=AnswerDraft.model_validate(body.to_wire()))
-    stored = _answer_or_404(await ask(api.rpc, ANSWER_CREATE, request, deadline=CHANGE_SECONDS))
+    request = knowledge_rpc.AnswerCreate(
+        company_id=caller.company, draft=knowledge_rpc.AnswerDraft.model_validate(body.to_wire())
+    )
+    stored = found((await ask(api.rpc, knowledge_rpc.ANSWER_CREATE, request, deadline=CHANGE_SECONDS)).answer, "answer")
     response.headers["Location"] = f"{router.prefix}/answers/{stored.id}"
     return stored
 
 
-@router.patch("/answers/{id}", responses=described(404), openapi_extra={"requestBody": _MERGE_PATCH})
+@router.patch("/answers/{id}", responses=described(404), openapi_extra=_MERGE_PATCH)
 async def patch_answer(
     api: ApiDep, caller: AdminDep, name: NamePath, body: Annotated[dict[str, object], FromBody()]
-) -> AnswerView:
+) -> knowledge_rpc.AnswerView:
     """Changes a pair."""
     check_json(body)
-    request = AnswerPatch(company_id=caller.company, id=name, patch=body)
-    return _answer_or_404(await ask(api.rpc, ANSWER_PATCH, request, deadline=CHANGE_SECONDS))
+    request = knowledge_rpc.AnswerPatch(company_id=caller.company, id=name, patch=body)
+    return found((await ask(api.rpc, knowledge_rpc.ANSWER_PATCH, request, deadline=CHANGE_SECONDS)).answer, "answer")
 
 
 @router.delete("/answers/{id}", status_code=204, response_class=Response, responses=described(404))
 async def delete_answer(api: ApiDep, caller: AdminDep, name: NamePath) -> None:
     """Deletes a pair."""
-    request = AnswerRequest(company_id=caller.company, id=name)
-    if not (await ask(api.rpc, ANSWER_DELETE, request)).deleted:
+    request = knowledge_rpc.AnswerRequest(company_id=caller.company, id=name)
+    if not (await ask(api.rpc, knowledge_rpc.ANSWER_DELETE, request)).deleted:
         raise not_found("answer")
 
 
-@router.get("/gaps", response_model=GapsReply, responses=described())
+@router.get("/gaps", response_model=knowledge_rpc.GapsReply, responses=described())
 async def list_gaps(
     api: ApiDep,
     caller: OperatorDep,
@@ -110,21 +88,12 @@ async def list_gaps(
     cursor: Cursor = None,
 ) -> Response:
     """Questions that had no good answer, the most asked first."""
-    request = GapsRequest(company_id=caller.company, state=state, limit=limit, cursor=cursor)
-    reply = await ask(api.rpc, GAPS, request)
-    return page(reply, reply.next)
+    request = knowledge_rpc.GapsRequest(company_id=caller.company, state=state, limit=limit, cursor=cursor)
+    return page(await ask(api.rpc, knowledge_rpc.GAPS, request))
 
 
 @router.post("/gaps/{id}", responses=described(404))
-async def decide_gap(api: ApiDep, caller: AdminDep, name: NamePath, body: GapBody) -> GapReply:
+async def decide_gap(api: ApiDep, caller: AdminDep, name: NamePath, body: GapBody) -> knowledge_rpc.GapReply:
     """Answers a gap, so that the next person who asks gets this answer; or dismisses it."""
-    request = GapDecide(
-        company_id=caller.company, id=name, answer=body.answer, question=body.question, dismiss=body.dismiss
-    )
-    return await ask(api.rpc, GAP_DECIDE, request, deadline=CHANGE_SECONDS)
-
-
-def _answer_or_404(reply: AnswerReply) -> AnswerView:
-    if reply.answer is None:
-        raise not_found("answer")
-    return reply.answer
+    request = knowledge_rpc.GapDecide(company_id=caller.company, id=name, **dict(body))
+    return await ask(api.rpc, knowledge_rpc.GAP_DECIDE, request, deadline=CHANGE_SECONDS)

@@ -3,19 +3,11 @@
 from fastapi import APIRouter
 from pydantic import Field
 
+from contracts import preview_rpc
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.tool import ToolResult
 from contracts.own_tools import McpTool
-from contracts.preview_rpc import (
-    MCP_TOOLS,
-    MODEL_CHECK,
-    OWN_TOOL_TRY,
-    McpToolsRequest,
-    ModelCheckReply,
-    ModelCheckRequest,
-    OwnToolRequest,
-)
 from gateway.adapters.service_calls import OWN_TOOL_SECONDS, ask
 from gateway.errors import RefusedError
 from gateway.web.companies import CompanyPath, as_company_admin
@@ -52,18 +44,20 @@ async def try_tool(api: ApiDep, caller: FounderDep, company: CompanyPath, body: 
     check_json(body.arguments)
     acting = as_company_admin(caller, company)
     config = await with_unsaved(api, acting, company, body)
-    request = OwnToolRequest(
+    request = preview_rpc.OwnToolRequest(
         config=config, tool=body.tool, arguments=body.arguments, user_id=acting.subject, language=body.language
     )
-    return (await ask(api.rpc, OWN_TOOL_TRY, request, deadline=OWN_TOOL_SECONDS)).result
+    return (await ask(api.rpc, preview_rpc.OWN_TOOL_TRY, request, deadline=OWN_TOOL_SECONDS)).result
 
 
 @router.post("/model-check", response_model_exclude_none=True, responses=described(404, 429))
-async def try_model(api: ApiDep, caller: FounderDep, company: CompanyPath, body: Unsaved) -> ModelCheckReply:
+async def try_model(
+    api: ApiDep, caller: FounderDep, company: CompanyPath, body: Unsaved
+) -> preview_rpc.ModelCheckReply:
     """Asks the first model of settings that need not be saved for one word. `error`: why it does not answer."""
     config = await with_unsaved(api, as_company_admin(caller, company), company, body)
-    request = ModelCheckRequest(config=config, language=body.language)
-    return await ask(api.rpc, MODEL_CHECK, request, deadline=OWN_TOOL_SECONDS)
+    request = preview_rpc.ModelCheckRequest(config=config, language=body.language)
+    return await ask(api.rpc, preview_rpc.MODEL_CHECK, request, deadline=OWN_TOOL_SECONDS)
 
 
 @router.post("/mcp-tools", responses=described(404))
@@ -71,8 +65,8 @@ async def list_mcp_tools(api: ApiDep, caller: FounderDep, company: CompanyPath, 
     """Asks an MCP server for its tools, to choose from. 422 if it does not answer, or does not speak MCP."""
     acting = as_company_admin(caller, company)
     config = await with_unsaved(api, acting, company, body)
-    request = McpToolsRequest(config=config, server=body.server, language=body.language)
-    reply = await ask(api.rpc, MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)
+    request = preview_rpc.McpToolsRequest(config=config, server=body.server, language=body.language)
+    reply = await ask(api.rpc, preview_rpc.MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)
     if reply.error is not None:
         raise RefusedError(ErrorCode.BAD_FIELD, reply.error)
     return McpListed(tools=reply.tools)

@@ -4,10 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from contracts.desk_rpc import PersonMerge, PersonMerged
+from contracts.desk_rpc import PERSON_MERGE, PersonMerge, PersonMerged
 from contracts.ids import ID_PATTERN, Id, uuid7
-from gateway.adapters.desk import merge_person
-from gateway.web.deps import ApiDep, OperatorDep
+from gateway.adapters.service_calls import CHANGE_SECONDS, ask
+from gateway.ports import TokenCaller
+from gateway.web.deps import Api, ApiDep, OperatorDep
 from gateway.web.knowledge import Body
 from gateway.web.problems import described
 
@@ -25,25 +26,22 @@ class MergeInto(Body):
 async def merge_visitor(api: ApiDep, caller: OperatorDep, visitor: VisitorPath, body: MergeInto) -> PersonMerged:
     """Moves all conversations of the visitor, present and future, to the other person at the desk. The chats stay
     separate: neither sees what the other wrote. `left`: there are more, repeat the call."""
-    return await merge_person(
-        api.rpc,
-        PersonMerge(
-            company_id=caller.company,
-            person_id=visitor,
-            into=body.into,
-            merge_id=uuid7(),
-            by=caller.subject,
-            name=caller.name,
-        ),
-    )
+    return await _merge(api, caller, visitor, body.into)
 
 
 @router.delete("/{visitorId}/merge", response_model_exclude_none=True, responses=described())
 async def separate_visitor(api: ApiDep, caller: OperatorDep, visitor: VisitorPath) -> PersonMerged:
     """Gives the visitor's conversations back to them; nothing else changes."""
-    return await merge_person(
-        api.rpc,
-        PersonMerge(
-            company_id=caller.company, person_id=visitor, merge_id=uuid7(), by=caller.subject, name=caller.name
-        ),
+    return await _merge(api, caller, visitor, None)
+
+
+async def _merge(api: Api, caller: TokenCaller, visitor: str, into: str | None) -> PersonMerged:
+    request = PersonMerge(
+        company_id=caller.company,
+        person_id=visitor,
+        into=into,
+        merge_id=uuid7(),
+        by=caller.subject,
+        name=caller.name,
     )
+    return await ask(api.rpc, PERSON_MERGE, request, deadline=CHANGE_SECONDS)

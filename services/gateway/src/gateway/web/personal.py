@@ -17,7 +17,7 @@ from gateway.adapters.service_calls import ask
 from gateway.errors import GatewayError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, OperatorDep, idempotency_key
-from gateway.web.free_json import check_json
+from gateway.web.free_json import check_json, merge_patch_body
 from gateway.web.problems import described
 
 router = APIRouter(tags=["memory"])
@@ -33,18 +33,7 @@ _UNCERTAIN = (
 Key = Annotated[
     str | None, idempotency_key("the same key again takes effect once; with another correction it is a CONFLICT")
 ]
-_MERGE_PATCH = {
-    "required": True,
-    "content": {
-        media_type: {
-            "schema": {
-                "type": "object",
-                "description": "a merge patch (RFC 7396) of the memory: lists are replaced whole, null forgets",
-            }
-        }
-        for media_type in ("application/merge-patch+json", "application/json")
-    },
-}
+_MERGE_PATCH = merge_patch_body("a merge patch (RFC 7396) of the memory: lists are replaced whole, null forgets")
 
 
 class Export(Wire):
@@ -77,7 +66,7 @@ async def get_customers_memory(
     "/v2/memory",
     response_model_exclude_none=True,
     responses=described(409),
-    openapi_extra={"requestBody": _MERGE_PATCH},
+    openapi_extra=_MERGE_PATCH,
 )
 async def patch_memory(
     api: ApiDep, caller: CustomerDep, body: Annotated[dict[str, object], Body()], key: Key = None

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
-from gateway.errors import RefusedError, not_found
+from gateway.errors import RefusedError, found
 from gateway.web.deps import ApiDep
 from gateway.web.origins import names_loopback
 
@@ -35,17 +35,14 @@ class PersonaReply(Wire):
 @router.post("/dev/tokens", status_code=201)
 async def make_token(body: PersonaRequest, request: Request, api: ApiDep) -> PersonaReply:
     """Signs in as a demo user."""
-    if api.personas is None:
-        raise not_found("page")
+    personas = found(api.personas, "page")
     origin = request.headers.get("origin")
     own_origin = f"{request.url.scheme}://{request.headers.get('host', '')}"
     if not names_loopback(request) or (origin is not None and origin != own_origin):
         raise RefusedError(
             ErrorCode.FORBIDDEN, "demo people are for this machine's own pages: open http://127.0.0.1 here"
         )
-    signed = api.personas.token(body.persona)
-    if signed is None:
-        raise not_found("persona (free, pro, premium, commercial, admin)")
+    signed = found(personas.token(body.persona), "persona (free, pro, premium, commercial, admin)")
     return PersonaReply(
         token=signed.token, user_id=signed.visitor, expires_at=datetime.fromtimestamp(signed.expires, UTC)
     )

@@ -13,13 +13,13 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from contracts.errors import ErrorCode, ToolCode
+from contracts.errors import ErrorCode, FieldFault, ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
 from contracts.json_values import JsonObject
 from contracts.languages import named_language
 from contracts.wrong_fields import message_of
 from gateway.domain.error_language import in_language
-from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenInvalidError
+from gateway.errors import GatewayError, TokenInvalidError
 from gateway.web.deps import get_api, verified
 from gateway.web.openai_errors import PREFIX as OPENAI
 from gateway.web.openai_errors import error_response
@@ -138,7 +138,7 @@ def error_answer(
     code: str,
     detail: str,
     *,
-    errors: Sequence[FieldProblem] | None = None,
+    errors: Sequence[FieldFault] = (),
     headers: dict[str, str] | None = None,
     spent: bool = False,
     accept_language: str | None = None,
@@ -146,12 +146,10 @@ def error_answer(
     """The response of an error in the form for callers of this path. `spent`: a budget is spent. `accept_language`: the
     language of the message, except for OpenAI's clients, which are programs and get English."""
     if path.startswith(OPENAI):
-        fields = [fault.field for fault in errors or ()]
+        fields = [fault.field for fault in errors]
         return error_response(status, code, detail, fields=fields, headers=headers, spent=spent)
     language = named_language(accept_language)
-    translated = [
-        FieldProblem(field=fault.field, message=in_language(fault.message, language)) for fault in errors or ()
-    ]
+    translated = [FieldProblem(field=fault.field, message=in_language(fault.message, language)) for fault in errors]
     if status == HTTPStatus.UNPROCESSABLE_ENTITY and _TOOL_CALL(path):
         return _unreadable_call(in_language(detail, language), translated)
     return problem(status, code, in_language(detail, language), errors=translated, headers=headers)
@@ -172,11 +170,8 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
         headers["Retry-After"] = str(error.wait)
     elif isinstance(error, TokenInvalidError):
         headers["WWW-Authenticate"] = "Bearer"
-    fields = error.fields if isinstance(error, RefusedError) else ()
-    problems = [FieldProblem(field=fault.field, message=fault.message) for fault in fields]
-    spent = isinstance(error, RateLimitedError) and error.spent
-    status = STATUS[error.code]
-    return _answer(request, status, str(error.code), error.message, errors=problems, headers=headers, spent=spent)
+    status, code = STATUS[error.code], str(error.code)
+    return _answer(request, status, code, error.message, errors=error.fields, headers=headers, spent=error.spent)
 
 
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
@@ -185,7 +180,7 @@ async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     located = [(_field(fault, path), fault) for fault in error.errors()]
     names = {name for name, _ in located}
     fields = [
-        FieldProblem(field=name, message=message_of(fault))
+        FieldFault(field=name, message=message_of(fault))
         for name, fault in located
         if not _is_about_other_type(name, fault, names)
     ]
@@ -203,7 +198,8 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
     if error.status_code == HTTPStatus.BAD_REQUEST:
         # The framework's status for a body that is not text; for one that is not JSON it uses 422.
-        return await _not_text(request)
+        fields = [FieldFault(field="body", message="must be JSON in UTF-8")]
+        return await _unreadable(request, "the body cannot be read", fields)
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
     detail = str(error.detail)
@@ -212,11 +208,6 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     ):  # the framework's own message
         detail = f"there is no {request.method} {request.url.path[:200]}: GET /openapi.json lists what there is"
     return _answer(request, error.status_code, code, detail, headers=headers)
-
-
-async def _not_text(request: Request) -> JSONResponse:
-    fields = [FieldProblem(field="body", message="must be JSON in UTF-8")]
-    return await _unreadable(request, "the body cannot be read", fields)
 
 
 async def _client_disconnected(request: Request, error: Exception) -> Response:
@@ -230,7 +221,7 @@ async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     return _answer(request, 500, ErrorCode.INTERNAL, "something went wrong here: try again")
 
 
-async def _unreadable(request: Request, detail: str, fields: list[FieldProblem]) -> JSONResponse:
+async def _unreadable(request: Request, detail: str, fields: list[FieldFault]) -> JSONResponse:
     """Answers a bad body. Only callers who may use the route get the description, since bodies are read before callers
     are checked."""
     if request.url.path not in PUBLIC:

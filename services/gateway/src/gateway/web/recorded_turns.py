@@ -10,12 +10,13 @@ from contracts.ids import ID_PATTERN, answer_id
 from contracts.preview_rpc import EXPLAIN, ExplainedTurn, ExplainRequest, TurnRequest
 from contracts.replay_rpc import CASE, REPLAY, ComparedTurn, MadeCase, ReplayRequest
 from gateway.adapters.service_calls import TRY_OUT_SECONDS, ask
-from gateway.errors import not_found
+from gateway.errors import found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, ConversationPath, OperatorDep
 from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2/conversations/{conversationId}/turns/{turnId}", tags=["conversations"])
+_RECORD = "record of this turn"
 TurnPath = Annotated[str, Path(alias="turnId", pattern=ID_PATTERN)]
 
 
@@ -39,10 +40,7 @@ async def explain_turn(
 ) -> ExplainedTurn:
     """How an answer came about: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
     turn_request = await _turn_request(api, caller, conversation, turn)
-    explained = (await ask(api.rpc, EXPLAIN, ExplainRequest(**turn_request.model_dump()))).turn
-    if explained is None:
-        raise _no_record()
-    return explained
+    return found((await ask(api.rpc, EXPLAIN, ExplainRequest(**turn_request.model_dump()))).turn, _RECORD)
 
 
 @router.post("/replay", response_model_exclude_none=True, responses=described(404, 429))
@@ -53,19 +51,13 @@ async def replay_turn(
     stored: results come from the record. Model calls cost money."""
     turn_request = await _turn_request(api, caller, conversation, turn)
     request = ReplayRequest(**turn_request.model_dump(), model=body.model, prompt=body.prompt)
-    compared = (await ask(api.rpc, REPLAY, request, deadline=TRY_OUT_SECONDS)).turn
-    if compared is None:
-        raise _no_record()
-    return compared
+    return found((await ask(api.rpc, REPLAY, request, deadline=TRY_OUT_SECONDS)).turn, _RECORD)
 
 
 @router.get("/case", responses=described(404))
 async def make_case(api: ApiDep, caller: AdminDep, conversation: ConversationPath, turn: TurnPath) -> MadeCase:
     """The turn as a case of `nexus eval`: the question, and the tools used in the answer."""
-    case = (await ask(api.rpc, CASE, await _turn_request(api, caller, conversation, turn))).case
-    if case is None:
-        raise _no_record()
-    return case
+    return found((await ask(api.rpc, CASE, await _turn_request(api, caller, conversation, turn))).case, _RECORD)
 
 
 async def _turn_request(api: Api, caller: TokenCaller, conversation: str, turn: str) -> TurnRequest:
@@ -73,9 +65,7 @@ async def _turn_request(api: Api, caller: TokenCaller, conversation: str, turn: 
     NOT_FOUND."""
     await api.access.check_watchable(caller, conversation)
     view = await api.memory.conversation(caller.company, conversation)
-    answer = await api.memory.message(caller.company, conversation, answer_id(turn))
-    if answer is None:
-        raise _no_record()
+    answer = found(await api.memory.message(caller.company, conversation, answer_id(turn)), _RECORD)
     return TurnRequest(
         company_id=caller.company,
         conversation_id=conversation,
@@ -83,7 +73,3 @@ async def _turn_request(api: Api, caller: TokenCaller, conversation: str, turn: 
         user_id=view.visitor.id if view is not None else None,
         answered_at=answer.created_at,
     )
-
-
-def _no_record() -> Exception:
-    return not_found("record of this turn")

@@ -9,19 +9,11 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request
 from pydantic import Field
 
+from contracts import sign_in_rpc
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId
 from contracts.languages import Language
-from contracts.sign_in_rpc import (
-    SIGN_IN_BEGIN,
-    SIGN_IN_FINISH,
-    Invitation,
-    Problem,
-    SignInBegin,
-    SignInCode,
-    SignInFinish,
-)
 from gateway.adapters.service_calls import ask
 from gateway.domain.error_language import in_language
 from gateway.errors import RefusedError, UnavailableError
@@ -78,14 +70,8 @@ async def start_sign_in(
 ) -> SignInAddress:
     """The sign-in address at the company's provider."""
     api.limits.count_token(client_address(request.scope))
-    begin = SignInBegin(
-        company_id=body.company_id,
-        redirect_uri=f"{server_of(request)}/console",
-        state=body.state,
-        nonce=body.nonce,
-        challenge=body.challenge,
-    )
-    reply = await ask(api.rpc, SIGN_IN_BEGIN, begin, deadline=REPLY_SECONDS)
+    begin = sign_in_rpc.SignInBegin(redirect_uri=f"{server_of(request)}/console", **dict(body))
+    reply = await ask(api.rpc, sign_in_rpc.SIGN_IN_BEGIN, begin, deadline=REPLY_SECONDS)
     if reply.problem is not None or reply.address is None:
         raise _refused(reply.problem, await api.companies.console_language(body.company_id, accept_language))
     return SignInAddress(address=reply.address)
@@ -103,7 +89,7 @@ async def finish_sign_in(
     if body.code is not None:
         if body.verifier is None or body.nonce is None:
             raise RefusedError(ErrorCode.BAD_FIELD, "send verifier and nonce with the code")
-        code = SignInCode(
+        code = sign_in_rpc.SignInCode(
             code=body.code,
             verifier=body.verifier,
             nonce=body.nonce,
@@ -115,10 +101,12 @@ async def finish_sign_in(
     if body.company_id not in (None, company):
         raise RefusedError(ErrorCode.BAD_FIELD, "this invitation is for another company")
     invitation = (
-        Invitation(member=invited.member, issued_at=datetime.fromtimestamp(invited.issued, UTC)) if invited else None
+        sign_in_rpc.Invitation(member=invited.member, issued_at=datetime.fromtimestamp(invited.issued, UTC))
+        if invited
+        else None
     )
-    finish = SignInFinish(company_id=company, code=code, invitation=invitation)
-    reply = await ask(api.rpc, SIGN_IN_FINISH, finish, deadline=REPLY_SECONDS)
+    finish = sign_in_rpc.SignInFinish(company_id=company, code=code, invitation=invitation)
+    reply = await ask(api.rpc, sign_in_rpc.SIGN_IN_FINISH, finish, deadline=REPLY_SECONDS)
     if reply.problem is not None or reply.signed_in is None:
         raise _refused(reply.problem, await api.companies.console_language(company, accept_language))
     member = reply.signed_in
@@ -127,7 +115,7 @@ async def finish_sign_in(
     return Session(token=signed.token, user_id=signed.visitor, company_id=company, expires_at=expires)
 
 
-def _refused(problem: Problem | None, language: Language) -> RefusedError | UnavailableError:
+def _refused(problem: sign_in_rpc.Problem | None, language: Language) -> RefusedError | UnavailableError:
     texts = words(language, "signIn")
     if problem is None:
         return UnavailableError(texts["away"].format(detail=""))

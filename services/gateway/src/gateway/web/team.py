@@ -12,7 +12,7 @@ from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, Id, uuid7
 from contracts.plain_text import LINE
 from contracts.team import Email, Member, TeamRole
-from gateway.errors import RefusedError, not_found
+from gateway.errors import RefusedError, found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import change, stored
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
@@ -129,10 +129,7 @@ async def _change(api: Api, caller: TokenCaller, team: dict[str, object]) -> Com
 
 
 async def _member(api: Api, caller: TokenCaller, user: str) -> Member:
-    member = (await stored(api, caller.company)).config.team.members.get(user)
-    if member is None:
-        raise not_found("member")
-    return member
+    return found((await stored(api, caller.company)).config.team.members.get(user), "member")
 
 
 def _invitation(api: Api, caller: TokenCaller, request: Request, user: str, member: Member) -> Invited:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter
 from pydantic import Field
 
-from contracts import sealed
+from contracts import preview_rpc, sealed
 from contracts.company import CompanyConfig, faults, read_config
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
@@ -14,21 +14,10 @@ from contracts.languages import Language
 from contracts.merge_patch import merged_settings
 from contracts.office_hours import away_notice, next_opening
 from contracts.person_rules import RuleInput, matching_rule
-from contracts.preview_rpc import (
-    PROMPT,
-    SITE_CHECK,
-    TRY,
-    PromptReply,
-    PromptRequest,
-    SiteCheckReply,
-    SiteCheckRequest,
-    TryReply,
-    TryRequest,
-)
 from gateway.adapters.service_calls import TRY_OUT_SECONDS, ask
-from gateway.errors import RefusedError, not_found
+from gateway.errors import RefusedError, found
 from gateway.ports import TokenCaller
-from gateway.web.company_settings import CompanyPath, refuse
+from gateway.web.company_settings import CompanyPath, check_own_company, refuse
 from gateway.web.deps import AdminDep, Api, ApiDep
 from gateway.web.free_json import check_json
 from gateway.web.moments import Moment
@@ -95,15 +84,21 @@ async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body
 
 
 @router.post(f"{_CONFIG}/prompt", responses=described(404))
-async def show_prompt(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Unsaved) -> PromptReply:
+async def show_prompt(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Unsaved) -> preview_rpc.PromptReply:
     """The prompt's layers before the conversation, as in a visitor's turn."""
     config = await with_unsaved(api, caller, company, body)
     principal = _as_visitor(api, caller, body.language)
-    return await ask(api.rpc, PROMPT, PromptRequest(config=config, principal=principal, language=body.language))
+    return await ask(
+        api.rpc,
+        preview_rpc.PROMPT,
+        preview_rpc.PromptRequest(config=config, principal=principal, language=body.language),
+    )
 
 
 @router.post(f"{_CONFIG}/sandbox", responses=described(404, 429))
-async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body: TryoutQuestion) -> TryReply:
+async def try_settings(
+    api: ApiDep, caller: AdminDep, company: CompanyPath, body: TryoutQuestion
+) -> preview_rpc.TryReply:
     """The answer to one question. Nothing is stored; model calls cost money. Tools are those of the saved settings."""
     if not body.question.strip():
         raise RefusedError(ErrorCode.EMPTY_TEXT, "question: write something")
@@ -112,20 +107,20 @@ async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body
 
 
 @router.post(f"{_CONFIG}/site-check", response_model_exclude_none=True, responses=described(404))
-async def check_site(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Address) -> SiteCheckReply:
+async def check_site(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Address) -> preview_rpc.SiteCheckReply:
     """Whether fetch_page may read an address, and why not. Nothing is fetched."""
     config = await with_unsaved(api, caller, company, body)
-    request = SiteCheckRequest(tool_config=config.tool_config, address=body.address, language=body.language)
-    return await ask(api.rpc, SITE_CHECK, request)
+    request = preview_rpc.SiteCheckRequest(tool_config=config.tool_config, address=body.address, language=body.language)
+    return await ask(api.rpc, preview_rpc.SITE_CHECK, request)
 
 
 async def try_question(
     api: Api, caller: TokenCaller, config: CompanyConfig, question: str, language: Language
-) -> TryReply:
+) -> preview_rpc.TryReply:
     """The answer that a visitor of the company would get with these settings."""
     principal = _as_visitor(api, caller, language)
-    request = TryRequest(config=config, principal=principal, question=question, language=language)
-    return await ask(api.rpc, TRY, request, deadline=TRY_OUT_SECONDS)
+    request = preview_rpc.TryRequest(config=config, principal=principal, question=question, language=language)
+    return await ask(api.rpc, preview_rpc.TRY, request, deadline=TRY_OUT_SECONDS)
 
 
 def _as_visitor(api: Api, caller: TokenCaller, language: Language) -> str:
@@ -141,12 +136,9 @@ def _as_visitor(api: Api, caller: TokenCaller, language: Language) -> str:
 
 async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> CompanyConfig:
     """The saved settings with the unsaved patch applied. Raises NOT_FOUND, BAD_FIELD."""
-    if company != caller.company:
-        raise not_found("company")
+    check_own_company(caller, company)
     check_json(body.settings)
-    saved = await api.companies.latest_settings(company)
-    if saved is None:
-        raise not_found("settings of this company")
+    saved = found(await api.companies.latest_settings(company), "settings of this company")
     saved_config = saved.config.to_wire()
     config = merged_settings(saved_config, {**body.settings, "companyId": company})
     sealed.restore_hidden(config, saved_config)

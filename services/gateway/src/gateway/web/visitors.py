@@ -10,7 +10,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId, uuid7
 from contracts.ws import LOCALE, VisitedPage
-from gateway.errors import RefusedError, TokenInvalidError, not_found
+from gateway.errors import RefusedError, TokenInvalidError, found
 from gateway.ports import Visit, VisitorToken
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, bearer
@@ -50,9 +50,7 @@ async def make_visitor(
     """Issues a visitor's token. 403 if the Origin is not allowed; without an Origin the client is no browser, and
     allowed."""
     api.limits.count_token(client_address(request.scope))
-    settings = await api.companies.get(body.company_id)
-    if settings is None:
-        raise not_found("company")
+    settings = found(await api.companies.get(body.company_id), "company")
     if origin is not None:
         if not origin_allowed(origin, settings, request, dev=api.dev):
             raise RefusedError(ErrorCode.FORBIDDEN, f"the widget may not run on {origin[:200]}: see allowedOrigins")

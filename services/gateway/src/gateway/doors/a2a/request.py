@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from contracts.json_values import is_object
+from contracts.json_values import JsonObject, is_object
 from contracts.wrong_fields import message_of
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.a2a.rpc import A2AError, Json, invalid_param
@@ -56,26 +56,25 @@ class Message(_Camel):
 
     def answer(self) -> bool | None:
         """Whether the message says yes or no, as data or as its only word; None if it says neither. Raises A2AError."""
-        for part in self.parts:
-            if _kind(part) == "data" and isinstance(part["data"], dict):
-                approved = cast("Json", part["data"]).get("approved")
-                if not isinstance(approved, bool | None):
-                    raise invalid_param("message.parts", "approved is true or false")
-                return approved
+        for data in self._data():
+            approved = data.get("approved")
+            if not isinstance(approved, bool | None):
+                raise invalid_param("message.parts", "approved is true or false")
+            return approved
         word = self.text().strip().lower().rstrip(".!")
         return True if word in _YES else False if word in _NO else None
 
     def edits(self) -> Json | None:
         """The new values in the data of a yes. Raises A2AError if they are invalid, or sent with a no."""
-        data_parts = [
-            cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and is_object(part["data"])
-        ]
-        edits = next((data["edits"] for data in data_parts if "edits" in data), None)
+        edits = next((data["edits"] for data in self._data() if "edits" in data), None)
         if edits is None:
             return None
         if not is_object(edits) or not self.answer():
             raise invalid_param("message.parts", 'edits is an object beside "approved": true')
-        return cast("Json", edits)
+        return edits
+
+    def _data(self) -> list[JsonObject]:
+        return [part["data"] for part in self.parts if _kind(part) == "data" and is_object(part["data"])]
 
 
 class Configuration(_Camel):

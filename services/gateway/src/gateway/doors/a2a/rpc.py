@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
 from contracts.errors import ErrorCode
-from gateway.errors import GatewayError, RefusedError
+from contracts.json_values import is_object, object_of
+from gateway.errors import GatewayError
 
 Json = dict[str, Any]
 Identity = str | int | None
@@ -46,7 +47,7 @@ def unsupported(message: str) -> A2AError:
 
 def from_gateway_error(error: GatewayError) -> A2AError:
     """The protocol's error for an error of the gateway."""
-    fields = [(fault.field, fault.message) for fault in error.fields] if isinstance(error, RefusedError) else []
+    fields = [(fault.field, fault.message) for fault in error.fields]
     if error.code in {ErrorCode.BAD_FIELD, ErrorCode.TEXT_TOO_LONG, ErrorCode.EMPTY_TEXT}:
         return A2AError(-32602, str(error.code), error.message, fields)
     if error.code in {ErrorCode.INTERNAL, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT}:
@@ -85,8 +86,7 @@ class RpcRequest:
 
 def request_id(raw: object) -> Identity:
     """The request's id for the response, even if the rest of the request is invalid; None if it has no valid id."""
-    fields = cast("Json", raw) if isinstance(raw, dict) else {}
-    identity = fields.get("id")
+    identity = object_of(raw).get("id")
     return identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
 
 
@@ -107,17 +107,16 @@ def check_media(content_type: str | None) -> None:
 
 def parse_request(raw: object) -> RpcRequest:
     """The request; raises A2AError (-32600, -32602)."""
-    if not isinstance(raw, dict):
+    if not is_object(raw):
         raise A2AError(-32600, "INVALID_REQUEST", "send one JSON-RPC request object: batches are not answered")
-    fields = cast("Json", raw)
-    method, params = fields.get("method"), fields.get("params", {})
-    if fields.get("jsonrpc") != "2.0" or not isinstance(method, str):
+    method, params = raw.get("method"), raw.get("params", {})
+    if raw.get("jsonrpc") != "2.0" or not isinstance(method, str):
         raise A2AError(-32600, "INVALID_REQUEST", 'a request has "jsonrpc": "2.0" and a method')
-    if "id" not in fields or (fields["id"] is not None and request_id(fields) is None):
+    if "id" not in raw or (raw["id"] is not None and request_id(raw) is None):
         raise A2AError(-32600, "INVALID_REQUEST", "id: a text or a whole number")
-    if not isinstance(params, dict):
+    if not is_object(params):
         raise invalid_param("params", "must be an object")
-    return RpcRequest(request_id(fields), method, cast("Json", params))
+    return RpcRequest(request_id(raw), method, params)
 
 
 def check_version(version: str | None) -> None:

@@ -1,12 +1,13 @@
 """AG-UI's request (RunAgentInput of protocol 1.0), as far as this door reads it."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from contracts.events.chat import MAX_CLIENT_TOOLS
+from contracts.json_values import is_list, is_object, object_of
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.agui.events import Json
 from gateway.doors.client_tools import call_result, json_or_text
@@ -38,7 +39,7 @@ class ResumeEntry(_AguiModel):
         """
         if self.status == "cancelled":
             return False
-        payload: dict[str, Any] = cast("dict[str, Any]", self.payload) if isinstance(self.payload, dict) else {}
+        payload = object_of(self.payload)
         approved = payload.get("approved")
         if (
             not isinstance(approved, bool)
@@ -52,10 +53,10 @@ class ResumeEntry(_AguiModel):
     @property
     def edits(self) -> Json | None:
         """The new values sent with a yes; raises RefusedError BAD_FIELD."""
-        edits = cast("Json", self.payload).get("editedArgs") if isinstance(self.payload, dict) else None
-        if edits is not None and not isinstance(edits, dict):
+        edits = object_of(self.payload).get("editedArgs")
+        if edits is not None and not is_object(edits):
             raise bad_field("resume", "editedArgs is an object")
-        return cast("Json | None", edits)
+        return edits
 
 
 class RunAgentInput(_AguiModel):
@@ -102,22 +103,21 @@ def _parts(message: Json, field: str) -> Iterator[Part]:
     if isinstance(content, str):
         yield content
         return
-    if not isinstance(content, list):
+    if not is_list(content):
         raise bad_field(f"{field}.content", "a text, or a list of parts")
-    for index, part in enumerate(cast("list[Any]", content)):
-        yield _part(cast("Json", part) if isinstance(part, dict) else {}, f"{field}.content[{index}]")
+    for index, part in enumerate(content):
+        yield _part(object_of(part), f"{field}.content[{index}]")
 
 
 def _part(part: Json, field: str) -> Part:
     if part.get("type") == "text" and isinstance(part.get("text"), str):
         return part["text"]
     source = part.get("source")
-    if part.get("type") not in _MEDIA or not isinstance(source, dict):
+    if part.get("type") not in _MEDIA or not is_object(source):
         raise unreadable_part(field, f"a part of type {str(part.get('type'))[:40]!r}")
-    source_fields = cast("Json", source)
-    if source_fields.get("type") != "data":
-        raise unreadable_part(f"{field}.source", f"a source of type {str(source_fields.get('type'))[:40]!r}")
-    return file_from_base64(source_fields.get("value"), source_fields.get("mimeType"), None, field)
+    if source.get("type") != "data":
+        raise unreadable_part(f"{field}.source", f"a source of type {str(source.get('type'))[:40]!r}")
+    return file_from_base64(source.get("value"), source.get("mimeType"), None, field)
 
 
 def _text(message: Json, field: str) -> str:

@@ -8,7 +8,7 @@ import orjson
 from contracts import ws
 from contracts.conversation_rpc import MessageView
 from contracts.events import turn
-from contracts.events.chat import Owner, OwnerKind, Role
+from contracts.events.chat import OwnerKind, Role
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.agui import events
 from gateway.doors.agui.events import Json
@@ -78,7 +78,7 @@ class AguiRun:
                 return self._tool_finished(event)
             case ws.OwnerFrame():
                 self.left_to_person = event.owner.kind is not OwnerKind.AI
-                return [_owner(event.owner)]
+                return [events.owner_activity(event.owner.to_wire())]
             case ws.MessageFrame():
                 return [] if event.message.role.gets_answers else self._final_text(event.message)
             case Ended():
@@ -225,7 +225,3 @@ def _attachments(message: MessageView) -> Json:
         return {}
     wire = message.to_wire()
     return {name: wire[name] for name in ("citations", "charts", "actions") if wire.get(name)}
-
-
-def _owner(owner: Owner) -> Json:
-    return events.owner_activity(owner.to_wire())

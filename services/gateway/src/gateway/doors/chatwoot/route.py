@@ -3,7 +3,7 @@ opens its conversations to people."""
 
 import asyncio
 from functools import partial
-from typing import Annotated, cast
+from typing import Annotated
 
 import orjson
 import structlog
@@ -12,9 +12,10 @@ from fastapi.responses import Response
 
 from contracts.channel_rpc import CHANNEL_VERIFY, MAX_BODY_CHARS, ChannelVerifyRequest
 from contracts.errors import ErrorCode
+from contracts.json_values import is_object
 from gateway.adapters.service_calls import ask
 from gateway.doors.chatwoot.channel import ChannelEvents
-from gateway.doors.chatwoot.payload import ChatwootMessage, Json, StatusChanged, parse_event
+from gateway.doors.chatwoot.payload import ChatwootMessage, StatusChanged, parse_event
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenInvalidError, UnavailableError
 from gateway.web.deps import Api, ApiDep
 from gateway.web.problems import described
@@ -56,11 +57,11 @@ async def take_webhook(
         event, text = orjson.loads(body), body.decode()
     except (orjson.JSONDecodeError, UnicodeDecodeError) as error:
         raise RefusedError(ErrorCode.BAD_FIELD, "the body is no JSON") from error
-    if len(text) > MAX_BODY_CHARS or not isinstance(event, dict):
+    if len(text) > MAX_BODY_CHARS or not is_object(event):
         raise RefusedError(ErrorCode.BAD_FIELD, f"an event is an object of at most {MAX_BODY_CHARS} characters")
     if len(_running) >= MAX_RUNNING:
         raise UnavailableError("too many events wait here: try again")
-    parsed_event = parse_event(cast("Json", event))
+    parsed_event = parse_event(event)
     key = (channel, parsed_event.conversation.number if parsed_event else 0)
     verification = ChannelVerifyRequest(channel_id=channel, timestamp=timestamp, signature=signature, body=text)
     work = asyncio.create_task(_apply(api, verification, parsed_event, _newest.get(key)))

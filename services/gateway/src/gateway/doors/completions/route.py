@@ -23,7 +23,7 @@ from gateway.doors import server_sent
 from gateway.doors.completions.chunks import ChatCompletion, ChunkedAnswer
 from gateway.doors.completions.request import ChatCompletionRequest, completion_request, text_shape_of
 from gateway.doors.door_route import DoorRoute
-from gateway.errors import GatewayError, RateLimitedError, RefusedError, UnavailableError
+from gateway.errors import GatewayError, RefusedError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
@@ -254,8 +254,7 @@ async def _write_chunks(
                     await write(piece)
                 piece, part = b"", await anext(parts)
     except GatewayError as error:
-        is_budget_spent = isinstance(error, RateLimitedError) and error.spent
-        error_chunk = error_body(STATUS[error.code], str(error.code), error.message, spent=is_budget_spent)
+        error_chunk = error_body(STATUS[error.code], str(error.code), error.message, spent=error.spent)
         await write(server_sent.event(error_chunk.model_dump()))
 
 

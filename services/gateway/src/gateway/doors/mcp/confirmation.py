@@ -11,6 +11,7 @@ from typing import Literal
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
+from pydantic.alias_generators import to_snake
 
 from contracts.json_values import is_object, object_of
 from gateway.texts import TEXTS
@@ -46,7 +47,7 @@ class PendingAction:
         editable, order = self.data.get("editable"), self.data.get("order")
         if not is_object(editable) or not is_object(order):
             return {}
-        return {name: order.get(_snake(name)) for name in editable}
+        return {name: order.get(to_snake(name)) for name in editable}
 
     @property
     def summary(self) -> str:
@@ -112,11 +113,7 @@ def edits_in(pending: PendingAction, answer: types.ElicitResult | None) -> dict[
 
 def with_snake_case_names(edits: Mapping[str, object]) -> dict[str, object]:
     """The edits with the field names of the tool's data (snake_case)."""
-    return {_snake(name): value for name, value in edits.items()}
-
-
-def _snake(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return {to_snake(name): value for name, value in edits.items()}
 
 
 def decision_in(answer: types.ElicitResult | None) -> Literal["confirm", "reject"] | None:

@@ -7,7 +7,7 @@ needs it, and the client's response, a POST to any gateway, is forwarded to the 
 import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import mcp_types as types
@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from contracts.json_values import object_of
+from contracts.json_values import is_object, object_of
 from gateway.domain.client_answers import Answers, TooManyQuestionsError
 from gateway.doors.door_route import replayed
 from gateway.doors.mcp.offer import principal_of
@@ -66,9 +66,7 @@ class Handshake:
             return
         session = request.headers.get(HEADER)
         if message.get("method") == "initialize":
-            params = message.get("params")
-            declared = cast("dict[str, Any]", params).get("capabilities") if isinstance(params, dict) else None
-            capabilities = cast("dict[str, Any]", declared if isinstance(declared, dict) else {})
+            capabilities = object_of(object_of(message.get("params")).get("capabilities"))
             session = new_session(self._key, caller, capabilities)
         else:
             session_capabilities = capabilities_of(self._key, caller, session) if session else {}
@@ -169,9 +167,9 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
             error = types.ErrorData.model_validate(response["error"])
             raise MCPError(code=error.code, message=error.message, data=error.data)
         result = response["result"]
-        if not isinstance(result, dict):
+        if not is_object(result):
             raise MCPError(code=types.INVALID_REQUEST, message="the client's answer is not an object")
-        return cast("dict[str, Any]", result)
+        return result
 
 
 class _Context:
@@ -216,9 +214,7 @@ class _Context:
 def _json_object(body: bytes) -> dict[str, Any]:
     """The JSON object in the body; empty if there is none, which the transport itself reports."""
     with contextlib.suppress(orjson.JSONDecodeError):
-        message = orjson.loads(body)
-        if isinstance(message, dict):
-            return cast("dict[str, Any]", message)
+        return object_of(orjson.loads(body))
     return {}
 
 

@@ -18,10 +18,6 @@ from gateway.web.deps import get_api
 Context = ServerRequestContext[Any, Any]
 
 
-def _no_header_arguments(_: str) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What a server offers. `handlers`: by the names of the parameters of the SDK's Server (`on_list_tools`, …)."""
@@ -29,7 +25,7 @@ class Offer:
     instructions: str
     handlers: Mapping[str, Any]
     cache_hints: Mapping[CacheableMethod, CacheHint] = field(default_factory=dict[CacheableMethod, CacheHint])
-    header_schema: Callable[[str], Mapping[str, object] | None] = _no_header_arguments
+    header_schema: Callable[[str], Mapping[str, object] | None] = field(default=lambda _: None)
     """Returns a tool's input schema by its name, if its arguments in headers must be checked; else None."""
     tasks: TaskHandlers | None = None
     extensions: Mapping[str, dict[str, object]] = field(default_factory=dict[str, dict[str, object]])

@@ -7,7 +7,6 @@ import asyncio
 from importlib.metadata import version
 from typing import Any
 
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
@@ -78,10 +77,8 @@ def serve(offer: Offer, key: bytes, answers: Answers) -> GatewayMcpServer:
     server.extensions.update(offer.extensions)
     if offer.tasks is not None:
         serve_tasks(server, offer.tasks)
-    security = RequestStateSecurity(keys=[key], ttl=CONFIRM_SECONDS, bind_principal=_principal)
+    security = RequestStateSecurity(
+        keys=[key], ttl=CONFIRM_SECONDS, bind_principal=lambda context: principal_of(caller_of(context))
+    )
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
     return GatewayMcpServer(server, Handshake(server, key, answers))
-
-
-def _principal(context: ServerRequestContext[Any, Any]) -> str:
-    return principal_of(caller_of(context))

@@ -7,7 +7,6 @@ data. If the client shows views instead, the order's card asks (views.py).
 """
 
 from collections.abc import Mapping
-from typing import cast
 
 import mcp_types as types
 import structlog
@@ -20,6 +19,7 @@ from starlette.exceptions import HTTPException
 from contracts.errors import ErrorCode, ToolCode
 from contracts.events.chat import Action, ActionState
 from contracts.ids import derive_id, is_id, uuid7
+from contracts.json_values import is_object, object_of
 from contracts.wrong_fields import message_of
 from gateway.doors.mcp.analysis import NAME as ANALYSIS
 from gateway.doors.mcp.analysis import McpAnalyses
@@ -189,7 +189,7 @@ def _decided_data(data: dict[str, object], action: Action, changed_fields: dict[
     """The call's data after the decision. `changed_fields`: the edited fields of the order."""
     decided_data = {**data, "status": action.state.value}
     order = data.get("order")
-    if isinstance(order, dict):
+    if is_object(order):
         status = action.details.get("status")
         decided_data["order"] = {
             **order,
@@ -238,8 +238,7 @@ async def _ask_user(context: Context, question: types.ElicitRequestFormParams) -
 def _idempotency_key(params: Mapping[str, object] | None) -> str | None:
     """The `idempotencyKey` in `_meta`, with or without a prefix; None if there is none. Raises MCPError if it is
     invalid."""
-    meta = (params or {}).get("_meta")
-    for name, value in cast("dict[str, object]", meta if isinstance(meta, dict) else {}).items():
+    for name, value in object_of((params or {}).get("_meta")).items():
         if name.rpartition("/")[2].replace("-", "").replace("_", "").lower() != "idempotencykey":
             continue
         if not isinstance(value, str) or not 1 <= len(value) <= 255:

@@ -26,6 +26,7 @@ from gateway.errors import (
     RefusedError,
     TookTooLongError,
     UnavailableError,
+    found,
     not_found,
 )
 from gateway.ports import TokenCaller
@@ -45,9 +46,9 @@ class ResponseCaller:
 
     caller: TokenCaller
     address: str
-    locale: str | None
-    idempotency_key: str | None
-    tries: int
+    locale: str | None = None
+    idempotency_key: str | None = None
+    tries: int = 0
     accepts_approvals: bool = True
 
 
@@ -72,7 +73,7 @@ async def message_place(api: Api, client: ResponseCaller, body: CreateResponse) 
             return conversation, identity
     if client.tries:
         return await threads.conversation_named(caller, DOOR, f"{repeat_key}.{minute}"), identity
-    return threads.new_conversation(caller), identity
+    return api.access.new_conversation(caller), identity
 
 
 async def previous_conversation(api: Api, caller: TokenCaller, previous_response: str) -> str:
@@ -256,9 +257,7 @@ async def current_response(run: KeptResponse) -> Json:
     """The response in its current state; raises NOT_FOUND if there is no such message."""
     for event in await run.thread.events_so_far(run.id.question_seq):
         run.events_for(event)
-    question = run.thread.question
-    if question is None:
-        raise not_found("response")
+    question = found(run.thread.question, "response")
     return {**run.progress.response, "created_at": int(question.created_at.timestamp())}
 
 

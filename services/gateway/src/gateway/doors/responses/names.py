@@ -5,7 +5,7 @@ response."""
 import re
 from dataclasses import dataclass
 
-from gateway.errors import not_found
+from gateway.errors import found
 
 _KEY = r"_([A-Za-z0-9_-]{1,64})\.([1-9][0-9]{0,15})(?:\.([A-Za-z0-9_-]{1,64}))?"
 _NAME = re.compile("resp" + _KEY)
@@ -37,9 +37,7 @@ class ResponseId:
 
 def parse_response_id(text: str) -> ResponseId:
     """The id in a text; raises NOT_FOUND if it is not the id of a kept response."""
-    match = _NAME.fullmatch(text)
-    if match is None:
-        raise not_found("response")
+    match = found(_NAME.fullmatch(text), "response")
     return ResponseId(match[1], int(match[2]), match[3])
 
 

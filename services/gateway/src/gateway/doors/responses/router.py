@@ -34,7 +34,7 @@ from gateway.doors.responses.requests import (
 )
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.doors.translation import Send
-from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, bad_field
+from gateway.errors import GatewayError, RefusedError, TookTooLongError, bad_field
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
@@ -129,7 +129,7 @@ async def retrieve(
 ) -> Response:
     """The response as it stands; with `stream` its events behind the number `starting_after`, and what still comes."""
     response_id = parse_response_id(response)
-    client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    client = kept.ResponseCaller(caller, client_address(request.scope))
     after = -1 if starting_after is None else starting_after
     if response_id.action is not None:
         return _decision(await kept.stored_decision(api, client, response_id, after), stream=stream)
@@ -146,7 +146,7 @@ async def retrieve(
 async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     """Stops it, for everybody in the conversation; a response that has ended stays as it is."""
     response_id = parse_response_id(response)
-    client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    client = kept.ResponseCaller(caller, client_address(request.scope))
     # A response that is being answered is not deleted, so it is stopped without asking memory.
     async with kept.open_thread(
         api, client, await kept.own_conversation(api, caller, response_id), response_id.question_seq - 1
@@ -170,7 +170,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
 @router.delete("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _DELETED)
 async def delete(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     """Hides the response from its client; the conversation, which is the company's record, stays as it is."""
-    client = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    client = kept.ResponseCaller(caller, client_address(request.scope))
     await kept.delete(api, client, parse_response_id(response))
     return _json({"id": response, "object": "response.deleted", "deleted": True})
 
@@ -284,8 +284,7 @@ async def _write_events(
     try:
         await source(lambda events: write(_encoded(events)))
     except GatewayError as error:
-        is_budget_spent = isinstance(error, RateLimitedError) and error.spent
-        body = error_body(STATUS[error.code], str(error.code), error.message, spent=is_budget_spent).error
+        body = error_body(STATUS[error.code], str(error.code), error.message, spent=error.spent).error
         error_fields = {"code": body.code or body.type, "message": body.message}
         await write(_encoded(progress.end("failed", 0, error=error_fields)))
     finally:

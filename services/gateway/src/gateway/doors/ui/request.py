@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_CLIENT_TOOLS, Action, ActionState
+from contracts.json_values import object_of, objects_of
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.client_tools import call_result
 from gateway.doors.messages import Part, file_from_url, new_messages, unreadable_part
@@ -99,15 +100,13 @@ class Approval:
 
 def approval_in(part: Json) -> Approval:
     """The decision in a part; raises RefusedError BAD_FIELD."""
-    raw_approval = part.get("approval")
-    approval = cast("Json", raw_approval) if isinstance(raw_approval, dict) else {}
+    approval = object_of(part.get("approval"))
     identity, approved = approval.get("id"), approval.get("approved")
     if not isinstance(identity, str) or not isinstance(approved, bool):
         raise RefusedError(
             ErrorCode.BAD_FIELD, "approval: an answer has the approval's id, and approved: true or false"
         )
-    arguments = part.get("input")
-    return Approval(identity, approved, cast("Json", arguments) if isinstance(arguments, dict) else {})
+    return Approval(identity, approved, object_of(part.get("input")))
 
 
 def _message_parts(message: Json, field: str) -> Iterator[Part]:
@@ -122,6 +121,4 @@ def _message_parts(message: Json, field: str) -> Iterator[Part]:
 
 
 def _parts(message: Json) -> list[Json]:
-    parts = message.get("parts")
-    part_list = cast("list[Any]", parts) if isinstance(parts, list) else []
-    return [cast("Json", part) for part in part_list if isinstance(part, dict)]
+    return objects_of(message.get("parts"))

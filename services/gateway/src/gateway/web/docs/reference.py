@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import Any, cast
@@ -24,7 +24,6 @@ class Chapter:
     """The operations whose paths begin with the same word, or the frames of the websocket. `body` is HTML."""
 
     slug: str
-    title: str
     names: tuple[str, ...]
     body: str
     sections: tuple[GuideSection, ...]
@@ -69,7 +68,7 @@ def _chapter(slug: str, operations: list[tuple[str, str, Schema]], schemas: Sche
         for name, (_, _, details) in zip(names, operations, strict=True)
     ]
     sections += [_search_section(path, slug, name, schemas.named[name]) for name in used]
-    return Chapter(slug, slug, tuple(names), body, tuple(sections))
+    return Chapter(slug, tuple(names), body, tuple(sections))
 
 
 def _search_section(path: str, page: str, name: str, schema: Schema) -> GuideSection:
@@ -198,22 +197,4 @@ def _frames() -> Chapter:
             parts.append(f"<pre><code>{example_json}</code></pre></section>")
     schemas = Schemas(named_schemas, examples())
     parts.extend(_schema(name, schemas) for name in named_schemas)
-    return Chapter("frames", "frames", tuple(names), "".join(parts), tuple(sections))
-
-
-def missing(document: Any, place: str = "") -> Iterator[str]:
-    """Yields the paths of fields and parameters in a document that have no description."""
-    if isinstance(document, list):
-        for index, entry in enumerate(cast("list[Any]", document)):
-            yield from missing(entry, f"{place}/{index}")
-    elif isinstance(document, dict):
-        node = cast("dict[str, Any]", document)
-        fields = node.get("properties")
-        if isinstance(fields, dict):
-            for name, field_schema in cast("dict[str, Any]", fields).items():
-                if not field_schema.get("description"):
-                    yield f"{place}/{name}"
-        if "in" in node and "schema" in node and not node.get("description"):
-            yield f"{place}/{node['name']}"
-        for name, child in node.items():
-            yield from missing(child, f"{place}/{name}")
+    return Chapter("frames", tuple(names), "".join(parts), tuple(sections))

@@ -17,9 +17,9 @@ from starlette.routing import BaseRoute, Route
 
 from contracts.languages import LANGUAGES, Language, named_language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
-from gateway.web.docs.guide import GuidePage, example, guide, page_path, slugs
+from gateway.web.docs.guide import GuidePage, GuideSection, example, guide, page_path, slugs
 from gateway.web.docs.reference import Chapter, chapter_path, chapters
-from gateway.web.docs.search import MARK, MAX_QUERY_CHARACTERS, MAX_RESULTS, Index, SearchMatch
+from gateway.web.docs.search import MARK, MAX_QUERY_CHARACTERS, MAX_RESULTS, Index
 from gateway.web.pages import language_links, static
 from gateway.web.words import SITE, words
 
@@ -78,7 +78,7 @@ class _Docs:
         sections = (section for chapter in self._chapters.values() for section in chapter.sections)
         return Index({section.heading: section for section in sections}.values())
 
-    def _find(self, language: Language, question: str) -> list[SearchMatch]:
+    def _find(self, language: Language, question: str) -> list[GuideSection]:
         """The matches in the guide, then those in the reference, with addresses in the language."""
         reference = (
             replace(match, path=match.path.replace("/docs/en/", f"/docs/{language}/"))
@@ -132,7 +132,7 @@ class _Docs:
     def _overview(self, language: Language, slug: str) -> str:
         texts = words(language, "docs")
         rows = "".join(
-            f'<h2><a href="{chapter_path(language, chapter.slug)}">{escape(chapter.title)}</a></h2>'
+            f'<h2><a href="{chapter_path(language, chapter.slug)}">{escape(chapter.slug)}</a></h2>'
             + '<ul class="operations">'
             + "".join(f"<li><code>{escape(name)}</code></li>" for name in chapter.names)
             + "</ul>"
@@ -150,8 +150,8 @@ class _Docs:
         if chapter is None:
             return None
         back_link = f'<p><a href="{page_path(language, _API)}">{escape(words(language, "docs")["api"])}</a></p>'
-        body = f'{back_link}<div lang="en"><h1>{escape(chapter.title)}</h1>{chapter.body}</div>'
-        return _layout(language, _API, chapter.title, body, _in_each_language(f"{_API}/{slug}"))
+        body = f'{back_link}<div lang="en"><h1>{escape(slug)}</h1>{chapter.body}</div>'
+        return _layout(language, _API, slug, body, _in_each_language(f"{_API}/{slug}"))
 
 
 def _language(request: Request) -> Language:
@@ -173,11 +173,11 @@ def _guide_page(language: Language, slug: str) -> str | None:
     return _layout(language, slug, page.title, page.body + onward, slugs()[index])
 
 
-def _results(language: Language, question: str, matches: list[SearchMatch]) -> str:
+def _results(language: Language, question: str, matches: list[GuideSection]) -> str:
     texts = words(language, "docs")
     rows = "".join(
         f'<li><a href="{escape(match.path)}">{escape(match.heading or match.page)}</a> '
-        f"<span>{escape(match.page)}</span><p>{_marked(match.excerpt)}</p></li>"
+        f"<span>{escape(match.page)}</span><p>{_marked(match.text)}</p></li>"
         for match in matches
     )
     result_list = f'<ol class="results">{rows}</ol>' if matches else f"<p>{escape(texts['nothing'])}</p>"

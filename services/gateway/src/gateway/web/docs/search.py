@@ -4,7 +4,6 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from gateway.web.docs.guide import GuideSection
 
@@ -20,16 +19,6 @@ _MIN_WORD_LENGTH = 3
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchMatch:
-    """A section that matches a query. `excerpt` has MARK around the matched words."""
-
-    path: str
-    page: str
-    heading: str
-    excerpt: str
-
-
 class Index:
     """A full-text index of sections that ignores case and accents."""
 
@@ -43,8 +32,9 @@ class Index:
         rows = [(section.path, section.page, section.heading, section.text) for section in sections]
         self._store.executemany("INSERT INTO part VALUES (?, ?, ?, ?)", rows)
 
-    def find(self, question: str) -> list[SearchMatch]:
-        """The sections that contain all words, as prefixes; if there are none, those that contain some."""
+    def find(self, question: str) -> list[GuideSection]:
+        """The sections that contain all words, as prefixes; if there are none, those that contain some. Their text is
+        an excerpt with MARK around the matched words."""
         typed_words = _WORD.findall(question[:MAX_QUERY_CHARACTERS].lower())
         words = [_stem(word) for word in typed_words if len(word) >= _MIN_WORD_LENGTH or len(typed_words) == 1][
             :MAX_WORDS
@@ -54,13 +44,13 @@ class Index:
         quoted = [f'"{word}"*' for word in words]
         return self._matches(" AND ".join(quoted)) or self._matches(" OR ".join(quoted))
 
-    def _matches(self, query: str) -> list[SearchMatch]:
+    def _matches(self, query: str) -> list[GuideSection]:
         statement = (
             "SELECT path, page, heading, snippet(part, 3, ?, ?, '…', 24) FROM part WHERE part MATCH ? "
             "ORDER BY bm25(part, 0, 6, 8, 1) LIMIT ?"
         )
         with self._lock:
-            return [SearchMatch(*row) for row in self._store.execute(statement, (*MARK, query, MAX_RESULTS))]
+            return [GuideSection(*row) for row in self._store.execute(statement, (*MARK, query, MAX_RESULTS))]
 
 
 def _stem(word: str) -> str:
