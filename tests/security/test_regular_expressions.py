@@ -13,7 +13,7 @@ from agent.domain.analysis import asked
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import COSTS
 from agent.domain.assist import parse_improved
-from agent.domain.claims.agreement import normalize_figure_phrases
+from agent.domain.claims.agreement import normalize_phrases
 from agent.domain.claims.spoken_frame import without_spoken_frame
 from agent.domain.knowledge import MARK
 from agent.domain.number_words import in_figures
@@ -58,8 +58,8 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     ),
     (lambda text: chosen_item(text, "- AAPL", ("list_alerts",), ["my alerts"]), "🦜" * 40_000),
     (promised_tools, "ok--" * 10_000),
-    (normalize_figure_phrases, "IBM traded within a range of 5 " * 2_000),
-    (normalize_figure_phrases, "5% a little more at " * 3_000),
+    (normalize_phrases, "IBM traded within a range of 5 " * 2_000),
+    (normalize_phrases, "5% a little more at " * 3_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
     (is_about_memory, "-" * 40_000),
     (is_about_memory, "eso de " + "borralo-" * 5_000),

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.tools_rpc import Caller, ToolServiceRequest
+from market_adapter.adapters.exchange_calendar import NEW_YORK
 from market_adapter.adapters.sample_facts import SampleFacts, load_facts
 from market_adapter.adapters.sample_files import SampleData, SampleSeries, load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
@@ -23,7 +24,6 @@ from market_adapter.domain.bars import Bar, Dividend, Split
 from market_adapter.domain.facts import Event, EventKind, Headline
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.handlers import market_tools
-from market_adapter.tools.news import NEW_YORK
 from runtime.errors import RpcError
 
 SAMPLE, FACTS = load_sample(), load_facts()
