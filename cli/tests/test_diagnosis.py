@@ -42,7 +42,7 @@ async def test_the_figures_are_those_that_the_gateway_exports() -> None:
     registry = CollectorRegistry()
     registry.register(VISITORS)
     registry.register(ADDRESSES)
-    limits = ClientLimits(GatewaySettings(tokens_per_address=2).limits, SystemClock())
+    limits = ClientLimits(GatewaySettings(tokens_per_address=2), SystemClock())
     limits.count_token("192.0.2.1")
     limits.count_token("")
     limits.count_token("192.0.2.1")
