@@ -94,6 +94,14 @@ def test_links_alone_around_the_text_are_a_menu(page: str, item: str):
     assert [block.text for block in read.blocks] == ["Abrimos a las nueve."]
 
 
+def test_the_labels_of_a_pages_header_and_footer_are_no_text_of_it():
+    choice = "<label><span>You are</span><select><option>a visitor<option>a customer</select></label>"
+    read = extract_html(
+        f"<header>{choice}<p>Since 1990</p></header><p>Open.</p><main>{choice}</main><footer>{choice}</footer>"
+    )
+    assert [block.text for block in read.blocks] == ["Since 1990", "Open.", "You are"]
+
+
 def test_links_that_tell_something_are_no_menu():
     menu = "".join(f"<li><a href=/x>{name}</a></li>" for name in _ENTRIES)
     page = extract_html(

@@ -55,6 +55,9 @@ def test_without_what_day_it_is_the_hours_are_looked_up_all_the_same() -> None:
         assert found == UseTools((("get_market_hours", arguments),))
 
 
+SOURCED = {"source": "sample", "as_of": "2012-09-07T12:00:00Z"}
+
+
 def test_todays_hours_tell_a_visitor_which_day_tomorrow_is() -> None:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "¿a qué hora abre la bolsa mañana?"}]
     looked_up: list[tuple[dict[str, str], str | None]] = [({}, "2012-09-07T13:30:00Z"), ({"day": "2012-09-08"}, None)]
@@ -66,7 +69,7 @@ def test_todays_hours_tell_a_visitor_which_day_tomorrow_is() -> None:
         body = {"day": day, "opens": opens, "closes": opens and "2012-09-07T20:00:00Z", "next_day": "2012-09-10"}
         messages += [
             {"role": "assistant", "content": "", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"c{at}", "content": json.dumps(body | {"source": "sample"})},
+            {"role": "tool", "tool_call_id": f"c{at}", "content": json.dumps(body | SOURCED)},
         ]
     response = respond(messages, SCHEMAS, "es", introduced=True)
     assert isinstance(response, SayText)
@@ -108,12 +111,16 @@ def test_other_hours_are_not_the_markets(said: tuple[str, ...]) -> None:
 
 
 def test_the_hours_are_told_with_the_day_and_the_source() -> None:
-    body = {"day": "2012-12-24", "opens": "2012-12-24T14:30:00Z", "closes": "2012-12-24T18:00:00Z",
-            "early_close": True, "next_day": "2012-12-26", "source": "sample"}  # fmt: skip
+    body = {"day": "2012-12-24", "opens": "2012-12-24T14:30:00Z", "closes": "2012-12-24T18:00:00Z", "early_close": True,
+            "next_day": "2012-12-26", "source": "sample", "as_of": "2012-12-21T20:00:00Z"}  # fmt: skip
     assert tool_answer("get_market_hours", body, "en") == (
         "On Monday, 24 December 2012 the market closes early: it opens at 14:30 UTC and closes at 18:00 UTC "
         "(source: sample)."
     )
+    now = tool_answer("get_market_hours", {**body, "as_of": "2012-12-24T14:30:00Z"}, "en")
+    assert now == f"The market is open. {tool_answer('get_market_hours', body, 'en')}"
+    late = tool_answer("get_market_hours", {**body, "as_of": "2012-12-24T18:00:00Z"}, "es")
+    assert late.startswith("El mercado está cerrado. El lunes")
     closed = {**body, "day": "2012-12-25", "opens": None, "closes": None, "early_close": False}
     assert tool_answer("get_market_hours", closed, "es") == (
         "El martes, 25 de diciembre de 2012 la bolsa no abre. La próxima sesión es el miércoles, 26 de diciembre de "

@@ -109,7 +109,9 @@ class _Reader:
         if tag == "script":
             self._page_head.start_script(attributes)
         role = attributes.get("role")
-        if self._unseen_depth or is_skip_link or is_invisible or tag in UNSEEN or role in _UNSEEN_ROLES:
+        # A label in the page's header or footer is of a choice of language, or of a switch.
+        is_unseen = tag in UNSEEN or role in _UNSEEN_ROLES or (self._frame_depth is not None and tag == "label")
+        if self._unseen_depth or is_skip_link or is_invisible or is_unseen:
             self._unseen_depth += 1
             return
         self._open_elements += 1

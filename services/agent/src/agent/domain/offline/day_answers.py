@@ -1,7 +1,7 @@
 """Describes the bar of one day ("MSFT, 2 March 2012: open …"), and whether the market is open now."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any, cast
 
 from agent.domain.analysis.formats import moment, number, percent, signed
@@ -37,13 +37,19 @@ def bar_of_day(body: dict[str, Any], day: str, language: Language) -> str:
 
 
 def market_hours(body: Mapping[str, Any], language: Language) -> str:
-    """When the market opens and closes on a day; if it does not, the next day with a session."""
+    """When the market opens and closes on a day, and if the day is today, whether it is open now; if it has no session,
+    the next day with one."""
     parts = {"day": _with_weekday(str(body["day"]), language), "source": body.get("source")}
     if not body.get("opens"):
         return _say("no_hours", language, **parts, next=_with_weekday(str(body["next_day"]), language))
     bounds = {name: moment(str(body[name]), language) for name in ("opens", "closes")}
     hours = {name: text.rpartition(", ")[2] for name, text in bounds.items()}
-    return _say("short_hours" if body.get("early_close") else "hours", language, **parts, **hours)
+    text = _say("short_hours" if body.get("early_close") else "hours", language, **parts, **hours)
+    opens, closes, now = (datetime.fromisoformat(str(body[name])) for name in ("opens", "closes", "as_of"))
+    if now.date() != opens.date():
+        return text
+    status = TEXTS["offline.market.open" if opens <= now < closes else "offline.market.closed"]
+    return f"{status.in_language(language)}. {text}"
 
 
 def _with_weekday(day: str, language: Language) -> str:
