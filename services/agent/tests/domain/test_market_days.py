@@ -76,6 +76,21 @@ def test_todays_hours_tell_a_visitor_which_day_tomorrow_is() -> None:
     assert "El sábado, 8 de septiembre de 2012 la bolsa no abre." in response.text
 
 
+@pytest.mark.parametrize(
+    "question", ["¿qué acción sube más hoy?", "¿cómo va la bolsa?", "how is the market doing today?"]
+)
+def test_a_visitor_who_asks_how_all_shares_do_after_the_hours_is_not_told_the_hours_again(question: str) -> None:
+    messages = [
+        {"role": "user", "content": "¿a qué hora abre la bolsa mañana?"},
+        {"role": "assistant", "content": "El jueves abre a las 13:30 UTC."},
+        {"role": "user", "content": question},
+    ]
+    visitors = {name: SCHEMAS[name] for name in ("get_price", "get_market_hours", "fetch_page")}
+    response = respond(messages, visitors, "es", introduced=True)
+    assert isinstance(response, SayText)
+    assert "No tengo una lista" in response.text or "no list" in response.text
+
+
 def asked(*said: str) -> SayText | UseTools:
     messages: list[dict[str, Any]] = []
     for one in said[:-1]:

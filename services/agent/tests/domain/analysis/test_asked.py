@@ -126,6 +126,10 @@ def test_the_answer_is_in_the_questions_language(query: str, language: str) -> N
         ("PER de IBM y cuándo presenta resultados", True),
         ("What did IBM close at on 21 September 2012?", False),
         ("I bought 10 IBM in 2012 and sold them in 2013", False),
+        ("How much did IBM change this year?", True),
+        ("how much has IBM moved in 2012", True),
+        ("¿Cuánto cambió IBM en 2012?", True),
+        ("Change my IBM order to 5", False),
     ],
 )
 def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) -> None:

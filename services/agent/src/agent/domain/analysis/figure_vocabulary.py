@@ -52,6 +52,12 @@ _OF_THE_PRICE = (
     rf"|{_SHARE} (?:of|de|del|al|sobre) {_PRICE}"
     rf"|(?:relative to|compared (?:to|with)|against|respecto (?:a|de|al|del)|relativ[oa] al?|frente al?) {_PRICE})"
 )
+_BEFORE_A_PERIOD = (
+    r"(?=[ ?!.]*(?:\x00|$|(?:(?:over|in|during|en|durante) )?(?:the |el |la )?(?:this|last|past|est[ae]|ultim[oa]) "
+    r"(?:year|quarter|month|week|session|ano|trimestre|mes|semana|sesion)\b|today|yesterday|hoy|ayer|so far|"
+    r"en lo que va))"
+)
+"""Before a period, which may have been taken out of the text, or at the end."""
 _UP_WORDS = (
     r"(?:w[io]n(?:s|ning)?|up|green|positive|gains?|gaining|r[io]s(?:e|es|ing)|higher|advances|alcistas?|ganador[ae]s?|"
     r"positiv[oa]s?|verdes?|al alza|subi(?:da|das|endo|r|o)|sub[ea]n?|alzas?|ganancias?|ganando)"
@@ -214,6 +220,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:gain|los|mov)ers?", r"doubl(?:e|ed|ing)|dobl(?:o|aron|ado)|duplic(?:o|aron|ado)",
          r"suben?|caen?|pierden?|ganan?|bajan",
          r"(?:better|worse) (?:year|quarter|month|week)",
+         rf"(?:chang|mov)ed?{_BEFORE_A_PERIOD}", rf"changes?(?: of|{_BEFORE_A_PERIOD})",
+         r"(?:ha |han )(?:cambiado|variado)", rf"(?:cambi|vari)(?:o|aron)(?: (?=\x01)|{_BEFORE_A_PERIOD})",
          r"gain(?:s|ed)?", r"los[et]|lost|lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
          r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
          r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)", r"rent(?:o|aron|ado)|rindi(?:o|"

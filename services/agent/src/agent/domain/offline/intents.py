@@ -73,7 +73,9 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
     question = None
     if offers_analysis:
         question = complete_question(text, earlier_texts) or (text if is_about_all_tickers(text) else None)
-    if is_customer and question is None and _asks_for_movers(text, normalized, earlier_texts):
+    # A visitor who names no shares asks about the company as well: "top 3 reasons to choose you".
+    is_about_shares = is_customer or ("get_price" in schemas and market_words.ALL_SHARES.search(normalized))
+    if question is None and is_about_shares and _asks_for_movers(text, normalized, earlier_texts):
         return Wish(Intent.UNLISTED)
     if is_customer and talk_words.REMINDER.search(normalized):
         return Wish(Intent.REMINDER)

@@ -5,6 +5,7 @@ These are the words for the market's hours, the shares that moved most, why one 
 
 import re
 
+from agent.domain.analysis.question_patterns import MARKET_STATE
 from agent.domain.offline.constraints import A_DAY
 from contracts.calendar_names import MONTHS
 
@@ -19,10 +20,9 @@ MOVERS = re.compile(
     r"biggest))\b|\btop \d+\b|"
     r"\b(?:cheapest|highest|lowest|safest|most \w+|mas \w+)\b.{0,20}\b(?:stocks?|shares?|companies|acciones|valores|"
     r"empresas)\b|\b(?:stocks?|shares?|companies|acciones|valores|empresas)\b.{0,25}\b(?:cheapest|highest|lowest|safest|"
-    r"(?:the|el|la|los|las) (?:most|mas|mejor|mayor)\b)|"
-    r"\b(?:how|que tal|como)\b.{0,12}\b(?:the market|markets|el mercado|la bolsa|el dia)\b(?! (?:open|clos|abr|cierr)))"
+    rf"(?:the|el|la|los|las) (?:most|mas|mejor|mayor)\b)|{MARKET_STATE.pattern})"
 )
-"""The shares that moved most, or have the most of something, among all there are."""
+"""The shares that moved most, or have the most of something, among all there are, or how the market is doing."""
 UNLISTED = re.compile(
     rf"{MOVERS.pattern}|^(?!.*\b(?:my|mine|mis?|tengo|them|of these|de estas)\b).*"
     r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|acciones|valores|empresas)\b"
