@@ -15,7 +15,7 @@ import pytest
 from contracts.text import Text, read_texts
 
 ROOT = Path(__file__).resolve().parent.parent
-_TABLES = {"told": "analysis.", "note": "analysis.note."}
+_TABLES = {"analysis_text": "analysis.", "note": "analysis.note."}
 """The tables of the functions of `agent.domain.analysis.texts`."""
 FOLDERS = sorted({path.parent for path in ROOT.glob("*/*/src/*/texts/__init__.py")} | set(ROOT.glob("cli/src/*/texts")))
 
@@ -64,9 +64,9 @@ def test_code_uses_every_text_and_no_other_and_fills_every_place(folder: Path) -
                     func=ast.Attribute(value=ast.Name("TEXTS"), attr="section"), args=[ast.Constant(str(key))]
                 ):
                     begun.add(f"{key}.")
-                case ast.Call(func=ast.Name("told" | "note" as name), args=[choice, *_], keywords=keywords) if (
-                    file.parent.name == "analysis"
-                ):
+                case ast.Call(
+                    func=ast.Name("analysis_text" | "note" as name), args=[choice, *_], keywords=keywords
+                ) if file.parent.name == "analysis":
                     table, given = _TABLES[name], {keyword.arg for keyword in keywords}
                     match choice:
                         case ast.JoinedStr(values=[ast.Constant(str(start)), *_]):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from agent.domain.analysis.formats import day
-from agent.domain.analysis.texts import told
+from agent.domain.analysis.texts import analysis_text
 from contracts.languages import Language
 
 MAX_LIMITATIONS = 4
@@ -19,9 +19,9 @@ def report_in_chat(report: dict[str, Any], language: Language) -> str:
             reports.append(str(source["report"]))
     if sources:
         lines = (f"- {'; '.join([origin, *reports])}" for origin, reports in sources.items())
-        paragraphs.append("\n".join([told("told.sources", language), *lines]))
+        paragraphs.append("\n".join([analysis_text("told.sources", language), *lines]))
     limitations = [f"- {limitation}" for limitation in report["limitations"] if limitation not in paragraphs[0]]
     if limitations and report["findings"]:
-        paragraphs.append("\n".join([told("told.limitations", language), *limitations[:MAX_LIMITATIONS]]))
+        paragraphs.append("\n".join([analysis_text("told.limitations", language), *limitations[:MAX_LIMITATIONS]]))
     paragraphs.append(str(report["disclaimer"]))
     return "\n\n".join(paragraphs)

@@ -19,7 +19,7 @@ from agent.domain.analysis.figure_entries import (
 )
 from agent.domain.analysis.formats import day, figure_name, joined, money, number, percent, period_text, signed
 from agent.domain.analysis.rankings import finding_at_place, is_ranked, ranking_lines, year_ranking_lines
-from agent.domain.analysis.texts import told
+from agent.domain.analysis.texts import analysis_text
 from agent.domain.analysis.wanted_calls import CROSSINGS, Question
 from agent.domain.claims.facts import HOLDING
 from agent.texts import TEXTS
@@ -122,7 +122,7 @@ def _lines_by_period(
         unknown = [figure for figure in of_period if figure.get("value") is None and periods == ()]
         if unknown:
             missing = joined([figure_name(str(figure["figure"]), language) for figure in unknown], language)
-            lines.append(told("told.missing", language, ticker=ticker, missing=missing))
+            lines.append(analysis_text("told.missing", language, ticker=ticker, missing=missing))
     return lines
 
 
@@ -148,21 +148,21 @@ def _figure_text(figure: Mapping[str, Any], language: Language) -> str:
     name, other = str(figure["figure"]), figure.get("other")
     if other == HOLDING:
         if name == "return":
-            return told("told.holding_return", language, value=percent(float(figure["value"]), language))
+            return analysis_text("told.holding_return", language, value=percent(float(figure["value"]), language))
         return ""
     label = figure_name(name, language)
     if figure.get("length") and name in ("RSI", "ATR", "ADX", "EMA", "VWAP"):
         label += f" ({figure['length']})"
     if name in ("correlation", "beta") and other:
         value = number(float(figure["value"]), language, 2)
-        return told("told.against", language, label=label, other=other, value=value)
+        return analysis_text("told.against", language, label=label, other=other, value=value)
     text, on, first, last = f"{label} {value_text(figure, language)}", *map(figure.get, ("on", "from", "to"))
     is_day_known = name in _FIGURES_OF_DAY or name.startswith("sma_")
     if not on or is_day_known or (name == "close" and figure.get("asked") == f"{on}/{on}"):
         return text
     if name.startswith(("best_", "worst_", "up_", "down_")) and not name.endswith("_day") and first and last:
-        return text + told("told.between_days", language, first=day(first, language), last=day(last, language))
-    return text + told("told.on_day", language, day=day(str(on), language))
+        return text + analysis_text("told.between_days", language, first=day(first, language), last=day(last, language))
+    return text + analysis_text("told.on_day", language, day=day(str(on), language))
 
 
 _FIGURES_OF_DAY = frozenset(
@@ -191,11 +191,13 @@ def _average_lines(finding: Finding, lengths: Sequence[int], language: Language)
             value = money(float(average["value"]), price.get("currency"), language)
             gap = by_name.get(f"gap_{average['figure'][4:]}")
             value += f"; {signed(percent(float(gap['value']), language))}" if gap else ""
-            place = told(f"told.{side}", language)
-            parts.append(told("told.average", language, place=place, length=average["figure"][4:], value=value))
+            place = analysis_text(f"told.{side}", language)
+            parts.append(
+                analysis_text("told.average", language, place=place, length=average["figure"][4:], value=value)
+            )
         close = money(float(price["value"]), price.get("currency"), language)
         over, all_parts = period_text(str(period), language), joined(parts, language)
-        lines.append(told("told.close", language, over=over, ticker=ticker, close=close, parts=all_parts))
+        lines.append(analysis_text("told.close", language, over=over, ticker=ticker, close=close, parts=all_parts))
     return lines
 
 
@@ -206,5 +208,5 @@ def _sentiment_lines(finding: Finding, language: Language) -> list[str]:
         if figure["figure"] == "sentiment" and figure.get("value") is not None:
             label, value = str(figure.get("label")), number(float(figure["value"]), language, 2)
             label = labels[label].in_language(language) if label in labels else label
-            lines.append(told("told.tone", language, ticker=finding["ticker"], label=label, value=value))
+            lines.append(analysis_text("told.tone", language, ticker=finding["ticker"], label=label, value=value))
     return lines

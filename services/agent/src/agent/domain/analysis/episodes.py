@@ -7,7 +7,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from agent.domain.analysis.formats import as_date, day, joined, percent
-from agent.domain.analysis.texts import told
+from agent.domain.analysis.texts import analysis_text
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -24,11 +24,13 @@ def drawdowns_text(finding: Finding, language: Language, max_falls: int | None =
     for fall in {(fall["peak"], fall["trough"]): fall for fall in falls_found}.values():
         depth = percent(float(fall["depth"]), language)
         peak, low = day(fall["peak"], language), day(fall["trough"], language)
-        end = told("episodes.not_recovered", language)
+        end = analysis_text("episodes.not_recovered", language)
         if fall.get("recovered"):
-            end = told("episodes.recovered", language, day=day(fall["recovered"], language))
-        texts.append(told("episodes.fall", language, depth=depth, peak=peak, low=low, end=end))
-    return [told("episodes.falls", language, ticker=finding["ticker"], falls="; ".join(texts))] if texts else []
+            end = analysis_text("episodes.recovered", language, day=day(fall["recovered"], language))
+        texts.append(analysis_text("episodes.fall", language, depth=depth, peak=peak, low=low, end=end))
+    return (
+        [analysis_text("episodes.falls", language, ticker=finding["ticker"], falls="; ".join(texts))] if texts else []
+    )
 
 
 def crossings_text(
@@ -45,14 +47,14 @@ def crossings_text(
         return []
     fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))
     crossings = cast("Sequence[Mapping[str, Any]]", finding["crossings"])
-    head = told("episodes.crossings", language, fast=fast, slow=slow)
+    head = analysis_text("episodes.crossings", language, fast=fast, slow=slow)
     if fast == 1:
-        head = told("episodes.crossings_of_close", language, slow=slow)
+        head = analysis_text("episodes.crossings_of_close", language, slow=slow)
     head = ", ".join(filter(None, (period, finding["ticker"], head)))
     crossings = [crossing for crossing in crossings if upward in (None, bool(crossing["above"]))]
-    ways = [told(f"episodes.went_{direction}", language) for direction in ("below", "above")]
+    ways = [analysis_text(f"episodes.went_{direction}", language) for direction in ("below", "above")]
     texts = [f"{day(str(crossing['on']), language)} ({ways[bool(crossing['above'])]})" for crossing in crossings]
-    return [f"{head}: {', '.join(texts[-(max_crossings or 0) :]) or told('episodes.no_crossing', language)}."]
+    return [f"{head}: {', '.join(texts[-(max_crossings or 0) :]) or analysis_text('episodes.no_crossing', language)}."]
 
 
 def upcoming_results_text(findings: Sequence[Finding], ahead: str, language: Language) -> list[str]:
@@ -64,8 +66,8 @@ def upcoming_results_text(findings: Sequence[Finding], ahead: str, language: Lan
         return []
     first, last = _days_ahead(ahead, max(as_date(finding["as_of"]) for finding in findings if finding.get("as_of")))
     due = [ticker for ticker, result_day in result_days.items() if first <= result_day <= last]
-    tickers = joined(due, language) or told("episodes.nobody_due", language)
-    return [told("episodes.due", language, first=day(first, language), last=day(last, language), who=tickers)]
+    tickers = joined(due, language) or analysis_text("episodes.nobody_due", language)
+    return [analysis_text("episodes.due", language, first=day(first, language), last=day(last, language), who=tickers)]
 
 
 def _days_ahead(ahead: str, today: date) -> tuple[date, date]:
@@ -88,7 +90,7 @@ def news_text(finding: Finding, language: Language) -> list[str]:
     if not items:
         return []
     return [
-        told("told.headlines", language, ticker=finding["ticker"]),
+        analysis_text("told.headlines", language, ticker=finding["ticker"]),
         *(f"- {item['title']} ({item['source']}, {day(_published(str(item['time'])), language)})" for item in items),
     ]
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import day, money, number, percent
-from agent.domain.analysis.texts import told
+from agent.domain.analysis.texts import analysis_text
 from agent.domain.claims.facts import MONEY_FIGURES, is_fraction
 from contracts.languages import Language
 
@@ -66,7 +66,7 @@ def last_day(figures: Iterable[Mapping[str, Any]]) -> str | None:
 def value_text(figure: Mapping[str, Any], language: Language) -> str:
     name, value = str(figure["figure"]), figure["value"]
     if name in DATE_FIGURES:
-        expected = told("told.expected", language) if figure.get("label") == "expected" else ""
+        expected = analysis_text("told.expected", language) if figure.get("label") == "expected" else ""
         return day(str(value), language) + expected
     if name in ("macd", "signal", "histogram"):
         return number(float(value), language, 3)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from agent.domain.analysis.stretches import ALL_TIME
-from agent.domain.analysis.texts import told
+from agent.domain.analysis.texts import analysis_text
 from agent.texts import TEXTS
 from contracts.calendar_names import month_name
 from contracts.languages import Language
@@ -63,9 +63,9 @@ def money(value: float, currency: str | None, language: Language) -> str:
     """202.91 as USD 202.91 or 202,91 USD; large amounts in billions or millions."""
     unit, scaled = "", value
     if abs(value) >= 1e9:
-        unit, scaled = told("unit.billion", language), value / 1e9
+        unit, scaled = analysis_text("unit.billion", language), value / 1e9
     elif abs(value) >= 1e6:
-        unit, scaled = told("unit.million", language), value / 1e6
+        unit, scaled = analysis_text("unit.million", language), value / 1e6
     text = number(scaled, language, 1 if unit else 2)
     name = currency or ""
     written = f"{text}{unit} {name}" if language != "en" else f"{name} {text}{unit}"
@@ -76,7 +76,7 @@ def day(moment: str | date | datetime, language: Language) -> str:
     """2013-03-01 as 1 March 2013 or 1 de marzo de 2013."""
     date_of_moment = as_date(moment)
     month = month_name(date_of_moment.month, language)
-    return told("day", language, day=date_of_moment.day, month=month, year=date_of_moment.year)
+    return analysis_text("day", language, day=date_of_moment.day, month=month, year=date_of_moment.year)
 
 
 def moment(written: object, language: Language) -> str:
@@ -108,7 +108,7 @@ def joined(parts: Sequence[str], language: Language) -> str:
     """a, b and c."""
     if len(parts) < 2:
         return "".join(parts)
-    last = told("and_before_i" if parts[-1][:1] in "iI" else "and", language)
+    last = analysis_text("and_before_i" if parts[-1][:1] in "iI" else "and", language)
     return ", ".join(parts[:-1]) + last + parts[-1]
 
 
@@ -123,16 +123,16 @@ def period_text(period: str, language: Language, until: str | None = None) -> st
     if until and last and first < until[:10] and as_date(last) - as_date(until) > _MAX_CLOSED_TIME:
         last = until[:10]
     if slash and first == last:
-        return told("stretch.day", language, first=day(first, language))
+        return analysis_text("stretch.day", language, first=day(first, language))
     if slash and first == ALL_TIME.arguments["start"] and last:
-        return told("stretch.all_up_to", language, last=day(last, language))
+        return analysis_text("stretch.all_up_to", language, last=day(last, language))
     if slash and last:
-        return told("stretch.from_to", language, first=day(first, language), last=day(last, language))
+        return analysis_text("stretch.from_to", language, first=day(first, language), last=day(last, language))
     if period == ALL_TIME.period:
-        return told("stretch.all", language)
+        return analysis_text("stretch.all", language)
     if slash:
-        return told("stretch.since", language, first=day(first, language))
+        return analysis_text("stretch.since", language, first=day(first, language))
     if period == "ytd":
-        return told("stretch.ytd", language)
+        return analysis_text("stretch.ytd", language)
     count = int(period[:-1])
-    return told(f"stretch.{'one' if count == 1 else 'several'}_{period[-1]}", language, count=count)
+    return analysis_text(f"stretch.{'one' if count == 1 else 'several'}_{period[-1]}", language, count=count)

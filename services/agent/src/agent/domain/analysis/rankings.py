@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from agent.domain.analysis.figure_entries import DATE_FIGURES, Finding, entries, last_day, listed_figures, value_text
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, period_text
-from agent.domain.analysis.texts import told
+from agent.domain.analysis.texts import analysis_text
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALL_FIGURES, MAX_CLOSED_DAYS
 from contracts.languages import Language
@@ -50,7 +50,7 @@ def ranking_lines(
             first_days = _first_days(figures)
             if first_days and not begin_together(first_days.values()):
                 starts = [f"{ticker} {day(first_day, language)}" for ticker, first_day in first_days.items()]
-                lines.append(told("told.unranked", language, since=joined(starts, language)))
+                lines.append(analysis_text("told.unranked", language, since=joined(starts, language)))
                 break
             order = _order(figures, name, lowest_first=lowest_first)
             if by_size and name == "return":
@@ -109,11 +109,11 @@ def _order_label(name: str, language: Language, lowest_first: bool, *, by_size: 
     if name in DATE_FIGURES:
         return label
     if by_size and name == "return":
-        return told(f"order.{'smallest' if lowest_first else 'largest'}", language)
+        return analysis_text(f"order.{'smallest' if lowest_first else 'largest'}", language)
     if name == "growth":
-        label = told("order.final_amount", language)
+        label = analysis_text("order.final_amount", language)
     superlatives = ("deepest", "mildest") if name in FALL_FIGURES else ("highest", "lowest")
-    return told(f"order.{superlatives[lowest_first]}_first", language, label=label)
+    return analysis_text(f"order.{superlatives[lowest_first]}_first", language, label=label)
 
 
 def _value_with_day(figure: Mapping[str, Any], language: Language) -> str:

@@ -15,7 +15,7 @@ from agent.domain.analysis.figures import CollectedResults, error_of, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.rankings import begin_together
-from agent.domain.analysis.texts import note, told
+from agent.domain.analysis.texts import analysis_text, note
 from agent.domain.analysis.wanted_calls import INDICATORS, Question
 from agent.domain.claims.facts import HOLDING
 from agent.texts import TEXTS
@@ -53,7 +53,7 @@ def build_report(
         "tools_used": tools_used(record.calls),
         "sources": results.sources,
         "limitations": list(dict.fromkeys(limitations)),
-        "disclaimer": told("disclaimer", language),
+        "disclaimer": analysis_text("disclaimer", language),
         "generated_at": now.isoformat().replace("+00:00", "Z"),
         "errors": [{name: entry[name] for name in ("error", "ticker", "reason")} for entry in results.errors],
         "language": language,
@@ -69,7 +69,7 @@ def report_without_figures(
     record: AnalysisRecord, key: str, limitations: Sequence[str], language: Language, now: datetime
 ) -> dict[str, Any]:
     """Returns the report of a question for which no tool was called."""
-    summary = told(f"summary.{key}", language)
+    summary = analysis_text(f"summary.{key}", language)
     return build_report(record, CollectedResults(), summary, limitations, AskedPeriod(), language, now)
 
 
@@ -137,7 +137,7 @@ def unanswered_parts(
     unknown: set[str] = set()
 
     def add_note(what: str, tickers: Iterable[str], reason: str) -> None:
-        reason_text = told(f"not_answered.{reason}", language)
+        reason_text = analysis_text(f"not_answered.{reason}", language)
         notes.append(note("not_answered", language, what=what, tickers=", ".join(tickers), reason=reason_text))
 
     failed_tickers = results.unknown | {

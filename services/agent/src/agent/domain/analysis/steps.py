@@ -44,7 +44,7 @@ from agent.domain.analysis.report import (
 )
 from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.summary import rule_summary, sources_sentence
-from agent.domain.analysis.texts import note, reason_of, told
+from agent.domain.analysis.texts import analysis_text, note, reason_of
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.checked_text import CheckedText, check_text
 from agent.domain.claims.facts import facts_of_findings
@@ -277,7 +277,7 @@ def _finish(
     ]
     if not results.findings:
         tickers = ", ".join(record.tickers)
-        summary = "\n".join([told("summary.nothing", language, tickers=tickers), *missing])
+        summary = "\n".join([analysis_text("summary.nothing", language, tickers=tickers), *missing])
         report = build_report(record, results, summary, limitations, period, language, now)
         return record, Finish({**report, "not_answered": missing})
     if by_rule:

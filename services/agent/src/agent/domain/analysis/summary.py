@@ -11,7 +11,7 @@ from agent.domain.analysis.comparison import PERIODS, value_of
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, percent, period_name
 from agent.domain.analysis.formats import number as plain_number
-from agent.domain.analysis.texts import told
+from agent.domain.analysis.texts import analysis_text
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -36,7 +36,9 @@ def sources_sentence(findings: Sequence[Finding], sources: Sequence[Mapping[str,
     """A sentence that says where the figures come from and how old they are."""
     names = joined(list(dict.fromkeys(str(source["source"]) for source in sources)), language)
     dates = {as_date(source["as_of"]) for source in sources}
-    return told("rule.basis", language, names=names, date=day(max(dates), language)) if dates and findings else ""
+    return (
+        analysis_text("rule.basis", language, names=names, date=day(max(dates), language)) if dates and findings else ""
+    )
 
 
 def _moves(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:
@@ -45,26 +47,26 @@ def _moves(priced: Sequence[Finding], period: Period, language: Language) -> lis
     if not returns:
         label = period_name(period, language)
         tickers = joined([str(finding["ticker"]) for finding in priced], language)
-        return [told("rule.too_short", language, period=label, tickers=tickers)]
-    heading = told(f"over.{period}", language, date=day(returns[0][0]["as_of"], language))
+        return [analysis_text("rule.too_short", language, period=label, tickers=tickers)]
+    heading = analysis_text(f"over.{period}", language, date=day(returns[0][0]["as_of"], language))
     returns.sort(key=lambda pair: -pair[1])
     move_texts = [f"{finding['ticker']} {_move_text(value, language)}" for finding, value in returns]
-    sentences = [f"{heading} {told('rule.price_alone', language)}, {joined(move_texts, language)}."]
+    sentences = [f"{heading} {analysis_text('rule.price_alone', language)}, {joined(move_texts, language)}."]
     if len(returns) > 1:
         best, worst = returns[0], returns[-1]
         if percent(best[1], language) == percent(worst[1], language):
-            sentences.append(told("rule.no_difference", language))
+            sentences.append(analysis_text("rule.no_difference", language))
         else:
             rank = "better" if len(returns) == 2 else "best"
-            sentences.append(told(f"rule.{rank}", language, best=best[0]["ticker"], worst=worst[0]["ticker"]))
+            sentences.append(analysis_text(f"rule.{rank}", language, best=best[0]["ticker"], worst=worst[0]["ticker"]))
     return sentences
 
 
 def _move_text(value: float, language: Language) -> str:
     text = percent(abs(value), language)
     if text == percent(0.0, language):
-        return told("rule.unmoved", language)
-    return told("rule.rose" if value > 0 else "rule.fell", language, change=text)
+        return analysis_text("rule.unmoved", language)
+    return analysis_text("rule.rose" if value > 0 else "rule.fell", language, change=text)
 
 
 def _risk(priced: Sequence[Finding], language: Language) -> list[str]:
@@ -78,12 +80,12 @@ def _risk(priced: Sequence[Finding], language: Language) -> list[str]:
     texts: list[str] = []
     for volatility, worst, finding in risks:
         vol, fall = percent(volatility, language), percent(abs(worst), language)
-        texts.append(told("rule.one_risk", language, ticker=finding["ticker"], volatility=vol, fall=fall))
-    sentences = [told("rule.risk", language, each="; ".join(texts))] if texts else []
+        texts.append(analysis_text("rule.one_risk", language, ticker=finding["ticker"], volatility=vol, fall=fall))
+    sentences = [analysis_text("rule.risk", language, each="; ".join(texts))] if texts else []
     if len(risks) == 2:
         (low_volatility, mild_fall, calm), (volatility, worst, rough) = sorted(risks, key=lambda risk: risk[0])
         if low_volatility < volatility and mild_fall > worst:
-            sentences.append(told("rule.calmer", language, calm=calm["ticker"], rough=rough["ticker"]))
+            sentences.append(analysis_text("rule.calmer", language, calm=calm["ticker"], rough=rough["ticker"]))
     return sentences
 
 
@@ -97,7 +99,7 @@ def _other_periods(priced: Sequence[Finding], period: Period, language: Language
         ]
         if period_texts:
             ticker_texts.append(f"{finding['ticker']}: {', '.join(period_texts)}")
-    return [told("rule.other_periods", language, each="; ".join(ticker_texts))] if ticker_texts else []
+    return [analysis_text("rule.other_periods", language, each="; ".join(ticker_texts))] if ticker_texts else []
 
 
 def _signed(value: float, language: Language) -> str:
@@ -119,19 +121,22 @@ def _trend(finding: Finding, language: Language) -> list[str]:
         place = "between" if len(above) > 1 else "above" if above.pop() else "below"
         if any(price == value for _, value in known):
             place = "beside"
-        sentences.append(told(f"rule.closes_{place}", language, ticker=ticker, close=close, averages=shown))
+        sentences.append(analysis_text(f"rule.closes_{place}", language, ticker=ticker, close=close, averages=shown))
     unusual = value_of(finding, "volume_zscore")
     if unusual is not None and abs(unusual) >= UNUSUAL_VOLUME:
         size = plain_number(abs(unusual), language, 1)
-        sentences.append(told("rule.more_volume" if unusual > 0 else "rule.less_volume", language, size=size))
+        sentences.append(analysis_text("rule.more_volume" if unusual > 0 else "rule.less_volume", language, size=size))
     return sentences
 
 
 def _averages(averages: Sequence[tuple[int, float]], currency: str | None, language: Language) -> str:
     texts = [
-        told("rule.average_of", language, count=n, value=money(value, currency, language)) for n, value in averages
+        analysis_text("rule.average_of", language, count=n, value=money(value, currency, language))
+        for n, value in averages
     ]
-    return told("rule.average" if len(texts) == 1 else "rule.averages", language, which=joined(texts, language))
+    return analysis_text(
+        "rule.average" if len(texts) == 1 else "rule.averages", language, which=joined(texts, language)
+    )
 
 
 def _value(findings: Sequence[Finding], language: Language) -> list[str]:
@@ -147,7 +152,7 @@ def _value(findings: Sequence[Finding], language: Language) -> list[str]:
             period = str(finding.get("period") or "").partition(" (")[0]
             head = f"{finding['ticker']}, {period}" if period else str(finding["ticker"])
             ticker_texts.append(f"{head}: {', '.join(figure_texts)}")
-    return [told("rule.fundamentals", language, each="; ".join(ticker_texts))] if ticker_texts else []
+    return [analysis_text("rule.fundamentals", language, each="; ".join(ticker_texts))] if ticker_texts else []
 
 
 _VALUES = ("pe", "market_cap", "net_margin", "dividend_yield")
@@ -165,7 +170,9 @@ def _dates(finding: Finding, language: Language) -> list[str]:
     if earnings:
         sure = "confirmed" if finding.get("next_earnings_status") == "confirmed" else "expected"
         earnings_day = day(earnings, language)
-        sentences.append(told(f"rule.earnings_{sure}", language, ticker=finding["ticker"], date=earnings_day))
+        sentences.append(analysis_text(f"rule.earnings_{sure}", language, ticker=finding["ticker"], date=earnings_day))
     if dividend:
-        sentences.append(told("rule.dividend", language, ticker=finding["ticker"], date=day(dividend, language)))
+        sentences.append(
+            analysis_text("rule.dividend", language, ticker=finding["ticker"], date=day(dividend, language))
+        )
     return sentences

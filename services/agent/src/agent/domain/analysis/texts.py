@@ -4,14 +4,14 @@ from agent.texts import TEXTS
 from contracts.languages import Language
 
 
-def told(key: str, language: Language, **parts: object) -> str:
+def analysis_text(key: str, language: Language, **parts: object) -> str:
     """The text `analysis.<key>`, with its parts."""
     return TEXTS["analysis." + key].in_language(language).format(**parts)
 
 
 def note(key: str, language: Language, **parts: object) -> str:
     """A limitation or another remark, as a sentence."""
-    return told("note." + key, language, **parts)
+    return analysis_text("note." + key, language, **parts)
 
 
 def reason_of(failure: str | None, language: Language) -> str:

@@ -75,14 +75,14 @@ def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayT
         results = [result for result in results if result[0] != "get_pending_orders"]
     finished = [result for result in results if result[0] != lookup]
     if finished and (finished[-1][0] == tool or "error" in finished[-1][2]):
-        return _told(finished, language)
+        return _results_in_words(finished, language)
     if wish.way in _RESULT_FIELDS and (name := _RESULT_FIELDS[wish.way][1]) in arguments:
         return UseTools(((tool, {name: arguments[name]}),))
     if not results:
         return UseTools(((lookup, {}),))
     body = results[0][2]
     if "error" in body:
-        return _told(results[:1], language)
+        return _results_in_words(results[:1], language)
     if wish.way in _RESULT_FIELDS:
         return _ending(wish, lookup, body, language)
     if wish.way == "replace_listed":
@@ -147,7 +147,7 @@ def _matching(listed: Sequence[dict[str, Any]], wanted: Mapping[str, Any]) -> li
     ]
 
 
-def _told(results: Sequence[Result], language: Language) -> SayText:
+def _results_in_words(results: Sequence[Result], language: Language) -> SayText:
     """The results in sentences, a line each."""
     return SayText("\n".join(answer_from(*result, "", language) for result in results))
 
@@ -156,7 +156,7 @@ def _stop_later(wish: Wish, results: Sequence[Result], language: Language) -> Sa
     """The purchase, with the remark that its stop comes later."""
     if not results:
         return UseTools(wish.calls)
-    said = _told(results, language)
+    said = _results_in_words(results, language)
     is_done = all("error" not in body for _, _, body in results)
     return SayText(f"{said.text}\n{stop_later(wish.amount, language)}") if is_done else said
 
@@ -168,7 +168,7 @@ def _as_many(wish: Wish, results: Sequence[Result], language: Language) -> SayTe
     if calculation is None:
         return UseTools(wish.calls[1:])
     if len(results) > 1 or not calculation.get("quantity"):
-        return _told(results[-1:], language)
+        return _results_in_words(results[-1:], language)
     return UseTools(((tool, {**arguments, "quantity": float(calculation["quantity"]) * wish.amount // 1}),))
 
 
@@ -214,7 +214,7 @@ def _watched(wish: Wish, results: Sequence[Result], language: Language) -> SayTe
     symbols: list[str] = results[0][2].get("symbols") or [] if results else []
     if not results or (symbols and len(results) == 1):
         return UseTools(tuple(("get_price", {"symbol": symbol}) for symbol in symbols[:_MAX_WATCHED]) or wish.calls)
-    return _told(results[1:] or results, language)
+    return _results_in_words(results[1:] or results, language)
 
 
 def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -242,10 +242,10 @@ def _if_moved(wish: Wish, results: Sequence[Result], language: Language) -> SayT
     if wish.calls[0][0] == "get_portfolio":
         held_worth = sum(float(position["value"]) for position in _rows(quote, "positions"))
         if quote.get("equity") is None or not held_worth:
-            return _told(results[:1], language)
+            return _results_in_words(results[:1], language)
         return SayText(if_all_moved(held_worth, wish.amount, float(quote["equity"]), language))
     if quote.get("price") is None:
-        return _told(results[:1], language)
+        return _results_in_words(results[:1], language)
     positions = [
         position
         for _, _, body in results[1:]
@@ -276,7 +276,7 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
     lookups, finished = results[: 1 + replaces], results[1 + replaces :]
     body = lookups[-1][2]
     if body.get("price") is None or (finished and (finished[-1][0] == tool or "error" in finished[-1][2])):
-        return _told(finished or lookups[-1:], language)
+        return _results_in_words(finished or lookups[-1:], language)
     price = float(body["price"])
     cancellations = _cancellation(wish, _rows(lookups[0][2], "orders")) if replaces else ()
     if wish.way == "spend":
@@ -302,7 +302,7 @@ def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) ->
         return UseTools((("get_portfolio", {}), *step.calls)) if isinstance(step, UseTools) else step
     portfolio, *other_results = results
     if (cash := portfolio[2].get("cash")) is None:
-        return _told([portfolio], language)
+        return _results_in_words([portfolio], language)
     return _at_price_of_now(replace(wish, way="spend", amount=float(cash) * wish.amount), other_results, language)
 
 
@@ -316,7 +316,7 @@ def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> Say
         if result[0] == "get_pending_orders" and ("error" in result[2] or _rows(result[2], "orders"))
     ]
     held = [result for result in results if result[0] != "get_pending_orders"]
-    return _told([*held, *waiting], language)
+    return _results_in_words([*held, *waiting], language)
 
 
 _DISTANCES = {"of_price": "price", "of_average_price": "average_price"}
