@@ -245,6 +245,8 @@ def _response(request: _Request) -> SayText | UseTools:
         return SayText(price_with_other_readings(symbol, price, other_readings, language))
     if results and (wish.calls or wish.intent not in (Intent.UNKNOWN, Intent.SITE)):
         shown = [result for result in results if result[0] == _LIST] or results
+        if wish.intent is Intent.MARKET:
+            shown = shown[-1:]  # today's hours only told which day "tomorrow" is
         return SayText("\n".join(answer_from(*result, question, language) for result in shown))
     greeting = request.company.assistant.greeting if request.company is not None else {}
     if wish.intent is Intent.GREETING and language in greeting:
