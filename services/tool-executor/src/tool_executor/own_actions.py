@@ -281,9 +281,13 @@ def _with_expiry(call: HeldCall) -> HeldCall:
 
 def _in_words(value: object) -> str:
     """An object as its fields, `name: value, …`, for the customer to read; what is deeper in it as JSON."""
-    fields = cast("dict[str, object]", value).items() if isinstance(value, dict) else [("", value)]
-    texts = [(name, field if isinstance(field, str) else json.dumps(field, ensure_ascii=False)) for name, field in fields]
-    return ", ".join(f"{name}: {text}" if name else text for name, text in texts)
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_text(field)}" for name, field in cast("dict[str, object]", value).items())
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _summary(call: HeldCall) -> str:
