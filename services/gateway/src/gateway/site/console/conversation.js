@@ -312,7 +312,7 @@ export class ConversationView {
     this.#take();
     const message = { conversationId: this.#id, clientMessageId: crypto.randomUUID(), text, files };
     this.#thread.waits(message);
-    this.#unsent.add(message, this.#ownerSeen);
+    this.#unsent.add(message, this.#ownerSeen, !this.#isMine);
   }
   #showUnsent() { for (const message of this.#unsent.of(this.#id)) this.#thread.waits(message); }
   #stored({ clientMessageId }) {
