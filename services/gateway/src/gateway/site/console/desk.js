@@ -4,7 +4,7 @@ import { colleagues } from "./colleagues.js";
 import { make, button } from "./dom.js";
 import { nameOf } from "./inbox.js";
 import { merge, separate } from "./people.js";
-import { exactly, moment, say } from "./i18n.js";
+import { exactly, say } from "./i18n.js";
 
 const HOUR = 3_600_000;
 
@@ -142,7 +142,7 @@ export class Desk {
 export function changeInWords(change) {
   const actor = change.name || change.by;
   if (change.state === "resolved") return change.by === "memory" ? say(`resolved_${change.reason || "silence"}`) : say("event_resolved", { name: actor });
-  if (change.state === "snoozed") return change.snoozedUntil ? say("event_snoozed", { name: actor, when: moment(change.snoozedUntil) }) : say("event_snoozedOpen", { name: actor });
+  if (change.state === "snoozed") return change.snoozedUntil ? say("event_snoozed", { name: actor, when: exactly(change.snoozedUntil) }) : say("event_snoozedOpen", { name: actor });
   if (change.state === "open") return change.by === "memory" ? say("event_woke") : say("event_opened", { name: actor });
   if (change.assignee != null) {
     const to = change.assigneeName || change.assignee;
