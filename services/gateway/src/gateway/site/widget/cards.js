@@ -85,7 +85,7 @@ export class ActionCard {
       if (!this.#decide(this.action.id, decision, Object.fromEntries(confirms ? this.#edits() : []))) return this.#settled(words.notNow);
       row.classList.add("busy");
       for (const choice of row.querySelectorAll("button")) choice.setAttribute("aria-disabled", "true");
-      this.#deciding = setTimeout(() => this.#settled(words.notNow), DECIDING_MS);
+      this.#deciding = setTimeout(() => this.#settled(words.noDecision), DECIDING_MS);
     };
     const busy = (act) => () => { if (!row.classList.contains("busy")) act(); };
     row.append(button(words.confirm, busy(choose("confirm")), { class: "primary" }), button(words.reject, busy(choose("reject"))));
