@@ -64,7 +64,7 @@ export class Unsent {
     setTimeout(() => { if (this.#sent.some((other) => other.clientMessageId === message.clientMessageId)) this.#onLate(); }, LATE_MS);
   }
   /* A colleague who has taken the conversation meanwhile keeps it: the message goes back to its field. */
-  #write({ takes: _, ...message }) { this.#send("message.send", { ...message, files: message.files.map((file) => file.id) }); }
+  #write(message) { this.#send("message.send", { ...message, takes: undefined, files: message.files.map((file) => file.id) }); }
   /* The connection is back: takes the conversation over again and sends, since the line may have been cut between the
      two. */
   again() {

@@ -15,7 +15,7 @@ export class ActionCard {
   /* decide(actionId, "confirm" | "reject", edits) returns whether it could be sent. */
   constructor(action, decide) {
     this.#decide = decide;
-    this.node = make("section", { class: "card action", role: "group" });
+    this.node = make("div", { class: "card action", role: "group" });
     this.update(action);
   }
 
@@ -115,7 +115,7 @@ export class ActionCard {
 
 export function alertCard(alert) {
   const condition = { ">=": words.atLeast, "<=": words.atMost }[alert.condition] || words.exactly;
-  return make("section", { class: "card alert", role: "group", "aria-label": words.alert },
+  return make("div", { class: "card alert", role: "group", "aria-label": words.alert },
     make("div", { class: "card-title" }, icon(BELL), make("strong", {}, words.alert), make("span", { class: "left" }, moment(Date.parse(alert.triggeredAt)))),
     make("p", { class: "summary" }, make("b", {}, alert.symbol), " ", fill(condition, { price: price(alert.price) })),
     make("p", { class: "fine" }, fill(words.triggeredAt, { price: price(alert.triggeredPrice) })),
