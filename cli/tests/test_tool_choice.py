@@ -103,6 +103,14 @@ def test_a_tool_of_another_service_is_found_by_its_own_words() -> None:
         ("Send me my last invoice", "list_invoices"),
     ):
         assert name in {tool.name for tool in choose_tools(tools, [text], TURN, "en")}
+    # Several messages about orders do not outweigh the newest.
+    cash = OfferedTool("withdraw", "Withdraw cash from the account", "own", schema, "Looking…")
+    order = "order: buy 3 AAPL at limit 150, with a position of at most 1% of my risk"
+    waiting = (
+        "The order waits: buy 3 AAPL, type limit, quantity 3, price 150, no stop, status pending. Confirm or cancel it."
+    )
+    said = [order, waiting, order, waiting, "withdraw money please"]
+    assert "withdraw" in {tool.name for tool in choose_tools((*tools, cash), said, TURN, "en")}
 
 
 def test_the_words_before_count_where_the_newest_say_little() -> None:

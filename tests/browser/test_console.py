@@ -43,6 +43,20 @@ async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits
         await expect(page.locator(f'.talks a[data-id="{visitor.conversation}"] .writes')).to_be_visible()
         await page.get_by_role("button", name="Hand back to the AI").click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
+        # A message whose take-over failed takes the conversation over once it is stored.
+        begun = len(visitor.frames)
+        await page.evaluate("""() => {
+            const { send } = WebSocket.prototype;
+            let lost = false;
+            WebSocket.prototype.send = function (frame) {
+                if (lost || !frame.includes('"owner.take"')) send.call(this, frame);
+                else lost = true;
+            };
+        }""")
+        await page.get_by_label("Your message").fill("One more thing")
+        await page.get_by_role("button", name="Take over and send").click()
+        await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "human", after=begun)
+        await expect(page.get_by_text("You are answering").first).to_be_visible()
 
 
 async def test_replies_are_suggested_and_a_draft_is_worded_better(visits: Visits, stack: RunningStack) -> None:

@@ -139,6 +139,12 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(nats_client: Cl
             data = (await acme.call("cancel_order", {"order": order})).result.data
             return str(data and data["action_id"])
 
+        # Its fields in words, not JSON: a customer reads it.
+        acme.site.pages["/orders/B"] = json_page({"status": "done", "refund": 2.5, "open": False, "lines": [1, 2]})
+        in_words = (await decide(await held("B"))).details["outcome"]
+        assert in_words == "status: done, refund: 2.5, open: false, lines: [1, 2]"
+        acme.site.asked.pop()
+
         refused = await decide(await held("A"), "reject")
         assert (refused.state, len(acme.site.asked)) == (ActionState.REJECTED, 1)
         unknown = await decide(await held("hang"))

@@ -14,6 +14,13 @@ def day_name(weekday: int, language: str) -> str:
     return TEXTS["calendar.days"].in_language(language).split()[weekday]
 
 
+def place_name(zone: str, language: str) -> str:
+    """Returns the place of a time zone's IANA name: "Madrid", "Ciudad de México"."""
+    place = zone.rsplit("/", 1)[-1].replace("_", " ")
+    names = dict(pair.split("=") for pair in TEXTS["calendar.places"].in_language(language).split(", "))
+    return names.get(place, place)
+
+
 WEEKDAYS = {day_name(number, language).lower(): number for language in LANGUAGES for number in range(7)}
 """The weekday's number, by its name."""
 MONTHS = {month_name(number, language).lower(): number for language in LANGUAGES for number in range(1, 13)}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
 
-from contracts.calendar_names import day_name, month_name
+from contracts.calendar_names import day_name, month_name, place_name
 from contracts.enumerations import is_input
 from contracts.strict import Strict
 from contracts.texts import TEXTS
@@ -117,12 +117,11 @@ def time_in_words(hours: OfficeHours | None, moment: datetime, now: datetime, la
     name = hours.timezone if hours else "UTC"
     local, today = moment.astimezone(zone(name)), now.astimezone(zone(name)).date()
     clock, days = f"{local.hour}:{local.minute:02d}", (local.date() - today).days
-    place = name.rsplit("/", 1)[-1].replace("_", " ")
     day = TEXTS[{0: "calendar.today", 1: "calendar.tomorrow"}.get(days, "calendar.on_day")].format(
         weekday=day_name(local.weekday(), language), day=local.day, month=month_name(local.month, language)
     )
     text = TEXTS["calendar.at_one" if local.hour == 1 else "calendar.at"]
-    return text.format(day=day, clock=clock, place=place).in_language(language)
+    return text.format(day=day, clock=clock, place=place_name(name, language)).in_language(language)
 
 
 def _spans(hours: OfficeHours, day: date) -> Iterator[tuple[datetime, datetime]]:

@@ -203,7 +203,7 @@ def test_who_waits_within_the_hours_is_told_until_when_somebody_is_there() -> No
         snapshot, HERE, replace(TIMEOUT, hours=hours), NOW, queue_place=QueuePlace(2, timedelta(minutes=4))
     )
     assert isinstance(decision, Notify)
-    for words in ("número 2", "esperar 4 minutos", "termina hoy a las 18:30 (hora de Bogota)"):
+    for words in ("número 2", "esperar 4 minutos", "termina hoy a las 18:30 (hora de Bogotá)"):
         assert words in decision.text
 
 

@@ -212,9 +212,8 @@ class OwnActions:
         except Exception as fault:
             log.error("tool.fault", tool=call.tool, call_id=call.id, kind=type(fault).__name__, exc_info=fault)
             return failed(OUTCOME_UNKNOWN)
-        result = data["result"]
-        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-        return call.model_copy(update={"state": "confirmed", "result": text[:_MAX_RESULT_CHARS]})
+        text = _in_words(data["result"])[:_MAX_RESULT_CHARS]
+        return call.model_copy(update={"state": "confirmed", "result": text})
 
     async def _store_end(self, request: ActionDecideRequest, raw: bytes, call: HeldCall) -> ActionReply:
         """Stores and publishes the end of the call, and returns the action. If another process has ended it meanwhile,
@@ -280,8 +279,19 @@ def _with_expiry(call: HeldCall) -> HeldCall:
     return call.model_copy(update={"state": "expired"}) if is_expired else call
 
 
+def _in_words(value: object) -> str:
+    """An object as its fields, `name: value, …`, for the customer to read; what is deeper in it as JSON."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_text(field)}" for name, field in cast("dict[str, object]", value).items())
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _summary(call: HeldCall) -> str:
-    arguments = ", ".join(f"{name}: {value}" for name, value in call.arguments.items())
+    arguments = _in_words(call.arguments)
     return f"{call.tool} ({arguments})"[:500] if arguments else call.tool
 
 

@@ -27,7 +27,8 @@ MIN_TOOLS = 6
 """The number of tools that are shown, including `show_tools`; down to MIN_TOOLS if their JSON would be larger than
 MAX_BYTES."""
 NEWEST_WEIGHT, EARLIER_WEIGHT = 1.0, 0.35
-"""The weights of the newest message's words, and of the words before it."""
+"""The weights of the newest message's words, and of the earlier message that has most of a tool: several of them about
+one subject do not outweigh a new one."""
 MAX_EARLIER_MESSAGES = 3
 MAX_MESSAGE_LENGTH = 2_000
 """Characters of each message that are read."""
@@ -107,16 +108,23 @@ def _names(arguments: str) -> list[str]:
 def _rank_tools(tools: Sequence[OfferedTool], spoken: Sequence[str]) -> dict[str, float]:
     """A score for each tool: how likely it is to be needed."""
     spread = Counter(word for tool in tools for word in tool.words)
-    rank = {tool.name: DEFAULT_RANKS.get(tool.name, 0.0) for tool in tools}
-    for age, text in enumerate(reversed(spoken[-MAX_EARLIER_MESSAGES - 1 :])):
-        weight = NEWEST_WEIGHT if age == 0 else EARLIER_WEIGHT
-        words, cues = _message_features(text[:MAX_MESSAGE_LENGTH])
-        for tool in tools:
-            shared = sum(math.log(1 + len(tools) / spread[word]) for word in words & tool.words)
-            if tool.name in CUES:
-                shared *= DESCRIPTION_WEIGHT
-            rank[tool.name] += weight * (shared + cues.get(tool.name, 0.0))
-    return rank
+    scores = [_message_scores(tools, spread, text[:MAX_MESSAGE_LENGTH]) for text in spoken[-MAX_EARLIER_MESSAGES - 1 :]]
+    newest, earlier = (scores[-1] if scores else {}), scores[:-1]
+    return {
+        tool.name: DEFAULT_RANKS.get(tool.name, 0.0)
+        + NEWEST_WEIGHT * newest.get(tool.name, 0.0)
+        + EARLIER_WEIGHT * max((score[tool.name] for score in earlier), default=0.0)
+        for tool in tools
+    }
+
+
+def _message_scores(tools: Sequence[OfferedTool], spread: Counter[str], text: str) -> dict[str, float]:
+    words, cues = _message_features(text)
+    scores: dict[str, float] = {}
+    for tool in tools:
+        shared = sum(math.log(1 + len(tools) / spread[word]) for word in words & tool.words)
+        scores[tool.name] = shared * (DESCRIPTION_WEIGHT if tool.name in CUES else 1.0) + cues.get(tool.name, 0.0)
+    return scores
 
 
 @lru_cache(maxsize=2048)

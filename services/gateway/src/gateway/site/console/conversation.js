@@ -23,7 +23,7 @@ const ANSWER_MS = 8_000; // how long a request over the socket may take
 const PRESENT_MS = 60_000, RECEIPT_MS = 10_000, ACTIVITY_EVENTS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("details", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #detailsButton; #typing; #owner = null; #unsent; #desk; #view = null; #presence; #history = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellReadFault(text)); #historyReading = new Refresh(() => this.#readOlder(), (text) => this.#tellReadFault(text)); #readFault = "";
+  #context; #id; #thread = new Thread(); #handOver = make("details", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #detailsButton; #typing; #owner = null; #unsent; #desk; #view = null; #presence; #history = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellReadFault(text)); #historyReading = new Refresh(() => this.#readOlder(), (text) => this.#tellReadFault(text)); #readFault = ""; #deskFault = "";
 
   constructor(place, context, id) {
     this.#context = context;
@@ -49,7 +49,9 @@ export class ConversationView {
       whenSent: () => this.#isSettled(),
       onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
       onFault: (text) => {
-        if (this.#toldElsewhere(text)) return;
+        this.#composer.untell(this.#deskFault);
+        this.#deskFault = text;
+        if (!text || this.#toldElsewhere(text)) return;
         this.#composer.tell(text);
         this.#reading.now();
       },
@@ -310,7 +312,7 @@ export class ConversationView {
     this.#take();
     const message = { conversationId: this.#id, clientMessageId: crypto.randomUUID(), text, files };
     this.#thread.waits(message);
-    this.#unsent.add(message, this.#ownerSeen);
+    this.#unsent.add(message, this.#ownerSeen, !this.#isMine);
   }
   #showUnsent() { for (const message of this.#unsent.of(this.#id)) this.#thread.waits(message); }
   #stored({ clientMessageId }) {

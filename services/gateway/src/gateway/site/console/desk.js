@@ -4,15 +4,15 @@ import { colleagues } from "./colleagues.js";
 import { make, button } from "./dom.js";
 import { nameOf } from "./inbox.js";
 import { merge, separate } from "./people.js";
-import { exactly, moment, say } from "./i18n.js";
+import { exactly, say } from "./i18n.js";
 
 const HOUR = 3_600_000;
 
 export class Desk {
-  node; person; #id; #agent; #newestSeq; #whenSent; #onChange; #onFault; #view = null; #last = Promise.resolve();
+  node; person; #id; #agent; #newestSeq; #whenSent; #onChange; #onFault; #view = null; #last = Promise.resolve(); #unsaved = {};
 
   /* agent: who is signed in; newestSeq(): the newest seq of the thread; whenSent(): whether the agent's messages are stored;
-     onChange(view): a change was made; onFault(text): a change failed. */
+     onChange(view): a change was made; onFault(text): a change failed, "": it has been made since. */
   constructor(id, agent, { newestSeq, whenSent, onChange, onFault }) {
     this.#id = id;
     this.#agent = agent;
@@ -77,17 +77,18 @@ export class Desk {
   #labels(view) {
     const field = make("input", {
       "aria-label": say("addLabel"), placeholder: say("addLabel"), "data-what": "label", maxlength: "40", size: "14",
-      onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#label((labels) => [...labels, label], () => { field.value = label; }); },
+      value: this.#unsaved.label ?? "",
+      onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#label((labels) => [...labels, label], label); },
     });
     return make("span", { class: "row" }, ...(view.labels || []).map((label) => make("span", { class: "chip" }, make("span", {}, label),
       button("×", () => this.#label((labels) => labels.filter((other) => other !== label)), { class: "quiet small", "aria-label": say("dropLabel", { label }) }))), field);
   }
   /* Changes the labels that exist when the change is sent, so that two changes in a row are both kept. */
-  #label(change, undone) { return this.#change(() => ({ labels: [...new Set(change(this.#view.labels || []))] }), undone); }
+  #label(change, label) { this.#change(() => ({ labels: [...new Set(change(this.#view.labels || []))] }), label && { label }); }
   #topic(view) {
     return make("input", {
-      "aria-label": say("topic"), placeholder: say("topic"), value: view.topic || "", "data-what": "topic", maxlength: "200", size: "18",
-      onchange: ({ target }) => this.#change({ topic: target.value.trim() || null }),
+      "aria-label": say("topic"), placeholder: say("topic"), value: this.#unsaved.topic ?? view.topic ?? "", "data-what": "topic", maxlength: "200", size: "18",
+      onchange: ({ target }) => this.#change({ topic: target.value.trim() || null }, { topic: target.value }),
     });
   }
   /* Shows or changes who the visitor is: their conversations then belong to one person. */
@@ -112,8 +113,8 @@ export class Desk {
     this.#change({ state: "snoozed", ...(until !== "message" && { snoozedUntil: time.toISOString() }) });
   }
   /* Makes the changes one after another, so that none is lost. `change`: the body, or a function that returns it when it
-     is sent; undone(): called if the change failed. */
-  #change(change, undone = () => {}) {
+     is sent; `typed`: a field's text by its name, which stays in the field until it is saved. */
+  #change(change, typed = {}) {
     const from = document.activeElement;
     this.#last = this.#last.then(async () => {
       const body = typeof change === "function" ? change() : change;
@@ -124,11 +125,13 @@ export class Desk {
         }
         const view = (await call("PATCH", `/v2/conversations/${encodeURIComponent(this.#id)}`, { body })).body;
         this.#view = view;
+        for (const name of Object.keys(typed)) delete this.#unsaved[name];
+        if (!Object.keys(this.#unsaved).length) this.#onFault("");
         this.node.dataset.told = "";
         if (from === document.activeElement && this.node.contains(from) && from.matches("input, select")) from.blur();
         this.#onChange(view);
       } catch (error) {
-        undone();
+        for (const [name, text] of Object.entries(typed)) if (text) this.node.querySelector(`[data-what="${name}"]`).value = this.#unsaved[name] = text;
         this.#onFault(error.message);
       }
     });
@@ -139,7 +142,7 @@ export class Desk {
 export function changeInWords(change) {
   const actor = change.name || change.by;
   if (change.state === "resolved") return change.by === "memory" ? say(`resolved_${change.reason || "silence"}`) : say("event_resolved", { name: actor });
-  if (change.state === "snoozed") return change.snoozedUntil ? say("event_snoozed", { name: actor, when: moment(change.snoozedUntil) }) : say("event_snoozedOpen", { name: actor });
+  if (change.state === "snoozed") return change.snoozedUntil ? say("event_snoozed", { name: actor, when: exactly(change.snoozedUntil) }) : say("event_snoozedOpen", { name: actor });
   if (change.state === "open") return change.by === "memory" ? say("event_woke") : say("event_opened", { name: actor });
   if (change.assignee != null) {
     const to = change.assigneeName || change.assignee;

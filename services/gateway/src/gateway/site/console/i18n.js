@@ -28,7 +28,7 @@ export const speak = (chosen) => { localStorage.setItem(KEY, chosen); location.r
 
 const clock = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" });
 const calendar = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
-const dateAndTime = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
+const dateAndTime = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 export const number = new Intl.NumberFormat(locale);
 export const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
 export const money = (amount, currency = "USD") =>

@@ -44,9 +44,10 @@ function httpRow(tool, changed, onRemove) {
 }
 
 function mcpRow(server, changed, onRemove, list) {
-  const name = write("server", server.name, changed, { maxlength: 16 }), url = write("url", server.url, changed, { type: "url" });
+  const name = write("server", server.name, changed, { maxlength: 16, class: "wide" });
+  const url = write("mcpUrl", server.url, changed, { type: "url", class: "wide" });
   const head = header(server, changed);
-  const status = make("p", { class: "hint", role: "status" }), choices = make("div", {});
+  const status = make("p", { class: "hint", role: "status" }), choices = make("div", { class: "wide" });
   let chosen = [...(server.tools ?? [])];
   const draw = (offered) => choices.replaceChildren(...offered.map((tool) => {
     const input = make("input", { type: "checkbox" });

@@ -60,7 +60,7 @@ export class Thread {
   /* A change of owner at its place, `text` with its time. A snapshot brings them after its messages. */
   event({ id, seq, createdAt }, text) {
     if (this.#rows.has(id)) return;
-    const row = make("li", { class: "notice", "data-seq": seq }, text, " ", make("time", { datetime: createdAt, title: exactly(createdAt) }, moment(createdAt)));
+    const row = make("li", { class: "notice", "data-seq": seq }, text, " · ", make("time", { datetime: createdAt, title: exactly(createdAt) }, moment(createdAt)));
     const later = [...this.node.children].find((row) => Number(row.dataset.seq) > seq) || this.#draft;
     this.node.insertBefore(row, later);
     this.#rows.set(id, row);
@@ -156,7 +156,7 @@ export class Thread {
     const time = make("time", { datetime: createdAt, title: exactly(createdAt) }, moment(createdAt));
     const row = kind === "note"
       ? make("li", { class: "said note", "data-at": createdAt }, make("p", { class: "by" }, glyph("note"), make("b", {}, say("noteBy", { name: by })), time), make("div", { class: "text plain", dir: "auto" }, text))
-      : make("li", { class: "notice change", "data-at": createdAt }, text, " ", time);
+      : make("li", { class: "notice change", "data-at": createdAt }, text, " · ", time);
     const later = [...this.node.children].find((row) => Date.parse(row.dataset.at || row.querySelector("time")?.dateTime) > Date.parse(createdAt)) || this.#draft;
     this.node.insertBefore(row, later);
     this.#rows.set(id, row);

@@ -10,7 +10,7 @@ const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(
 export const joined = (...texts) => texts.filter(Boolean).join("\n");
 
 export class Unsent {
-  #send; #onLate; #onRefused; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
+  #send; #onLate; #onRefused; #draftsKey; #sentKey; #drafts; #sent; #subject; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
 
   /* send(type, fields); onLate(): the server has not confirmed something within LATE_MS; onRefused(id, reason): a message
      of a conversation that is no longer open was refused. */
@@ -18,6 +18,7 @@ export class Unsent {
     this.#send = send;
     this.#onLate = onLate;
     this.#onRefused = onRefused;
+    this.#subject = subject;
     this.#draftsKey = `nexus.console.drafts.${company}.${subject}`;
     this.#sentKey = `nexus.console.unsent.${company}.${subject}`;
     this.#drafts = read(this.#draftsKey, {});
@@ -55,15 +56,15 @@ export class Unsent {
     for (const waiter of this.#waiting) if (waiter.conversationId === conversationId) waiter.done(stored);
     this.#waiting = this.#waiting.filter((waiter) => waiter.conversationId !== conversationId);
   }
-  /* seenSeq: the newest change of owner that the agent had seen. */
-  add(message, seenSeq) {
-    this.#sent.push({ ...message, seenSeq });
+  /* seenSeq: the newest change of owner that the agent had seen; takes: the message takes the conversation over. */
+  add(message, seenSeq, takes) {
+    this.#sent.push({ ...message, seenSeq, takes });
     keep(this.#sentKey, this.#sent);
     this.#write(this.#sent.at(-1));
     setTimeout(() => { if (this.#sent.some((other) => other.clientMessageId === message.clientMessageId)) this.#onLate(); }, LATE_MS);
   }
   /* A colleague who has taken the conversation meanwhile keeps it: the message goes back to its field. */
-  #write(message) { this.#send("message.send", { ...message, files: message.files.map((file) => file.id) }); }
+  #write(message) { this.#send("message.send", { ...message, takes: undefined, files: message.files.map((file) => file.id) }); }
   /* The connection is back: takes the conversation over again and sends, since the line may have been cut between the
      two. */
   again() {
@@ -72,7 +73,8 @@ export class Unsent {
     for (const [conversationId, seenSeq] of seenSeqs) this.#send("owner.take", { conversationId, seenSeq });
     for (const message of this.#sent) this.#write({ ...message, retry: true });
   }
-  frame({ type, clientMessageId, message, messages, ...error }) {
+  frame({ type, clientMessageId, message, messages, owner, ...error }) {
+    if (owner?.operatorId === this.#subject) for (const sent of this.of(error.conversationId)) sent.takes = false;
     if (type === "snapshot") for (const message of messages) this.#stored(message.clientMessageId);
     else if (type === "message.ack") this.#stored(clientMessageId);
     else if (type === "message.created") this.#stored(message.clientMessageId);
@@ -98,8 +100,11 @@ export class Unsent {
   #stored(id) {
     const message = this.#take(id);
     if (!message) return;
-    this.#settle(message.conversationId, true);
-    if (this.#open?.id === message.conversationId) this.#open.stored(message);
+    const { conversationId, seenSeq } = message;
+    // The take-over before it may have failed where the message did not.
+    if (message.takes) this.#send("owner.take", { conversationId, seenSeq });
+    this.#settle(conversationId, true);
+    if (this.#open?.id === conversationId) this.#open.stored(message);
   }
   #take(id) {
     const index = this.#sent.findIndex((message) => message.clientMessageId === id);

@@ -15,7 +15,7 @@ export class ActionCard {
   /* decide(actionId, "confirm" | "reject", edits) returns whether it could be sent. */
   constructor(action, decide) {
     this.#decide = decide;
-    this.node = make("section", { class: "card action", role: "group" });
+    this.node = make("div", { class: "card action", role: "group" });
     this.update(action);
   }
 
@@ -57,26 +57,35 @@ export class ActionCard {
     const money = (value) => value != null && `${price(Number(value))} ${currency}`;
     const field = (name, label, value) => [label, editable[name]
       ? make("input", { type: "number", step: "any", required: true, name, "aria-label": label, value: this.#typed[name] ?? details[name] }) : value];
-    const rows = [
+    const facts = (rows) => rows.filter((row) => row[1]).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]);
+    const order = facts([
       field("quantity", words.quantity, details.quantity != null && quantity(Number(details.quantity))), field("limitPrice", words.limitPrice, money(details.limitPrice)),
-      [words.stopPrice, money(details.stopPrice)], [words.estimatedPrice, money(estimate.price)],
-      [words.estimatedAmount, money(estimate.amount)], [words.cashAfter, money(estimate.cashAfter)],
-    ].filter((row) => row[1]);
-    return make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+      [words.stopPrice, money(details.stopPrice)],
+    ]);
+    const estimates = facts([
+      [words.estimatedPrice, money(estimate.price)], [words.estimatedAmount, money(estimate.amount)], [words.cashAfter, money(estimate.cashAfter)],
+    ]);
+    // The estimate is for the order as it was proposed.
+    const hide = () => { for (const node of estimates) node.hidden = this.#edits(list).length > 0; };
+    const list = make("dl", { oninput: hide }, ...order, ...estimates);
+    hide();
+    return list;
+  }
+
+  /* [name, value] of each field with another value than the order's. */
+  #edits(among = this.node) {
+    return [...among.querySelectorAll("input")].map((field) => [field.name, +field.value]).filter(([name, value]) => value !== +this.action.details[name]);
   }
 
   #buttons() {
     const row = make("div", { class: "choices" });
     const choose = (decision) => () => {
-      const edits = {};
-      for (const field of decision === "confirm" ? this.node.querySelectorAll("input") : []) {
-        if (!field.reportValidity()) return;
-        if (+field.value !== +this.action.details[field.name]) edits[field.name] = +field.value;
-      }
-      if (!this.#decide(this.action.id, decision, edits)) return this.#settled(words.notNow);
+      const confirms = decision === "confirm";
+      if (confirms && ![...this.node.querySelectorAll("input")].every((field) => field.reportValidity())) return;
+      if (!this.#decide(this.action.id, decision, Object.fromEntries(confirms ? this.#edits() : []))) return this.#settled(words.notNow);
       row.classList.add("busy");
       for (const choice of row.querySelectorAll("button")) choice.setAttribute("aria-disabled", "true");
-      this.#deciding = setTimeout(() => this.#settled(words.notNow), DECIDING_MS);
+      this.#deciding = setTimeout(() => this.#settled(words.noDecision), DECIDING_MS);
     };
     const busy = (act) => () => { if (!row.classList.contains("busy")) act(); };
     row.append(button(words.confirm, busy(choose("confirm")), { class: "primary" }), button(words.reject, busy(choose("reject"))));
@@ -106,7 +115,7 @@ export class ActionCard {
 
 export function alertCard(alert) {
   const condition = { ">=": words.atLeast, "<=": words.atMost }[alert.condition] || words.exactly;
-  return make("section", { class: "card alert", role: "group", "aria-label": words.alert },
+  return make("div", { class: "card alert", role: "group", "aria-label": words.alert },
     make("div", { class: "card-title" }, icon(BELL), make("strong", {}, words.alert), make("span", { class: "left" }, moment(Date.parse(alert.triggeredAt)))),
     make("p", { class: "summary" }, make("b", {}, alert.symbol), " ", fill(condition, { price: price(alert.price) })),
     make("p", { class: "fine" }, fill(words.triggeredAt, { price: price(alert.triggeredPrice) })),
