@@ -97,6 +97,25 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
     (("qué pasa si mi cartera baja un 8 %",), (("get_portfolio", {}),)),
     (("put FB on my watchlist", "remove FB"), (("remove_from_watchlist", {"symbol": "FB"}),)),
     (("alert me when IBM falls under 190", "make that 188"), (("list_alerts", {}),)),
+    (("buy 3 IBM at 185", "my orders", "make the IBM one 12"), (("get_pending_orders", {}),)),
+    (("what orders do I have",), (("get_pending_orders", {}),)),
+    (("my alerts", "change the MSFT one to 32"), (("list_alerts", {}),)),
+    (("mis alertas", "borra la de 700", "cambia la de MSFT a 32"), (("list_alerts", {}),)),
+    (("cambia el precio a 188",), (("get_pending_orders", {}),)),
+    (("what's on my watchlist?", "how are they doing today"), (("get_watchlist", {}),)),
+    (("what signals do you have on AAPL",), (("get_ml_signals", {"symbol": "AAPL"}),)),
+    (("my watchlist", "is the market open on Thanksgiving?"), (("get_market_hours", {"day": "2012-11-22"}),)),
+    (
+        ("is the market open on Friday?", "price of IBM", "what time does it close today"),
+        (("get_market_hours", {"day": "2012-09-07"}),),
+    ),
+    (
+        ("why did IBM move yesterday",),
+        (
+            ("get_performance", {"tickers": ["IBM"], "start": "2012-09-06", "end": "2012-09-06"}),
+            ("get_news", {"symbol": "IBM", "start": "2012-09-05", "end": "2012-09-06"}),
+        ),
+    ),
     (("explain volatility as if I were six",), (("explain_concept", {"concept": "volatility"}),)),
     (("explícame la volatilidad de forma sencilla",), (("explain_concept", {"concept": "volatilidad"}),)),
 ]

@@ -102,7 +102,7 @@ def test_what_was_shown_is_chosen_by_its_place(before: str, text: str, alert: st
         # One that is only named is shown, and what shall be done with it is asked; then "it" is that one.
         assert wish is None or "230" in plain_answer(wish, language).splitlines()[0]
         assert (wish is None) is text.endswith("fell")
-        shown, text = ("- IBM >= 230,00", "bórrala") if wish is not None else (shown, text)
+        shown, text = ("- IBM a 230,00 o más", "bórrala") if wish is not None else (shown, text)
         wish, alert = chosen_item(text, shown, TOOLS, [before, "la última"]), "a230.0"
     if wish is not None:
         found = next_step(wish, [("list_alerts", {}, {"alerts": ALERTS})], language)
@@ -110,7 +110,7 @@ def test_what_was_shown_is_chosen_by_its_place(before: str, text: str, alert: st
 
 
 def test_the_first_of_a_list_of_one_can_be_ended() -> None:
-    wish = chosen_item("borra la primera", "Tus alertas:\n- IBM >= 210,00", TOOLS, ["mis alertas"])
+    wish = chosen_item("borra la primera", "Tus alertas:\n- IBM a 210,00 o más", TOOLS, ["mis alertas"])
     assert wish is not None
     found = next_step(wish, [("list_alerts", {}, {"alerts": ALERTS[:1]})], "es")
     assert found == UseTools((("delete_alert", {"alert_id": "a210.0"}),))
@@ -371,3 +371,11 @@ def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
     assert "not financial advice" in text
     assert tool_answer("get_portfolio", {"as_of": "x", "cash": 1.0, "equity": 1.0, "currency": "USD"}, "es") is not None
     assert tool_answer("list_alerts", {"alerts": []}, "es") == "No hay alertas activas."
+
+
+def test_alerts_are_told_in_words() -> None:
+    alerts = [{"symbol": "AAPL", "condition": condition, "price": 700.0} for condition in (">=", "<=", "==")]
+    assert [tool_answer("list_alerts", {"alerts": alerts}, language).splitlines()[1:] for language in ("en", "es")] == [
+        ["- AAPL at 700.00 or more", "- AAPL at 700.00 or less", "- AAPL touching 700.00"],
+        ["- AAPL a 700,00 o más", "- AAPL a 700,00 o menos", "- AAPL al tocar 700,00"],
+    ]

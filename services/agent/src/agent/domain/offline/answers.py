@@ -11,12 +11,12 @@ from math import floor
 from typing import Any
 
 from agent.domain.analysis.formats import figure, number, percent, signed
+from agent.domain.analysis.relative_days import date_in
 from agent.domain.offline.bar_range import day_of
 from agent.domain.offline.day_answers import bar_of_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.quotations import quoted
-from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.talk_words import OVERDONE
 from agent.domain.offline.tool_answers import how_many, needs_a_plan, rsi_state, tool_answer
 from agent.domain.offline.wishes import Intent, Wish
@@ -35,6 +35,8 @@ _BEGINNINGS = tuple(
 """Beginnings of answers that say that nothing is known, or only something related."""
 CITED = re.compile(r"\[\d")
 _DEMO_EXAMPLE = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
+_NO_SUCH_DATA = ("no_data", "not_in_sample")
+"""Reasons of failed calls that say that there is nothing, not that it could not be read."""
 NOT_ASKED = "NOT_ASKED"
 """Error code of a call that the user's own words did not ask for."""
 _OFFERING_A_PERSON = (Intent.UPSET, Intent.WAITED, Intent.WRONGED)
@@ -269,4 +271,6 @@ def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language
         reason = TEXTS[f"step.reasons.{'outcome_unknown' if changes else 'no_answer'}"].in_language(language)
     if changes:
         return say("not_done", language, reason=reason)
+    if error.get("reason") in _NO_SUCH_DATA:
+        return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
     return say("not_looked_up", language, about=subject, reason=reason)

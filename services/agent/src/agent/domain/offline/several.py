@@ -23,7 +23,10 @@ _ORDER_SEPARATOR = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNOR
 """Separators between the orders of one text."""
 _PRICE_SEPARATOR = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
 """Separators between the prices of one text."""
-_ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
+_ORDERS_ONE = re.compile(
+    rf"^\W*(?:(?:another|other|also|put|place|add|enter|otr[oa]s?|tambien|pon|mete|luego|then)\b\W*)*\d|"
+    rf"{SAYS_SIDE.pattern}"
+)
 
 
 _PROTECTED = re.compile(

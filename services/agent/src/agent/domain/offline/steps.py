@@ -20,6 +20,7 @@ from agent.domain.offline.answers import (
     stop_later,
 )
 from agent.domain.offline.conditions import as_waiting
+from agent.domain.offline.holding_answers import holding_answer
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import RELATIVE_WAYS, Calls, Way, Wish
 from contracts.languages import Language
@@ -184,13 +185,15 @@ def _ask_which(
 
 def _with_new_figure(old: dict[str, Any], updates: dict[str, Any]) -> dict[str, Any]:
     """The arguments of an alert or order made anew with another figure: the quantity if that is given, else its price,
-    or the quantity if it has no price."""
+    or the quantity if it has no price or one more than three times as high."""
     names = ("symbol", "condition", "price", "side", "quantity", "order_type", "limit_price", "stop_price")
     unchanged = {name: old[name] for name in names if old.get(name) is not None}
     prices = [name for name in unchanged if name.endswith("price")]
     if "quantity" in updates:
         return {**unchanged, "quantity": float(updates["quantity"])}
-    return {**unchanged, (prices[-1] if prices else "quantity"): float(updates["price"])}
+    figure = float(updates["price"])
+    is_price = bool(prices) and ("quantity" not in old or figure > float(old[prices[-1]]) / 3)
+    return {**unchanged, (prices[-1] if is_price else "quantity"): figure}
 
 
 def _replacing_calls(cancellations: Calls, new_calls: Calls, finished: Sequence[Result]) -> UseTools:
@@ -307,7 +310,8 @@ def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) ->
 
 
 def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """The positions and the waiting orders: an order that is not filled yet is in no position."""
+    """What was asked of the positions, then all of them and the waiting orders: an order that is not filled yet is in
+    no position."""
     if not results:
         return UseTools((*wish.calls, ("get_pending_orders", {})))
     waiting = [
@@ -316,7 +320,10 @@ def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> Say
         if result[0] == "get_pending_orders" and ("error" in result[2] or _rows(result[2], "orders"))
     ]
     held = [result for result in results if result[0] != "get_pending_orders"]
-    return _results_in_words([*held, *waiting], language)
+    said = _results_in_words([*held, *waiting], language)
+    body = held[0][2] if held else {}
+    asked = holding_answer(wish.words, _rows(body, "positions"), float(body.get("equity") or 0), language)
+    return SayText(f"{asked}\n{said.text}") if asked else said
 
 
 _DISTANCES = {"of_price": "price", "of_average_price": "average_price"}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent.domain.analysis.relative_days import date_in
 from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
@@ -32,7 +33,6 @@ from agent.domain.offline.phrases import (
 )
 from agent.domain.offline.position_size import cost_of, same_quantity
 from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK, symbol_mentioned, symbols_mentioned
-from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.several import (
     alert_instead,
     alerts_by_price,
