@@ -379,3 +379,26 @@ def test_alerts_are_told_in_words() -> None:
         ["- AAPL at 700.00 or more", "- AAPL at 700.00 or less", "- AAPL touching 700.00"],
         ["- AAPL a 700,00 o más", "- AAPL a 700,00 o menos", "- AAPL al tocar 700,00"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("what did I buy last week?", ["5 IBM"]),
+        ("¿qué vendí?", ["2 MSFT"]),
+        ("¿qué compré ayer?", ["5 IBM"]),
+        ("my trades this month", ["5 IBM", "2 MSFT"]),
+        ("my trades", ["5 IBM", "2 MSFT", "9 FB"]),
+        ("what did I sell today?", ["5 IBM", "2 MSFT", "9 FB"]),
+    ],
+)
+def test_the_trades_of_the_time_and_side_asked_for_are_told(asked: str, shown: list[str]) -> None:
+    trades = [
+        {"symbol": symbol, "side": side, "quantity": quantity, "price": 10.0, "time": f"{day}T13:30:00Z"}
+        for symbol, side, quantity, day in (
+            ("IBM", "buy", 5, "2012-09-11"), ("MSFT", "sell", 2, "2012-09-03"), ("FB", "buy", 9, "2012-08-20"),
+        )
+    ]  # fmt: skip
+    told = answer_from("get_trade_history", {}, {"trades": trades, "as_of": "2012-09-12T20:00:00Z"}, asked, "en")
+    assert [" ".join(line.split(": ")[1].split()[1:3]) for line in told.splitlines() if line[0] == "-"] == shown
+    assert told.startswith("There are none") == ("today" in asked)

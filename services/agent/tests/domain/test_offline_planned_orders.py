@@ -206,6 +206,23 @@ def test_a_listed_order_gets_the_figure_that_is_like_its_own(figure: int, change
     assert next_step(wish, [("get_pending_orders", {}, waiting)], "en") == UseTools((("create_paper_order", anew),))
 
 
+@pytest.mark.parametrize(
+    ("said", "way", "remark"),
+    [
+        ("compra veinte acciones de IBM a 190 límite y vende si llega a 230", "sold_later", "“sell 20 IBM at 230”"),
+        ("buy 20 IBM at limit 190 and sell them when it falls to 180", "stop_later", "“put a stop at 180”"),
+    ],
+)
+def test_what_is_sold_after_a_purchase_is_said_to_come_later(said: str, way: str, remark: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (wish.way, wish.calls[0][1]["side"], wish.calls[0][1]["limit_price"]) == (way, "buy", 190.0)
+    estimate = {"price": 190.0, "amount": 3800.0, "cash_after": 96_200.0, "currency": "USD"}
+    step = next_step(wish, [("create_paper_order", {}, {"summary": "Buy 20 IBM", "estimate": estimate})], "en")
+    assert isinstance(step, SayText)
+    assert remark in step.text
+    assert wish_in(f"{said} if it rains", SCHEMAS).intent is Intent.UNREAD
+
+
 def test_orders_of_one_message_may_begin_with_more_than_their_count() -> None:
     wish = wish_in("put 8 IBM in as a limit at 185 and another 4 GOOG at 640", SCHEMAS)
     assert [(order["symbol"], order["quantity"], order["limit_price"]) for _, order in wish.calls] == [
@@ -262,7 +279,6 @@ def test_what_the_cash_buys_is_told() -> None:
     [
         ("sell all my google unless its down", "unless"), ("vende todas mis ibm salvo que suba de 210", "salvo"),
         ("compra 10 ibm solo si baja", "si"), ("buy 3 msft. no, forget it", "no"),
-        ("buy 5 ibm and sell at 210", "sell"),
         ("compra 5 ibm un 10% mas barato", "10"), ("buy 5 ibm with a stop at 190 and target 220", "220"),
         ("buy 5 calls on ibm", "calls"), ("my friend told me to buy 5 ibm", "friend"), ("buy 1.000 AAPL", "1.000"),
     ],

@@ -254,7 +254,15 @@ def test_why_a_ticker_moved_yesterday_asks_for_that_days_move_and_the_news_that_
         ("get_performance", {"start": "2012-10-17", "end": "2012-10-17"}),
         ("get_news", {"start": "2012-10-16", "end": "2012-10-17"}),
     ]
-    assert not any("yesterday" in one for one in bench.run("Why did IBM move yesterday?")["not_answered"])
+
+    class NoNews(Bench):
+        def gives(self, call: AnalysisCall) -> dict[str, Any]:
+            error = {"code": "EXECUTION_ERROR", "message": "there are no headlines", "reason": "no_data"}
+            return {"success": False, "error": error} if call.tool == "get_news" else super().gives(call)
+
+    without = NoNews()
+    without.policy = bench.policy
+    assert len([one for one in without.run("Why did IBM move yesterday?")["not_answered"] if "news" in one]) == 1
 
 
 def test_an_answer_that_does_not_fit_is_asked_for_once_more_ticker_by_ticker() -> None:

@@ -7,6 +7,7 @@ sentences: "MSFT: 30.1 USD …", "Your alerts: …".
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from math import floor
 from typing import Any
 
@@ -19,6 +20,7 @@ from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.talk_words import OVERDONE
 from agent.domain.offline.tool_answers import how_many, needs_a_plan, rsi_state, tool_answer
+from agent.domain.offline.trades_asked import trades_asked
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
@@ -204,6 +206,12 @@ def stop_later(price: float, language: Language) -> str:
     return say("results.stop_later", language, price=figure(price, language))
 
 
+def sale_later(purchase: Mapping[str, Any], price: float, language: Language) -> str:
+    """The remark that shares are sold after the purchase of them."""
+    parts = {"symbol": purchase["symbol"], "quantity": figure(purchase["quantity"], language)}
+    return say("results.sale_later", language, **parts, price=figure(price, language))
+
+
 def multiplied(price: float, factor: float, language: Language) -> str:
     """A price multiplied by a factor, as an equation."""
     times, unit_price, product = (
@@ -256,6 +264,11 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
         return _error(tool, arguments, body["error"] or {}, language)
     if tool == "get_ohlcv" and (day := date_in(plain(question)) or day_of(arguments)) is not None:
         return bar_of_day(body, day.isoformat(), language)
+    if tool == "get_trade_history" and body.get("as_of"):
+        trades = trades_asked(question, body["trades"], date.fromisoformat(str(body["as_of"])[:10]))
+        if body["trades"] and not trades:
+            return f"{say('results.no_such_trades', language)}\n{tool_answer(tool, body, language)}"
+        return tool_answer(tool, {**body, "trades": trades}, language)
     if tool == "get_indicators" and OVERDONE.search(plain(question)):
         return f"{tool_answer(tool, body, language)} {rsi_state(body, language)}".strip()
     return tool_answer(tool, body, language)

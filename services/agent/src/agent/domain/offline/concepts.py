@@ -67,6 +67,11 @@ _KIND = re.compile(
     r"\b(?:(?:limit|stop|market|stop[ -]limit|trailing stop) orders?|(?:trailing )?stop loss(?:es)?|"
     r"orden(?:es)? (?:limit\w*|stop|de mercado|de stop))\b"
 )
+_OF_A_COMPANY = re.compile(
+    r"\b(?:(?:stock )?markets?|mercados?|bolsa|apps?|aplicacion|platform|plataforma|(?:web ?)?site|web|sitio|chat|"
+    r"assistant|asistente|accounts?|cuentas?|support|soporte|subscriptions?|suscripcion(?:es)?|company|empresa)"
+)
+"""What no glossary explains: the market as a whole, and what a company has."""
 _PRONOUNS = ("that", "it", "this", "eso", "esto")
 _OWN_OR_PRICE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
 """Words for somebody's own things or the company's prices, which no glossary has."""
@@ -115,7 +120,7 @@ def requested_term(normalized: str) -> str:
         return concept[0]
     match = EXPLAIN.match(normalized) or EXPLAIN.match(normalized.rpartition(",")[2])
     term = concept_in_match(match) if match else ""
-    return "" if _OWN_OR_PRICE.search(term) else term
+    return "" if _OWN_OR_PRICE.search(term) or _OF_A_COMPANY.fullmatch(term) else term
 
 
 def another_term(normalized: str, earlier_texts: Sequence[str]) -> str:

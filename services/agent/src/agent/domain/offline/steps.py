@@ -6,6 +6,7 @@ then prepares the order. If several things may be meant, the assistant asks whic
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import floor
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from agent.domain.offline.answers import (
     if_all_moved,
     if_moved,
     multiplied,
+    sale_later,
     say,
     stop_later,
 )
@@ -153,13 +155,15 @@ def _results_in_words(results: Sequence[Result], language: Language) -> SayText:
     return SayText("\n".join(answer_from(*result, "", language) for result in results))
 
 
-def _stop_later(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """The purchase, with the remark that its stop comes later."""
+def _sold_later(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """The purchase, with the remark that its stop or sale comes later."""
     if not results:
         return UseTools(wish.calls)
     said = _results_in_words(results, language)
     is_done = all("error" not in body for _, _, body in results)
-    return SayText(f"{said.text}\n{stop_later(wish.amount, language)}") if is_done else said
+    purchase = wish.calls[0][1]
+    later = stop_later if wish.way == "stop_later" else partial(sale_later, purchase)
+    return SayText(f"{said.text}\n{later(wish.amount, language)}") if is_done else said
 
 
 def _as_many(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -368,7 +372,7 @@ def _rows(body: dict[str, Any], name: str) -> list[dict[str, Any]]:
 _COMPUTATIONS: dict[Way, Callable[[Wish, Sequence[Result], Language], SayText | UseTools]] = {
     "portfolio": _portfolio,
     "watched": _watched,
-    "stop_later": _stop_later,
+    **dict.fromkeys(("stop_later", "sold_later"), _sold_later),
     "as_many": _as_many,
     "if_moved": _if_moved,
     "grown": _grown,

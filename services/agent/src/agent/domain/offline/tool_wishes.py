@@ -38,7 +38,7 @@ from agent.domain.offline.several import (
     alerts_by_price,
     is_purchase,
     one_of_several,
-    order_with_stop,
+    order_sold_later,
     orders_by_symbol,
 )
 from agent.domain.offline.slots import ParsedText, missing_arguments
@@ -170,15 +170,16 @@ def _order_in_two_parts(text: str, row: ToolPhrase | None, schemas: OfferedTools
     """An order with a stop that protects it, or with a condition; None if the text has neither."""
     if row is not None and row.tool != ORDER:
         return None
-    if row is not None and (halves := order_with_stop(text)) is not None:
-        order = tool_wish(halves[0], schemas, before)
+    if row is not None and (sale := order_sold_later(text)) is not None:
+        order = tool_wish(sale.purchase, schemas, before)
         if order is not None and order.calls and not order.way and not order.missing:
             # Nothing is sold before it is held.
-            return order_if_complete(text, replace(order, way="stop_later", amount=halves[1]))
-    if (parts := order_and_condition(text)) is not None:
-        order = tool_wish(parts.order, schemas, before)
+            way: Way = "stop_later" if sale.is_stop else "sold_later"
+            return order_if_complete(sale.others, replace(order, way=way, amount=sale.price))
+    if (conditional := order_and_condition(text)) is not None:
+        order = tool_wish(conditional.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == ORDER:
-            return order_if_complete(text, with_condition(order, parts.condition), conditional=True)
+            return order_if_complete(text, with_condition(order, conditional.condition), conditional=True)
     return None
 
 
