@@ -101,6 +101,8 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
     (("what orders do I have",), (("get_pending_orders", {}),)),
     (("my alerts", "change the MSFT one to 32"), (("list_alerts", {}),)),
     (("mis alertas", "borra la de 700", "cambia la de MSFT a 32"), (("list_alerts", {}),)),
+    (("avísame si apple llega a 700", "mis alertas", "ponla en 710"), (("list_alerts", {}),)),
+    (("my alerts", "make it 710"), (("list_alerts", {}),)),
     (("cambia el precio a 188",), (("get_pending_orders", {}),)),
     (("what's on my watchlist?", "how are they doing today"), (("get_watchlist", {}),)),
     (("what signals do you have on AAPL",), (("get_ml_signals", {"symbol": "AAPL"}),)),

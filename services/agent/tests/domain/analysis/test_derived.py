@@ -1,5 +1,6 @@
 """Figures of stretches in a report: told with their stretch, backed by the tool, and held against it."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -401,3 +402,12 @@ def test_tickers_that_begin_together_are_ranked_and_the_later_one_is_told_apart(
     assert said[1] == (
         "Not ranked with them, because their data begin only on the day in brackets: FB 65.6% (18 May 2012)."
     )
+
+
+def test_of_one_day_only_what_a_day_has_is_told() -> None:
+    day = "2012-09-05/2012-09-05"
+    values = {"return": 0.003, "max_drawdown": 0.0, "volatility": None, "high": 195.85, "low": 193.89}
+    derived = [figure("IBM", name, value, asked=day) for name, value in values.items()]
+    said = derived_text([{"ticker": "IBM", "derived": derived}], "en")
+    assert said.startswith("On 5 September 2012, IBM: return 0.3%; high USD 195.85")
+    assert not re.search("drawdown|volatility", said)
