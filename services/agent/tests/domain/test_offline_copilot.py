@@ -402,3 +402,10 @@ def test_the_trades_of_the_time_and_side_asked_for_are_told(asked: str, shown: l
     told = answer_from("get_trade_history", {}, {"trades": trades, "as_of": "2012-09-12T20:00:00Z"}, asked, "en")
     assert [" ".join(line.split(": ")[1].split()[1:3]) for line in told.splitlines() if line[0] == "-"] == shown
     assert told.startswith("There are none") == ("today" in asked)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), [("list_alerts", {}), ("get_price", {"symbol": "IBM"})])
+def test_a_tool_that_failed_is_not_named_to_people(tool: str, arguments: dict[str, str]) -> None:
+    error = {"code": "TIMEOUT", "message": "No ha habido respuesta a tiempo (5 s)."}
+    said = answer_from(tool, arguments, {"error": error}, "?", "es")
+    assert said == f"No he podido consultar {arguments.get('symbol', 'eso')}: No ha habido respuesta a tiempo (5 s)."

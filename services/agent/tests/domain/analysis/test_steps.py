@@ -242,6 +242,12 @@ def test_how_the_market_does_is_a_question_about_all_tickers() -> None:
         assert [(call.tool, call.tickers) for call in bench.made] == [("market_snapshot", ["IBM", "MSFT"])]
 
 
+def test_without_the_markets_symbols_it_is_not_the_customer_who_is_asked_for_them() -> None:
+    bench = Bench()
+    bench.policy = replace(bench.policy, market=None)
+    assert "cannot be read at the moment" in bench.run("How have all stocks done today?")["summary"]
+
+
 def test_why_a_ticker_moved_yesterday_asks_for_that_days_move_and_the_news_that_could_move_it() -> None:
     performance, news = (
         ToolInfo(name, "market", "", (), 1, OUTPUT_SCHEMA, {"properties": {"symbol": {}}} if name == "get_news" else {})

@@ -89,7 +89,8 @@ class _QuestionReader:
             self._add(ahead, "next_earnings_date", "company")
         why = self._unread.first(patterns.WHY_MOVED)
         if why is not None:
-            self._places += [(why.start(), "return", "stretch"), (why.end(), "news", "news")]
+            self._add(why, "return", "stretch")
+            self._places.append((why.end(), "news", "news"))
         relation, rule = self._relation(), self._rule()
         crossing = None if rule else self._crossing()
         self._averages()

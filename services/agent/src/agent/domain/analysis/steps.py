@@ -209,10 +209,11 @@ def _with_tickers(
         tickers = list(policy.default_tickers)[:MAX_TICKERS]
         notes.append(note("proxies", language, tickers=", ".join(tickers)))
     if not tickers:
-        reason = note("asks", language)
+        reason, is_away = note("asks", language), covers_all and policy.market is None
         if covers_all and policy.symbols:
             reason = note("more_than_budget", language, symbols=", ".join(policy.symbols), max=max_tickers)
-        return record, Finish(report_without_figures(record, "no_tickers", [*notes, reason], language, now))
+        key = "market_away" if is_away else "no_tickers"
+        return record, Finish(report_without_figures(record, key, [*notes, reason], language, now))
     if asks_for_forecast(request.query):
         notes.append(note("no_forecast", language))
     return record.model_copy(update={"tickers": tickers, "notes": notes}), None

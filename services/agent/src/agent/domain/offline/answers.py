@@ -275,7 +275,7 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
 
 
 def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language: Language) -> str:
-    subject = next((str(value) for value in arguments.values() if isinstance(value, str)), tool)
+    subject = next((str(value) for value in arguments.values() if isinstance(value, str)), "")
     if error.get("code") == NOT_ASKED:
         return say("not_asked", language)
     reason = error.get("message") or error.get("code") or "?"
@@ -286,4 +286,4 @@ def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language
         return say("not_done", language, reason=reason)
     if error.get("reason") in _NO_SUCH_DATA:
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
-    return say("not_looked_up", language, about=subject, reason=reason)
+    return say("not_looked_up", language, about=subject or say("about_that", language), reason=reason)

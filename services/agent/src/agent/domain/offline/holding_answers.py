@@ -3,7 +3,7 @@ share is, and how much was gained or lost with it."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from agent.domain.analysis.formats import figure, number, percent, signed
 from agent.domain.text_features import plain, symbols_in
@@ -87,4 +87,4 @@ def _signed(amount: float, language: Language) -> str:
 
 
 def _say(key: str, language: Language, **parts: object) -> str:
-    return cast("str", TEXTS[f"offline.holdings.{key}"].in_language(language)).format(**parts)
+    return TEXTS[f"offline.holdings.{key}"].in_language(language).format(**parts)
