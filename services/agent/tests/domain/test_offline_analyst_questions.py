@@ -103,6 +103,13 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
     (("mis alertas", "borra la de 700", "cambia la de MSFT a 32"), (("list_alerts", {}),)),
     (("avísame si apple llega a 700", "mis alertas", "ponla en 710"), (("list_alerts", {}),)),
     (("my alerts", "make it 710"), (("list_alerts", {}),)),
+    (
+        ("what did AAPL close at on 15 March 2011", "what was its high that year"),
+        (("get_performance", {"tickers": ["AAPL"], "start": "2011-01-01", "end": "2011-12-31"}),),
+    ),
+    (("mis alertas", "ponla mejor en 640"), (("list_alerts", {}),)),
+    (("¿qué significa estar sobrecomprado?",), (("explain_concept", {"concept": "sobrecomprado"}),)),
+    (("qué está pasando con Microsoft",), (("get_price", {"symbol": "MSFT"}),)),
     (("cambia el precio a 188",), (("get_pending_orders", {}),)),
     (("what's on my watchlist?", "how are they doing today"), (("get_watchlist", {}),)),
     (("what signals do you have on AAPL",), (("get_ml_signals", {"symbol": "AAPL"}),)),

@@ -15,7 +15,7 @@ CONCEPT = re.compile(
     r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
     r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
     r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
-    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
+    r"overbought|oversold|sobrecompr\w+|sobrevend\w+|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
     r"bear(?:ish)?|"
     r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
     r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
@@ -38,7 +38,7 @@ EXPLAIN = re.compile(
     r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
-_WORDS_AROUND = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
+_WORDS_AROUND = re.compile(r"^(?:estar|ser|being|to be|good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
                      r" (?:(?:like|as if|as though) i\b.*|como si\b.*|como para (?:un[ao]? )?\w+|"
                      r"in (?:simple|plain) \w+|"
                      r"(?:for|to) (?:an? )?(?:absolute |complete )?(?:beginners?|novices?|child|newbies?|dummies)|para "

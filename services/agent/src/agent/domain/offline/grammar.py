@@ -317,6 +317,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"cotiza\w*|(?<=\w )valen?|"
          r"accion|acciones|cuestan?|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
          r"how(?: much)? (?:is|are|s)|how\W?s|(?:going? on|happening|up) with|"
+         r"que (?:le )?(?:esta )?pasa(?:ndo)? (?:con|a)\b|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"finish(?:ed)?|"
          r"cerro|cierre)\b", unless=r"\b(?:what time|a que hora)\b", about=True),

@@ -65,7 +65,8 @@ GREETED = re.compile(
 """A greeting before a question."""
 _CHANGES_IT = (
     r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:it|that|them|the|my)|"
-    r"(?:make|set|put) (?:it|that|the (?:\w+ )?one)(?= (?:to |at )?[$€]?\d)|(?:pon|deja)l[oa](?= (?:a|en) [$€]?\d)|"
+    r"(?:make|set|put) (?:it|that|the (?:\w+ )?one)(?= (?:to |at )?[$€]?\d)|"
+    r"(?:pon|deja)l[oa](?= (?:mejor )?(?:a|en) [$€]?\d)|"
     r"(?:pon|deja|haz) (?:la|el) de (?=\w+ (?:a|en) [$€]?\d)|"
     r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oa]s?| (?:el|la|mi))"
 )

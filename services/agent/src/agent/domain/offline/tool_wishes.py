@@ -186,7 +186,8 @@ def _order_in_two_parts(text: str, row: ToolPhrase | None, schemas: OfferedTools
 def _continues(text: str, said: str, row: ToolPhrase, earlier: Wish) -> bool:
     """Whether a text goes on with the earlier request, although its words are those of a phrase: the highest close of
     the time that was spoken of, or what another alert or order waits for."""
-    if row.tool in ("get_price", "market_snapshot") and not symbols_in(text) and PERIOD_FIGURE.search(said):
+    is_figure = row.tool in ("get_price", "market_snapshot") and PERIOD_FIGURE.search(said)
+    if is_figure and not symbols_in(text) and not main_period(text).arguments:
         return True
     return row.way == "if_moved" and has_effects(earlier) and "?" not in text
 
