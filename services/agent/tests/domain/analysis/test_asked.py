@@ -176,6 +176,8 @@ def test_a_figure_of_a_company_as_of_a_past_day_is_for_the_analysis_which_says_t
         ("How has each stock done since 2012?", True),
         ("¿Cuál es la acción más barata por PER?", True),
         ("Rank the stocks by return in 2011", True),
+        ("ranking por rentabilidad de este mes", True),
+        ("ranking of my positions by gain", False),
         ("What is the share price of IBM?", False),
         ("Compare the plans", False),
         ("What is the company's refund policy?", False),
