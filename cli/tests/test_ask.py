@@ -104,6 +104,8 @@ def test_a_report_is_shown_whole_at_the_width_of_a_terminal_in_its_languages_fig
     assert isinstance(text, str)
     for part in (*figures, "▁", "sample, 2013-03-01", "beta", "advice"):
         assert part in text
+    # Of what day they are is said with the figures: not always that of the question.
+    assert len(re.findall(r"(?m)^\w+ 2013-03-01 *$", text)) == 2
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
     # Every figure of a long answer stands whole, and is the chat's and the JSON's.

@@ -35,7 +35,10 @@ def show(console: Console, report: Report, series: Series) -> None:
         console.print(_moves(priced, words))
         console.print(_risk(priced, series, words))
     if any("pe" in finding for finding in findings):
-        console.print(_companies([finding for finding in findings if "pe" in finding], words))
+        figures = [finding for finding in findings if "pe" in finding]
+        # Company figures are the latest ones, whatever day was asked about.
+        latest = max((str(source["as_of"])[:10] for source in report["sources"]), default="")
+        console.print(_companies(figures, f"{words['companies']} {latest}".strip(), words))
     _print_list(console, words["sources"], _sources(report))
     _print_list(
         console, words["tools"], [f"{use['tool']}: {', '.join(use['tickers'])}" for use in report["tools_used"]]
@@ -55,7 +58,8 @@ def sparkline(closes: Sequence[float]) -> str:
 
 
 def _moves(findings: Sequence[Report], words: Mapping[str, str]) -> Table:
-    table = _table(words["prices"], words, ("close", *_PERIODS))
+    latest = max((str(finding["as_of"])[:10] for finding in findings if finding.get("as_of")), default="")
+    table = _table(f"{words['prices']} {latest}".strip(), words, ("close", *_PERIODS))
     for finding in findings:
         returns = finding["returns"]
         close = f"{_number(finding['price'], 2, words)} {finding.get('currency') or ''}".strip()
@@ -87,8 +91,8 @@ def _table(title: str, words: Mapping[str, str], columns: Sequence[str]) -> Tabl
     return table
 
 
-def _companies(findings: Sequence[Report], words: Mapping[str, str]) -> Table:
-    table = _table(words["companies"], words, ("pe", "eps", "revenue", "cap", "margin", "yield"))
+def _companies(findings: Sequence[Report], title: str, words: Mapping[str, str]) -> Table:
+    table = _table(title, words, ("pe", "eps", "revenue", "cap", "margin", "yield"))
     table.add_column(words["results"])
     table.add_column(words["period"])
     for finding in findings:

@@ -30,7 +30,7 @@ from agent.adapters.journal_store import JournalStore
 from agent.adapters.json_schemas import JsonSchemas
 from agent.adapters.live import LiveEvents
 from agent.adapters.log_position import NewestFacts
-from agent.adapters.market_symbols import MarketSymbols
+from agent.adapters.market_state import MarketState
 from agent.adapters.memory import MemoryClient
 from agent.adapters.model_router import configured_router
 from agent.adapters.own_calls import BusOwnCalls
@@ -167,7 +167,7 @@ class Agent:
             store=analyses,
             outcomes=AnalysisFacts(publisher),
             tools=ExecutorTools(rpc),
-            market=MarketSymbols(rpc),
+            market=MarketState(rpc),
             calls=executor,
             schemas=JsonSchemas(),
             companies=self.companies,

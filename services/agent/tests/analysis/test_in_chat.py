@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from agent.analysis.in_chat import NAME
+from agent.analysis.in_chat import NAME, offered_with_analysis
+from agent.domain.context.compression import PromptMessage
+from agent.ports import PromptHistory, Requester
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
-from agent.testing.company import COMPANY
+from agent.testing.company import COMPANY, demo_config
 from agent.testing.figures import output, serve_tool_details
 from agent.testing.stage import Stage, agent, stage
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
@@ -87,3 +89,17 @@ async def test_the_assistant_without_a_model_tells_the_report_with_sources_and_l
     assert "IBM subió un 2,7 % y MSFT bajó un 13,4 %" in text
     for part in ("Fuentes:", "sample", "Limitaciones:", "no asesoramiento financiero"):
         assert part in text
+
+
+@pytest.mark.parametrize(
+    ("said", "offered"),
+    [
+        (["compara Apple y Google este mes", "¿y en agosto?"], True),
+        (["best day of AAPL in 2012", "and the worst?"], True),
+        (["price of AAPL", "and in August?"], False),
+    ],
+)
+def test_it_is_offered_to_what_continues_a_question_for_one(said: list[str], offered: bool) -> None:
+    history = PromptHistory(tuple(PromptMessage(False, text, seq) for seq, text in enumerate(said)))
+    tools = offered_with_analysis((), Requester("signed", "user", "free", "ada", "en"), history, demo_config())
+    assert [tool.name for tool in tools] == ([NAME] if offered else [])

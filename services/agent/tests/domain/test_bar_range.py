@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from agent.domain.analysis.relative_days import date_in
 from agent.domain.offline.bar_range import bar_range
-from agent.domain.offline.relative_days import date_in
 from agent.domain.text_features import plain
 
 ASKED: list[tuple[str, dict[str, Any]]] = [

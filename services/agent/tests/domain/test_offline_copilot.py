@@ -102,7 +102,7 @@ def test_what_was_shown_is_chosen_by_its_place(before: str, text: str, alert: st
         # One that is only named is shown, and what shall be done with it is asked; then "it" is that one.
         assert wish is None or "230" in plain_answer(wish, language).splitlines()[0]
         assert (wish is None) is text.endswith("fell")
-        shown, text = ("- IBM >= 230,00", "bórrala") if wish is not None else (shown, text)
+        shown, text = ("- IBM a 230,00 o más", "bórrala") if wish is not None else (shown, text)
         wish, alert = chosen_item(text, shown, TOOLS, [before, "la última"]), "a230.0"
     if wish is not None:
         found = next_step(wish, [("list_alerts", {}, {"alerts": ALERTS})], language)
@@ -110,7 +110,7 @@ def test_what_was_shown_is_chosen_by_its_place(before: str, text: str, alert: st
 
 
 def test_the_first_of_a_list_of_one_can_be_ended() -> None:
-    wish = chosen_item("borra la primera", "Tus alertas:\n- IBM >= 210,00", TOOLS, ["mis alertas"])
+    wish = chosen_item("borra la primera", "Tus alertas:\n- IBM a 210,00 o más", TOOLS, ["mis alertas"])
     assert wish is not None
     found = next_step(wish, [("list_alerts", {}, {"alerts": ALERTS[:1]})], "es")
     assert found == UseTools((("delete_alert", {"alert_id": "a210.0"}),))
@@ -371,3 +371,41 @@ def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
     assert "not financial advice" in text
     assert tool_answer("get_portfolio", {"as_of": "x", "cash": 1.0, "equity": 1.0, "currency": "USD"}, "es") is not None
     assert tool_answer("list_alerts", {"alerts": []}, "es") == "No hay alertas activas."
+
+
+def test_alerts_are_told_in_words() -> None:
+    alerts = [{"symbol": "AAPL", "condition": condition, "price": 700.0} for condition in (">=", "<=", "==")]
+    assert [tool_answer("list_alerts", {"alerts": alerts}, language).splitlines()[1:] for language in ("en", "es")] == [
+        ["- AAPL at 700.00 or more", "- AAPL at 700.00 or less", "- AAPL touching 700.00"],
+        ["- AAPL a 700,00 o más", "- AAPL a 700,00 o menos", "- AAPL al tocar 700,00"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("what did I buy last week?", ["5 IBM"]),
+        ("¿qué vendí?", ["2 MSFT"]),
+        ("¿qué compré ayer?", ["5 IBM"]),
+        ("my trades this month", ["5 IBM", "2 MSFT"]),
+        ("my trades", ["5 IBM", "2 MSFT", "9 FB"]),
+        ("what did I sell today?", ["5 IBM", "2 MSFT", "9 FB"]),
+    ],
+)
+def test_the_trades_of_the_time_and_side_asked_for_are_told(asked: str, shown: list[str]) -> None:
+    trades = [
+        {"symbol": symbol, "side": side, "quantity": quantity, "price": 10.0, "time": f"{day}T13:30:00Z"}
+        for symbol, side, quantity, day in (
+            ("IBM", "buy", 5, "2012-09-11"), ("MSFT", "sell", 2, "2012-09-03"), ("FB", "buy", 9, "2012-08-20"),
+        )
+    ]  # fmt: skip
+    told = answer_from("get_trade_history", {}, {"trades": trades, "as_of": "2012-09-12T20:00:00Z"}, asked, "en")
+    assert [" ".join(line.split(": ")[1].split()[1:3]) for line in told.splitlines() if line[0] == "-"] == shown
+    assert told.startswith("There are none") == ("today" in asked)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), [("list_alerts", {}), ("get_price", {"symbol": "IBM"})])
+def test_a_tool_that_failed_is_not_named_to_people(tool: str, arguments: dict[str, str]) -> None:
+    error = {"code": "TIMEOUT", "message": "No ha habido respuesta a tiempo (5 s)."}
+    said = answer_from(tool, arguments, {"error": error}, "?", "es")
+    assert said == f"No he podido consultar {arguments.get('symbol', 'eso')}: No ha habido respuesta a tiempo (5 s)."

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.steps import SayText, UseTools, next_step
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
@@ -37,6 +37,8 @@ def test_of_a_share_about_which_something_unread_is_asked_the_price_is_told_as_n
 def test_a_term_that_no_pattern_knows_is_looked_up_in_the_glossary() -> None:
     asked = said("what is a dark pool")
     assert respond(asked, OFFERED, "en") == UseTools((("explain_concept", {"concept": "dark pool"}),))
+    for text in ("how does the market work?", "¿cómo funciona la plataforma?"):
+        assert not (isinstance(made := respond(said(text), OFFERED, "en"), UseTools) and "explain" in made.calls[0][0])
 
 
 def test_what_was_just_told_is_told_again_where_it_is_asked_for() -> None:

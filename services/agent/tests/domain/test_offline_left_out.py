@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
+from agent.domain.analysis.relative_days import days_ago
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.nearest_readings import covers_question, foreign_words
-from agent.domain.offline.relative_days import days_ago
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.steps import SayText, UseTools
 from agent.domain.offline.unread import has_effects

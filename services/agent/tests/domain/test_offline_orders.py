@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.steps import SayText, UseTools, next_step
 from agent.testing.offered import SCHEMAS, replaced
 

@@ -197,6 +197,72 @@ def test_the_first_of_several_alerts_is_changed() -> None:
     )
 
 
+@pytest.mark.parametrize(("figure", "changed"), [(188, ("limit_price", 188.0)), (12, ("quantity", 12.0))])
+def test_a_listed_order_gets_the_figure_that_is_like_its_own(figure: int, changed: tuple[str, float]) -> None:
+    order = {"symbol": "IBM", "side": "buy", "quantity": 8.0, "order_type": "limit", "limit_price": 185.0}
+    waiting = {"orders": [{**order, "order_id": "o", "status": "open"}]}
+    wish = wish_in(f"make the IBM one {figure}", SCHEMAS, ["my orders"])
+    anew = {**order, changed[0]: changed[1], "replaces": "o"}
+    assert next_step(wish, [("get_pending_orders", {}, waiting)], "en") == UseTools((("create_paper_order", anew),))
+
+
+@pytest.mark.parametrize(
+    ("said", "way", "remark"),
+    [
+        ("compra veinte acciones de IBM a 190 límite y vende si llega a 230", "sold_later", "“sell 20 IBM at 230”"),
+        ("buy 20 IBM at limit 190 and sell them when it falls to 180", "stop_later", "“put a stop at 180”"),
+    ],
+)
+def test_what_is_sold_after_a_purchase_is_said_to_come_later(said: str, way: str, remark: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (wish.way, wish.calls[0][1]["side"], wish.calls[0][1]["limit_price"]) == (way, "buy", 190.0)
+    estimate = {"price": 190.0, "amount": 3800.0, "cash_after": 96_200.0, "currency": "USD"}
+    step = next_step(wish, [("create_paper_order", {}, {"summary": "Buy 20 IBM", "estimate": estimate})], "en")
+    assert isinstance(step, SayText)
+    assert remark in step.text
+    assert wish_in(f"{said} if it rains", SCHEMAS).intent is Intent.UNREAD
+
+
+def test_orders_of_one_message_may_begin_with_more_than_their_count() -> None:
+    wish = wish_in("put 8 IBM in as a limit at 185 and another 4 GOOG at 640", SCHEMAS)
+    assert [(order["symbol"], order["quantity"], order["limit_price"]) for _, order in wish.calls] == [
+        ("IBM", 8.0, 185.0), ("GOOG", 4.0, 640.0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("what is my biggest position?", "IBM: 10 worth 2,000.00 USD, 2.0% of your portfolio, cash included."),
+        ("which of my stocks is losing most?",
+         "MSFT: -20.00 USD (-1.6%) on the 40 that you hold, bought at 31.00 on average and now at 30.50; what was sold "
+         "is not counted."),
+        ("how much did I lose on MSFT?", "MSFT: -20.00 USD (-1.6%) on the 40"),
+        ("how much have I made so far?", "All positions together: +30.00 USD since they were bought;"),
+        ("how much have I made on AAPL?", "You hold no AAPL."),
+        ("qué porcentaje de mi cartera es MSFT", "MSFT: 40 worth 1,220.00 USD, 1.2% of your portfolio"),
+        ("my portfolio", "Your portfolio (paper money"),
+        ("¿qué tengo ahora?", "Your portfolio (paper money"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_of_the_positions_comes_before_them(said: str, answer: str) -> None:
+    positions = [
+        {"symbol": "IBM", "quantity": 10, "average_price": 195.0, "price": 200.0, "value": 2000.0, "unrealized": 50.0},
+        {"symbol": "MSFT", "quantity": 40, "average_price": 31.0, "price": 30.5, "value": 1220.0, "unrealized": -20.0},
+    ]  # fmt: skip
+    body = {"positions": positions, "cash": 97_000, "equity": 100_220, "currency": "USD", "as_of": "2012-09-07"}
+    wish = wish_in(said, SCHEMAS)
+    step = next_step(wish, [("get_portfolio", {}, body), ("get_pending_orders", {}, {"orders": []})], "en")
+    assert isinstance(step, SayText)
+    assert step.text.startswith(answer)
+    assert "- 40 MSFT · 31.00 → 30.50 (-20.00)" in step.text
+
+
+def test_an_own_loss_with_a_share_is_asked_of_the_portfolio() -> None:
+    assert wish_in("cuánto gano o pierdo en apple", SCHEMAS).calls[0][0] == "get_portfolio"
+    assert wish_in("cuánto gano si vendo apple", SCHEMAS).calls[0][0] != "get_portfolio"
+
+
 def test_what_the_cash_buys_is_told() -> None:
     wish = wish_in("could I afford 600 of them", SCHEMAS, ["price of IBM"])
     looked: list[Result] = [
@@ -213,7 +279,6 @@ def test_what_the_cash_buys_is_told() -> None:
     [
         ("sell all my google unless its down", "unless"), ("vende todas mis ibm salvo que suba de 210", "salvo"),
         ("compra 10 ibm solo si baja", "si"), ("buy 3 msft. no, forget it", "no"),
-        ("buy 5 ibm and sell at 210", "sell"),
         ("compra 5 ibm un 10% mas barato", "10"), ("buy 5 ibm with a stop at 190 and target 220", "220"),
         ("buy 5 calls on ibm", "calls"), ("my friend told me to buy 5 ibm", "friend"), ("buy 1.000 AAPL", "1.000"),
     ],

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from agent.domain.analysis.grammar import read_question
+from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.listed import chosen_reading
-from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.steps import SayText, UseTools
 from agent.testing.offered import SCHEMAS
 from agent.texts import TEXTS

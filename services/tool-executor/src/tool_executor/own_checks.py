@@ -70,7 +70,7 @@ class OwnChecks:
         except ToolFailedError as error:
             return refused_reply(ToolCode.EXECUTION_ERROR, error.message, error.reason)
         except TimeoutError:
-            late = TEXTS["call.timeout"].format(tool=tool.name, seconds=f"{tool.time_limit:.0f}")
+            late = TEXTS["call.timeout"].format(seconds=f"{tool.time_limit:.0f}")
             return refused_reply(ToolCode.TIMEOUT, late)
         return reply(success=True, data=data)
 
@@ -84,5 +84,5 @@ class OwnChecks:
         except ToolFailedError as error:
             problem = error.message
         except TimeoutError:
-            problem = TEXTS["call.timeout"].format(tool=request.server, seconds=f"{LIST_SECONDS:.0f}")
+            problem = TEXTS["call.timeout"].format(seconds=f"{LIST_SECONDS:.0f}")
         return McpToolsReply(error=in_language(problem, request.language))

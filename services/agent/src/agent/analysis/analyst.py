@@ -7,7 +7,6 @@ and returns the recorded result.
 """
 
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,7 +23,7 @@ from agent.domain.analysis.steps import (
     CallTools,
     Finish,
     advance,
-    is_about_all,
+    depends_on_market,
     language_of,
     with_reply,
     with_results,
@@ -47,6 +46,7 @@ from contracts.events.analysis import (
     AnalysisRequested,
 )
 from contracts.languages import Language
+from contracts.market_rpc import MarketStatusReply
 from contracts.symbols import InvalidSymbolError
 from runtime.auth.principals import Principal
 from runtime.errors import InvalidTokenError, ReadFailedError
@@ -127,7 +127,7 @@ class Analyst:
             language = language_of(record, settings.config if settings else None)
             requester = Requester(request.principal, principal.role, principal.plan, principal.sub, language)
             tools = await self._ports.tools.details(request.company_id, requester)
-            symbols = await self._ports.market.all() if not record.tickers and is_about_all(request) else ()
+            market = await self._ports.market.now() if depends_on_market(request) else None
         except UnreachableError as error:
             if self._now() < give_up_at:
                 raise
@@ -145,7 +145,7 @@ class Analyst:
             "deadline": record.deadline or self._now() + timedelta(seconds=self._limits.seconds),
         }
         await hold.save(record.model_copy(update=opening))
-        return await self._steps(hold, settings.config, requester, tools, symbols)
+        return await self._steps(hold, settings.config, requester, tools, market)
 
     async def _steps(
         self,
@@ -153,10 +153,11 @@ class Analyst:
         config: CompanyConfig,
         requester: Requester,
         tools: tuple[ToolInfo, ...],
-        symbols: Sequence[str],
+        market: MarketStatusReply | None,
     ) -> AnalysisRecord:
         schemas = {tool.name: tool.output_schema for tool in tools}
-        policy = AnalysisPolicy(tools, self._limits.max_tool_calls, self._limits.default_tickers, config, symbols)
+        limits = self._limits
+        policy = AnalysisPolicy(tools, limits.max_tool_calls, limits.default_tickers, config, market)
 
         def is_usable(tool: str, data: Any) -> bool:
             return tool in schemas and self._ports.schemas.is_valid(schemas[tool], data)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from agent.adapters.analysis_facts import AnalysisFacts
 from agent.adapters.json_schemas import JsonSchemas
-from agent.adapters.market_symbols import MarketSymbols
+from agent.adapters.market_state import MarketState
 from agent.adapters.tool_details import ExecutorTools
 from agent.llm.paid_calls import Spending
 from agent.ports import BusClock, Companies, Models, ToolCalls
@@ -33,7 +33,7 @@ class AnalysisPorts:
     store: AnalysisStore
     outcomes: AnalysisFacts
     tools: ExecutorTools
-    market: MarketSymbols
+    market: MarketState
     calls: ToolCalls
     schemas: JsonSchemas
     companies: Companies

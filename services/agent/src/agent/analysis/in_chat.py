@@ -7,11 +7,13 @@ analysis, so an agent that takes the turn over finds the same analysis.
 import json
 import time
 from collections.abc import Sequence
+from datetime import date
 from functools import cache
 from typing import Any
 
 from agent.domain.analysis.asked import is_about_all_tickers, is_analysis
 from agent.domain.analysis.follow_ups import complete_question
+from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
@@ -54,7 +56,9 @@ def offered_with_analysis(
     if requester.role != "user" or requester.principal is None or requester.user is None:
         return tuple(tools)
     *earlier_texts, newest = ["", *(message.text for message in history.messages if not message.mine)]
-    if not (is_analysis(newest) or is_about_all_tickers(newest) or complete_question(newest, earlier_texts)):
+    # Of which year "in August" is, is told by the market's present; that it names days is enough here.
+    dated = with_past_days(newest, date.today())
+    if not (is_analysis(newest) or is_about_all_tickers(newest) or complete_question(dated, earlier_texts)):
         return tuple(tools)
     return with_analysis(tools, requester.language, company)
 

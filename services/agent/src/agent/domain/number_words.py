@@ -48,6 +48,7 @@ _MAX_COUNT_WORD = 12
 _PERCENT = re.compile(rf"\b({BELOW_100}(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
 _COUNTED = re.compile(
     rf"(?<![\w.,-])(?<!other )(?<!first )(?<!second )(?<!third )(?<!last )(?<!that )(?<!this )"
+    rf"(?!one (?:(?:to|at|for) )?[$€]?\d)"
     rf"(?>(?:(?P<half>half (?:an? )?|media )|(?P<dozens>{BELOW_100}) |an? |una )?(?P<dozen>dozen|docenas?)\b"
     rf"|{BELOW_100}|una\b){_NO_COUNT}"
 )

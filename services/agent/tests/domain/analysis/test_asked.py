@@ -38,6 +38,25 @@ def test_tickers_are_read_in_the_order_of_the_question(query: str, tickers: list
 
 
 @pytest.mark.parametrize(
+    ("earlier", "said", "question"),
+    [
+        ("cuál fue el mejor mes de Apple en 2011", "¿y el peor?", "cuál fue el peor mes de Apple en 2011"),
+        ("Which stock rose the most in 2008?", "and the least?", "Which stock rose the least in 2008?"),
+        ("best day of AAPL in 2012", "what about msft?", "best day of MSFT in 2012"),
+        ("best day of Apple in 2012", "and the worst?|y de google?", "worst day of GOOG in 2012"),
+        ("correlation of IBM and AAPL", "and MSFT?", None),
+        ("price of IBM", "and MSFT?", None),
+        ("which stocks fell most today", "and the most?", None),
+    ],
+)
+def test_the_other_end_and_the_other_ticker_are_asked_of_the_last_question(
+    earlier: str, said: str, question: str | None
+) -> None:
+    *between, newest = said.split("|")
+    assert complete_question(newest, [earlier, *between]) == question
+
+
+@pytest.mark.parametrize(
     ("query", "period", "beyond"),
     [
         ("Compare IBM and MSFT over the last year", "1y", False),
@@ -157,6 +176,8 @@ def test_a_figure_of_a_company_as_of_a_past_day_is_for_the_analysis_which_says_t
         ("How has each stock done since 2012?", True),
         ("¿Cuál es la acción más barata por PER?", True),
         ("Rank the stocks by return in 2011", True),
+        ("ranking por rentabilidad de este mes", True),
+        ("ranking of my positions by gain", False),
         ("What is the share price of IBM?", False),
         ("Compare the plans", False),
         ("What is the company's refund policy?", False),

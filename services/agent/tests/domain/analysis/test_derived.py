@@ -1,5 +1,6 @@
 """Figures of stretches in a report: told with their stretch, backed by the tool, and held against it."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -386,3 +387,27 @@ def test_what_no_tool_measures_is_named_and_the_annual_volatility_is_no_annual_r
     assert is_analysis("Sharpe ratio of AAPL over the last year")
     assert "sharpe" in read_question("Sharpe ratio of AAPL over the last year", ("AAPL",)).unread
     assert read_question("volatilidad anualizada de AAPL en 2012", ("AAPL",)).figures == ["volatility"]
+
+
+def test_tickers_that_begin_together_are_ranked_and_the_later_one_is_told_apart() -> None:
+    begun = {"IBM": "2012-03-19", "FB": "2012-05-18", "MSFT": "2012-03-19"}
+    given = [
+        figure(name, "volatility", value, asked="6m", **{"from": begun[name]})
+        for name, value in (("IBM", 0.167), ("FB", 0.656), ("MSFT", 0.211))
+    ]
+    findings = [{"ticker": one["ticker"], "derived": [one]} for one in given]
+    question = read_question("rank IBM, FB and MSFT by volatility over the last 6 months", tuple(begun))
+    said = requested_figures_text(findings, question, "en").splitlines()
+    assert said[0].endswith("by annualised volatility, highest first: MSFT 21.1%, IBM 16.7%.")
+    assert said[1] == (
+        "Not ranked with them, because their data begin only on the day in brackets: FB 65.6% (18 May 2012)."
+    )
+
+
+def test_of_one_day_only_what_a_day_has_is_told() -> None:
+    day = "2012-09-05/2012-09-05"
+    values = {"return": 0.003, "max_drawdown": 0.0, "volatility": None, "high": 195.85, "low": 193.89}
+    derived = [figure("IBM", name, value, asked=day) for name, value in values.items()]
+    said = derived_text([{"ticker": "IBM", "derived": derived}], "en")
+    assert said.startswith("On 5 September 2012, IBM: return 0.3%; high USD 195.85")
+    assert not re.search("drawdown|volatility", said)

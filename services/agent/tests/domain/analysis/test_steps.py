@@ -1,6 +1,7 @@
 """An analysis as a state machine: the routes to a report, a model that lies, answers that cannot be used."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,8 +14,11 @@ from agent.testing.figures import OUTPUT_SCHEMA, output
 from contracts.analysis_report import report_schema
 from contracts.company import CompanyConfig
 from contracts.events.analysis import AnalysisCall, AnalysisRecord, AnalysisReply, AnalysisRequested
+from contracts.market_rpc import MarketStatusReply
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SESSION = datetime(2012, 10, 18, 20, 30, tzinfo=UTC)
+"""The market's present: a Thursday, after its session."""
 TOOLS = tuple(
     ToolInfo(name, "market", f"about {name}", ({"tickers": ["IBM"]},), 1, OUTPUT_SCHEMA) for name in ANALYSIS_TOOLS
 )
@@ -27,9 +31,19 @@ TRUE_SUMMARY = "Over the year to 1 March 2013 IBM rose 2.7% and MSFT fell 13.4%.
 class Bench:
     """Runs an analysis to its report; `says`: the model's words by step; `gives`: instead of the tools' outputs."""
 
-    def __init__(self, says: Mapping[str, str | list[str | None] | None] | None = None, **policy: Any) -> None:
+    def __init__(
+        self,
+        says: Mapping[str, str | list[str | None] | None] | None = None,
+        *,
+        symbols: Sequence[str] = (),
+        **policy: Any,
+    ) -> None:
         self.says = dict(says or {})
-        self.policy = AnalysisPolicy(TOOLS, **policy)
+        market = MarketStatusReply(
+            status="after_hours", current_time=SESSION, next_open=SESSION, next_close=SESSION, source="sample",
+            as_of=SESSION, symbols=list(symbols),
+        )  # fmt: skip
+        self.policy = AnalysisPolicy(TOOLS, **policy, market=market)
         self.asked: list[AskModel] = []
         self.made: list[AnalysisCall] = []
 
@@ -219,6 +233,42 @@ def test_a_question_about_all_tickers_is_about_those_that_the_market_has() -> No
     within = Bench(symbols=many, max_calls=13)
     assert within.run(asked)["tickers"] == many
     assert [len(call.tickers) for call in within.made] == [12, 1]
+
+
+def test_how_the_market_does_is_a_question_about_all_tickers() -> None:
+    for query in ("How have all stocks done today?", "¿Cómo van todas las acciones hoy?"):
+        bench = Bench(symbols=["IBM", "MSFT"])
+        assert bench.run(query)["tickers"] == ["IBM", "MSFT"]
+        assert [(call.tool, call.tickers) for call in bench.made] == [("market_snapshot", ["IBM", "MSFT"])]
+
+
+def test_without_the_markets_symbols_it_is_not_the_customer_who_is_asked_for_them() -> None:
+    bench = Bench()
+    bench.policy = replace(bench.policy, market=None)
+    assert "cannot be read at the moment" in bench.run("How have all stocks done today?")["summary"]
+
+
+def test_why_a_ticker_moved_yesterday_asks_for_that_days_move_and_the_news_that_could_move_it() -> None:
+    performance, news = (
+        ToolInfo(name, "market", "", (), 1, OUTPUT_SCHEMA, {"properties": {"symbol": {}}} if name == "get_news" else {})
+        for name in ("get_performance", "get_news")
+    )
+    bench = Bench()
+    bench.policy = replace(bench.policy, tools=(performance, news))
+    assert bench.run("Why did IBM move yesterday?")["query"] == "Why did IBM move yesterday?"
+    assert [(call.tool, call.arguments) for call in bench.made] == [
+        ("get_performance", {"start": "2012-10-17", "end": "2012-10-17"}),
+        ("get_news", {"start": "2012-10-16", "end": "2012-10-17"}),
+    ]
+
+    class NoNews(Bench):
+        def gives(self, call: AnalysisCall) -> dict[str, Any]:
+            error = {"code": "EXECUTION_ERROR", "message": "there are no headlines", "reason": "no_data"}
+            return {"success": False, "error": error} if call.tool == "get_news" else super().gives(call)
+
+    without = NoNews()
+    without.policy = bench.policy
+    assert len([one for one in without.run("Why did IBM move yesterday?")["not_answered"] if "news" in one]) == 1
 
 
 def test_an_answer_that_does_not_fit_is_asked_for_once_more_ticker_by_ticker() -> None:

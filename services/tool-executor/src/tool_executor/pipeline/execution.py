@@ -87,7 +87,7 @@ class Execution:
             return call.success(data)
         except TimeoutError:
             key, reason = ("timeout_unknown", OUTCOME_UNKNOWN) if tool.side_effects else ("timeout", None)
-            late = TEXTS[f"call.{key}"].format(tool=call.tool, seconds=f"{limit:.0f}")
+            late = TEXTS[f"call.{key}"].format(seconds=f"{limit:.0f}")
             return call.failure(ToolCode.TIMEOUT, late, reason=reason)
         except ToolRefusedError as refusal:
             call.outcome_unknown = False

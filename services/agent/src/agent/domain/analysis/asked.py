@@ -94,7 +94,8 @@ _OF_ALL = re.compile(
     rf"|{_BEST}"
     rf"|(?:the|las|los) {_FEW} (?:{_FIRST} )?(?:{_KINDS}|que (?:mas|menos|mejor|peor))"
     r"|(?:rank|sort|order|ordena|clasifica) (?:them )?(?:all|every(?:thing| one)|todo|todas|todos)"
-    r"|(?:of|de) (?:them )?(?:all|todas|todos)|(?:the )?whole market|todo el mercado"
+    r"|(?:ranking|clasificacion) (?:by|por|segun)|(?:of|de) (?:them )?(?:all|todas|todos)"
+    r"|(?:the )?whole market|todo el mercado"
     r")\b(?! (?:market|exchange|price|time)s?\b)"
 )
 """Matches a question about all tickers of the market."""

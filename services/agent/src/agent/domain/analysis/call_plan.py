@@ -80,7 +80,8 @@ class CallPlan:
             if stretch.is_day or not self._requested.now:
                 self._indicator_calls(stretch)
             for name in self._by_kind.get("news", []):
-                self._each(NEWS if name == "news" else SENTIMENT, stretch.tool_arguments)
+                published = stretch.with_day_before if "return" in self._question.figures else stretch
+                self._each(NEWS if name == "news" else SENTIMENT, published.tool_arguments)
         self._tickers = self._all_tickers
         if self._requested.now:
             self._indicator_calls(PeriodArguments({}))

@@ -35,6 +35,8 @@ _UNRANKED_FIGURES = frozenset(
     ("sentiment", "macd", "signal", "histogram", "upper", "middle", "lower", "correlation", "beta", "exposure", "costs")
 )
 """Figures by which tickers are not ranked."""
+_OF_SEVERAL_DAYS = frozenset(("max_drawdown", "volatility", "best_day", "worst_day"))
+"""Figures that say nothing of a single day."""
 _NO_LIMITS: Mapping[str, int] = {}
 
 
@@ -114,7 +116,12 @@ def _lines_by_period(
     figures = [figure for figure in available if figure["figure"] in names]
     lines: list[str] = []
     for period in dict.fromkeys(figure.get("asked") for figure in figures):
-        of_period = [figure for figure in figures if figure.get("asked") == period]
+        first, _, last = str(period or "").partition("/")
+        of_period = [
+            figure
+            for figure in figures
+            if figure.get("asked") == period and not (first == last and figure["figure"] in _OF_SEVERAL_DAYS)
+        ]
         head = f"{period_text(str(period), language, last_day(of_period))}, {ticker}" if period else ticker
         texts = _figure_texts([figure for figure in of_period if figure.get("value") is not None], language, max_parts)
         if texts:

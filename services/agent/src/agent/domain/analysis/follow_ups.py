@@ -8,7 +8,7 @@ from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, langu
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import MARKET_STATE, unread_words
-from agent.domain.analysis.stretches import BLANK, UnreadText, main_period, take_periods
+from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
 from agent.domain.tickers import tickers_in
@@ -18,6 +18,24 @@ _RANKING_REQUEST = re.compile(
     r"^\W*(?:(?:and|y|e|now|ahora)\b\W*)?(?:by|por) "
 )
 """Matches a request to sort the tickers of earlier messages."""
+_OPPOSITES = (
+    "best worst", "better worse", "most least", "more less", "highest lowest", "biggest smallest", "largest smallest",
+    "top bottom", "mejor peor", "mejores peores", "mas menos", "mayor menor", "mayores menores",
+)  # fmt: skip
+_OPPOSITE = {word: pair.split()[1 - i] for pair in reversed(_OPPOSITES) for i, word in enumerate(pair.split())}
+_RISING = frozenset(pair.split()[0] for pair in _OPPOSITES)
+_SUPERLATIVE = re.compile(rf"\b(?:{'|'.join(_OPPOSITE)})\b")
+_OTHER_END = re.compile(
+    rf"^\W*(?:(?:and|y|e|but|pero|so|which|what|who|cual|que|one|about|is|was|are|fue|es|the|that|el|la|los|las|lo|"
+    rf"de|hay)\W+)*(?P<superlative>{'|'.join(_OPPOSITE)})(?: ones?| of (?:all|them))?\W*$"
+)
+"""Matches a message that asks for the other end of a ranking: "and the worst?"."""
+_OTHER_TICKER = re.compile(
+    r"\W*(?:(?:and|y|e|what|how|about|que|tal|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|mismo|now|ahora|"
+    r"then|a)\W+)*\x01+(?:['’]s)?(?: (?:too|also|tambien))?\W*"
+)
+"""Matches a message that only names another ticker."""
+_WORD = re.compile(r"[\^$]?\w[\w.&/-]*\w|\w")
 _MAX_MESSAGES_BACK = 6
 """How many messages back may name the tickers."""
 _MAX_PERIOD_WORDS = 8
@@ -28,12 +46,16 @@ def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
     """Completes a message that asks how the market is doing, or continues a question about several tickers; None for
     any other. `earlier_messages`: oldest first."""
     if tickers_in(text):
-        return None
+        return _complete_ticker(text, earlier_messages) if earlier_messages else None
     if question := _market_question(text):
         return question
     if not earlier_messages:
         return None
-    return _complete_ranking(text, earlier_messages) or _complete_period(text, earlier_messages)
+    return (
+        _complete_ranking(text, earlier_messages)
+        or _complete_superlative(text, earlier_messages)
+        or _complete_period(text, earlier_messages)
+    )
 
 
 def _market_question(text: str) -> str | None:
@@ -83,7 +105,7 @@ def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
     )
     if not names_time or read_question(text, ()).figures:
         return None
-    question = complete_question(earlier_messages[-1], earlier_messages[:-1]) or earlier_messages[-1]
+    question = _last_question(earlier_messages)
     if not (is_about_all_tickers(question) or (is_analysis(question) and len(tickers_in(question)) > 1)):
         return None
     unread_question = UnreadText(folded(question))
@@ -93,3 +115,39 @@ def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
         for character, unread_character in zip(question, unread_question.text, strict=False)
     )
     return f"{' '.join(text_without_period.strip(' ?!.').split())}: {text.strip('¿ ')}"
+
+
+def _complete_superlative(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """The last question with the opposite superlative, if the message asks for that end: "and the worst?"."""
+    asked = _OTHER_END.match(plain(text))
+    if asked is None:
+        return None
+    question = _last_question(earlier_messages)
+    if not (is_about_all_tickers(question) or is_analysis(question)):
+        return None
+    folded_question = folded(question)
+    superlative = _SUPERLATIVE.search(folded_question)
+    if superlative is None or (superlative[0] in _RISING) == (asked["superlative"] in _RISING):
+        return None
+    first, last = superlative.span()
+    return f"{question[:first]}{_OPPOSITE[superlative[0]]}{question[last:]}"
+
+
+def _complete_ticker(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """The last question about one ticker, for the other one that the message names alone."""
+    [ticker, *others] = tickers_in(text)
+    if others or not _OTHER_TICKER.fullmatch(plain(_with_ticker_as(MARK, text))):
+        return None
+    question = _last_question(earlier_messages)
+    is_about_one = len(tickers_in(question)) == 1 and is_analysis(question)
+    return _with_ticker_as(ticker, question) if is_about_one else None
+
+
+def _with_ticker_as(replacement: str, text: str) -> str:
+    """The text with another word for each ticker or company's name."""
+    return _WORD.sub(lambda word: replacement if tickers_in(word[0]) else word[0], text)
+
+
+def _last_question(earlier_messages: Sequence[str]) -> str:
+    """The last message, completed by those before it."""
+    return complete_question(earlier_messages[-1], earlier_messages[-_MAX_MESSAGES_BACK:-1]) or earlier_messages[-1]

@@ -87,6 +87,10 @@ class _QuestionReader:
         if patterns.EARNINGS.search(self._unread.text) and (ahead := self._unread.first(patterns.AHEAD)) is not None:
             question.ahead = period_ahead(ahead)
             self._add(ahead, "next_earnings_date", "company")
+        why = self._unread.first(patterns.WHY_MOVED)
+        if why is not None:
+            self._add(why, "return", "stretch")
+            self._places.append((why.end(), "news", "news"))
         relation, rule = self._relation(), self._rule()
         crossing = None if rule else self._crossing()
         self._averages()
@@ -221,8 +225,9 @@ class _QuestionReader:
             return None
         self._add(match, "backtest", None)
         lengths = self._lengths() or self._of_averages()
-        while tried and self._unread.first(patterns.HYPOTHETICAL_RESULT):
-            pass
+        for pattern in (patterns.HYPOTHETICAL_RESULT, patterns.RULE_VERBS) if tried else ():
+            while self._unread.first(pattern):
+                pass
         hinted = [name for name, pattern in patterns.RULE_PATTERNS if self._unread.first(pattern)]
         compares = (
             lengths

@@ -124,17 +124,24 @@ BACKTEST_REQUEST = re.compile(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|"
     r"medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|(?:(?<=trading )|(?<=momentum )|(?<=rsi )|(?<=average ))rule|"
     r"strateg\w+|estrateg\w+|regla de)\b|\b(?:test(?:ed|ing)?|try(?:ing)?|simulat\w+|prueba|probar|simula\w*)\b"
-    r"(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi|moment(?:um|o))\b)|\b(?:buy(?:ing)?|"
-    r"compr(?:ar|ando|o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?\b(?:when(?:ever)?|(?:each|every) time|if|cuando|"
-    r"cada vez que|si)\b(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|ida|"
-    r"imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:would|"
-    r"habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
+    r"(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi|moment(?:um|o))\b)|\b(?:buy(?:ing)?|bought|"
+    r"compr(?:ar|ando|o|ase|ara|ad[oa])|entr(?:ar|ando|ado)) [^?;]{0,40}?\b(?:when(?:ever)?|(?:each|every) time|if|"
+    r"cuando|cada vez que|si)\b(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|"
+    r"ida|imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\bhow (?:would|did|does) "
+    r"(?=[^?;]{0,40}?\b(?:cross\w*|averages|rsi|momentum)\b[^?;]{0,20}?\b(?:have )?(?:done?|perform\w*|work\w*|"
+    r"paid|fared?)\b)|\bcomo (?:hubiera|habria|funcion\w+) (?=[^?;]{0,60}?\b(?:cruces?|medias|rsi|momento)\b)|"
+    r"\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
 HYPOTHETICAL_RESULT = re.compile(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener|would (?:\w+ ){0,2}have \w+|"
     r"(?:habrian?|hubieran?) (?:\w+(?:do|cho|to)\b)?|buys|sells|compra y (?:vende|vendo))"
 )
 """A hypothetical result, which asks for a backtest if it is about averages or the RSI."""
+RULE_VERBS = re.compile(
+    r"\b(?:sold|sell(?:ing)?|bought|drop\w*|fell|rose|vend(?:er|ido|ia|iera|iese)|compr(?:ado|aba)|baj(?:aba|ara|e)|"
+    r"sub(?:ia|iera|a))\b"
+)
+"""What a rule does, and what makes it do so."""
 RULE_WORDS = re.compile(r"\b(?:cross\w*|cruces?|averages|medias|rsi|smas?|moment(?:um|o))\b")
 REGULAR_INVESTMENT = re.compile(
     r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? (?:(?:an?|per|"
@@ -159,6 +166,14 @@ HAD_BOUGHT = re.compile(
     r"(?:bought|got|comprad[oa])\b"
 )
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
+WHY_MOVED = re.compile(
+    r"\b(?:why|por que)\b(?=[^?;]{0,60}?\b(?:mov\w+|ris\w+|rose|f[ae]ll\w*|drop\w*|jump\w*|climb\w*|crash\w*|"
+    r"los[et]\w*|gain\w*|(?:so |that )?(?:up|down)|sub(?:e|io|ido|ieron)|baj(?:a|o|ado|aron)|ca(?:e|yo|ido|yeron)|"
+    r"perd\w+|gan\w+|hund\w+|desplom\w+)\b)|"
+    r"\b(?:what (?:moved|drove|happened to)|que (?:le )?(?:paso|movio|ha pasado)(?: (?:a|con))?)\b"
+    r"(?! (?:the )?(?:most|least|mas|menos)\b)"
+)
+"""Asks what moved a ticker: the size of the move and the news of the time answer it, as far as anything does."""
 PER_RISK = re.compile(r"\b(?:sharpe|sortino)\b")
 """Figures that no tool measures; the report says so."""
 UNSUPPORTED_PERIOD = re.compile(

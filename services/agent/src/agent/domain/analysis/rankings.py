@@ -25,11 +25,16 @@ def _first_days(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
+def _begun_later(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The tickers whose period begins later than the earliest one, with their first days."""
+    first_days = _first_days(figures)
+    return {ticker: day for ticker, day in first_days.items() if not begin_together([min(first_days.values()), day])}
+
+
 def is_ranked(findings: Sequence[Finding], name: str, periods: Sequence[str]) -> bool:
-    """Whether `ranking_lines` lists the figure of each ticker: there are several, and their periods begin together."""
+    """Whether `ranking_lines` lists the figure of each ticker: there are several whose periods begin together."""
     comparable = [figures for figures in _by_period(findings, name, periods).values() if len(figures) > 1]
-    first_days = (_first_days(figures).values() for figures in comparable)
-    return bool(comparable) and all(begin_together(days) for days in first_days if days)
+    return bool(comparable) and all(len(figures) - len(_begun_later(figures)) > 1 for figures in comparable)
 
 
 def ranking_lines(
@@ -47,11 +52,16 @@ def ranking_lines(
         for period, figures in _by_period(findings, name, periods).items():
             if len(figures) < 2:
                 continue
-            first_days = _first_days(figures)
-            if first_days and not begin_together(first_days.values()):
-                starts = [f"{ticker} {day(first_day, language)}" for ticker, first_day in first_days.items()]
+            later = _begun_later(figures)
+            if len(figures) - len(later) < 2:
+                starts = [f"{ticker} {day(first, language)}" for ticker, first in _first_days(figures).items()]
                 lines.append(analysis_text("told.unranked", language, since=joined(starts, language)))
                 break
+            late_values = [
+                f"{ticker} {_value_with_day(figures[ticker], language)} ({day(first, language)})"
+                for ticker, first in later.items()
+            ]
+            figures = {ticker: figure for ticker, figure in figures.items() if ticker not in later}
             order = _order(figures, name, lowest_first=lowest_first)
             if by_size and name == "return":
                 order = sorted(
@@ -65,6 +75,8 @@ def ranking_lines(
                 else head[0].upper() + head[1:]
             )
             lines.append(f"{head}: {values}.")
+            if late_values:
+                lines.append(analysis_text("told.begun_later", language, values=joined(late_values, language)))
     return lines
 
 

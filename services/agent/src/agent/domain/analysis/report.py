@@ -11,12 +11,12 @@ from typing import Any, cast
 from agent.domain.analysis.asked import AskedPeriod
 from agent.domain.analysis.comparison import comparison, value_of
 from agent.domain.analysis.figure_entries import has_answer
-from agent.domain.analysis.figures import CollectedResults, error_of, has_prices
+from agent.domain.analysis.figures import CollectedResults, data_of, error_of, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.rankings import begin_together
 from agent.domain.analysis.texts import analysis_text, note
-from agent.domain.analysis.wanted_calls import INDICATORS, Question
+from agent.domain.analysis.wanted_calls import INDICATORS, NEWS, SENTIMENT, Question
 from agent.domain.claims.facts import HOLDING
 from agent.texts import TEXTS
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
@@ -128,6 +128,9 @@ def _reason(text: object) -> str:
     return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
 
 
+_TOOL_OF_FIGURE = {"news": NEWS, "sentiment": SENTIMENT}
+
+
 def unanswered_parts(
     question: Question, record: AnalysisRecord, results: CollectedResults, language: Language, *, by_rule: bool
 ) -> list[str]:
@@ -143,6 +146,7 @@ def unanswered_parts(
     failed_tickers = results.unknown | {
         str(entry["ticker"]) for entry in results.errors if entry["tool"] not in ANALYSIS_TOOLS
     }
+    failed_calls = {(call.tool, ticker) for call in record.calls if data_of(call) is None for ticker in call.tickers}
     uncalled_tools = (
         {call.tool for call in question.calls} - {call.tool for call in record.calls} if by_rule else set[str]()
     )
@@ -151,7 +155,11 @@ def unanswered_parts(
             str(finding["ticker"]) for finding in results.findings if has_answer(finding, name, question.periods)
         }
         tickers_without = [
-            symbol for symbol in record.tickers if symbol not in tickers_with_figure and symbol not in failed_tickers
+            symbol
+            for symbol in record.tickers
+            if symbol not in tickers_with_figure
+            and symbol not in failed_tickers
+            and (_TOOL_OF_FIGURE.get(name), symbol) not in failed_calls  # told with the call
         ]
         if (
             tickers_without

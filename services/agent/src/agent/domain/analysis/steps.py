@@ -9,7 +9,7 @@ an analysis continues where the last one stopped, and recorded replies and resul
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from agent.domain.analysis.asked import (
@@ -22,6 +22,7 @@ from agent.domain.analysis.asked import (
 )
 from agent.domain.analysis.derived import derived_text, requested_figures_text
 from agent.domain.analysis.figures import CollectedResults, collect_results, data_of, error_of
+from agent.domain.analysis.follow_ups import complete_question
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.plan import (
@@ -34,6 +35,7 @@ from agent.domain.analysis.plan import (
     within_budgets,
 )
 from agent.domain.analysis.prompts import Messages, retry_messages, routing_messages, summary_messages, ticker_messages
+from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.analysis.report import (
     build_report,
     currency_notes,
@@ -59,6 +61,7 @@ from contracts.events.analysis import (
     ModelStep,
 )
 from contracts.languages import Language
+from contracts.market_rpc import MarketStatusReply
 
 FitsSchema = Callable[[str, Mapping[str, Any]], bool]
 """Returns whether a tool's data fit its output schema."""
@@ -74,8 +77,13 @@ class AnalysisPolicy:
     max_calls: int = 12
     default_tickers: Sequence[str] = ()
     company: CompanyConfig | None = None
-    symbols: Sequence[str] = ()
-    """All symbols of the market, if the question is about all of them and they can be listed."""
+    market: MarketStatusReply | None = None
+    """The state of the market, if the question depends on it."""
+
+    @property
+    def symbols(self) -> Sequence[str]:
+        """All symbols of the market, if they are known and can be listed."""
+        return self.market.symbols if self.market is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +135,7 @@ def advance(
         record, waiting = _with_second_tries(record, usable)
     if waiting:
         return record.model_copy(update={"stage": "calling"}), CallTools(waiting)
-    return _finish(record, usable, language, now)
+    return _finish(record, policy, usable, language, now)
 
 
 def with_reply(record: AnalysisRecord, reply: AnalysisReply) -> AnalysisRecord:
@@ -144,9 +152,30 @@ def with_results(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) 
     return record.model_copy(update={"calls": calls})
 
 
-def is_about_all(request: AnalysisRequested) -> bool:
+def depends_on_market(request: AnalysisRequested) -> bool:
+    """Whether a request can be read only with the market's symbols or its present: it is about all of the market, or
+    names a day relative to today."""
+    query = _complete(request)
+    return _is_about_all(request) or with_past_days(query, date.min.replace(year=2000)) != query
+
+
+def _is_about_all(request: AnalysisRequested) -> bool:
     """Whether a request names no tickers and is about all of the market."""
-    return not request.tickers and is_about_all_tickers(normalize(request.query).text)
+    return not request.tickers and is_about_all_tickers(normalize(_complete(request)).text)
+
+
+def _complete(request: AnalysisRequested) -> str:
+    """The query, as a question for figures if it asks how the market is doing."""
+    return (None if request.tickers else complete_question(request.query, ())) or request.query
+
+
+def _dated_query(request: AnalysisRequested, policy: AnalysisPolicy) -> str:
+    """The complete query, with dates for the days relative to the market's present: yesterday, last Friday."""
+    query, market = _complete(request), policy.market
+    if market is None:
+        return query
+    is_session_over = market.status in ("after_hours", "closed")
+    return with_past_days(query, market.current_time.date(), is_session_over=is_session_over)
 
 
 def _with_tickers(
@@ -154,8 +183,8 @@ def _with_tickers(
 ) -> tuple[AnalysisRecord, Step | None]:
     request = record.request
     given_tickers = normalize_tickers(request.tickers or [])
-    query = normalize(request.query)
-    covers_all = is_about_all(request)
+    query = normalize(_dated_query(request, policy))
+    covers_all = _is_about_all(request)
     max_tickers = max(MAX_TICKERS, policy.max_calls)
     given_tickers = list(policy.symbols) if covers_all and len(policy.symbols) <= max_tickers else given_tickers
     refusal = find_refusal(query.text, tickers_given=bool(given_tickers) or covers_all)
@@ -180,10 +209,11 @@ def _with_tickers(
         tickers = list(policy.default_tickers)[:MAX_TICKERS]
         notes.append(note("proxies", language, tickers=", ".join(tickers)))
     if not tickers:
-        reason = note("asks", language)
+        reason, is_away = note("asks", language), covers_all and policy.market is None
         if covers_all and policy.symbols:
             reason = note("more_than_budget", language, symbols=", ".join(policy.symbols), max=max_tickers)
-        return record, Finish(report_without_figures(record, "no_tickers", [*notes, reason], language, now))
+        key = "market_away" if is_away else "no_tickers"
+        return record, Finish(report_without_figures(record, key, [*notes, reason], language, now))
     if asks_for_forecast(request.query):
         notes.append(note("no_forecast", language))
     return record.model_copy(update={"tickers": tickers, "notes": notes}), None
@@ -194,7 +224,7 @@ def _with_plan(
 ) -> tuple[AnalysisRecord, Step | None]:
     request, notes = record.request, list(record.notes)
     known_tools = {tool.name for tool in policy.tools}
-    requested_calls = read_question(request.query, tuple(record.tickers)).calls
+    requested_calls = read_question(_dated_query(request, policy), tuple(record.tickers)).calls
     by_rule = tuple(PlannedCall(call.tool, call.tickers, call.arguments) for call in requested_calls) or fallback_plan(
         record.tickers
     )
@@ -255,13 +285,14 @@ def _with_second_tries(record: AnalysisRecord, usable: FitsSchema) -> tuple[Anal
 
 
 def _finish(
-    record: AnalysisRecord, usable: FitsSchema, language: Language, now: datetime
+    record: AnalysisRecord, policy: AnalysisPolicy, usable: FitsSchema, language: Language, now: datetime
 ) -> tuple[AnalysisRecord, Step]:
-    request, period = record.request, period_in(normalize(record.request.query).text)
+    request, query = record.request, _dated_query(record.request, policy)
+    period = period_in(normalize(query).text)
     good = [call for call in record.calls if data_of(call) is not None and not _is_invalid(call, usable)]
     results = collect_results(record.tickers, good)
-    asked_period = main_period(normalize(request.query).text).period or period.period
-    question = read_question(request.query, tuple(record.tickers))
+    asked_period = main_period(normalize(query).text).period or period.period
+    question = read_question(query, tuple(record.tickers))
     routing = _reply(record, "routing")
     by_rule = not (request.use_llm and routing is not None and routing.text is not None)
     missing = [

@@ -48,6 +48,15 @@ class PeriodArguments:
         return "start" in self.arguments and self.arguments["start"] == self.arguments.get("end")
 
     @property
+    def with_day_before(self) -> "PeriodArguments":
+        """A day with the weekday before it, whose news after the close move the next day; another period as it is."""
+        if not self.is_day:
+            return self
+        day = date.fromisoformat(str(self.arguments["start"]))
+        before = day - timedelta(days=max(day.weekday() - 5, 0) + (3 if day.weekday() == 0 else 1))
+        return PeriodArguments({"start": str(before), "end": str(day)}, self.period)
+
+    @property
     def year_up_to(self) -> "PeriodArguments":
         """The year that ends with it."""
         return PeriodArguments({"end": self.arguments["end"], "period": "1y"}, self.period)

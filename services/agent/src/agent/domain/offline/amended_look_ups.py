@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import date
 
+from agent.domain.analysis.relative_days import date_in, shifted_days
 from agent.domain.analysis.stretches import BLANK, UnreadText, take_periods
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.claims.lexer import folded
@@ -12,7 +13,6 @@ from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_
 from agent.domain.offline.common_words import is_common, significant_words
 from agent.domain.offline.follow_up import MAX_FOLLOW_UP_WORDS, REPLACING_WAYS, FollowUp
 from agent.domain.offline.lexicon import keys_of
-from agent.domain.offline.relative_days import date_in, shifted_days
 from agent.domain.offline.wishes import Intent, Wish
 
 _TOOLS_WITH_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE, CORRELATION)

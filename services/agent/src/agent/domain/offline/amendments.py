@@ -44,8 +44,8 @@ _AT_RISK = re.compile(r"\b(?:risk|arriesg)")
 _COMPUTED_ARGUMENTS = {"spend": "quantity", "share_of_cash": "quantity", "at_level": "price"}
 """By way: the argument of an order that is computed from the current price."""
 AMENDABLE_WAYS = (
-    "", "sell", "stop", "resell", *RELATIVE_WAYS, "sized", "spend", "stop_later", "affordable", "means", "as_many",
-    "at_level", "part", "share_of_cash", *REPLACING_WAYS.values(),
+    "", "sell", "stop", "resell", *RELATIVE_WAYS, "sized", "spend", "stop_later", "sold_later", "affordable", "means",
+    "as_many", "at_level", "part", "share_of_cash", *REPLACING_WAYS.values(),
 )  # fmt: skip
 """Ways whose requests a follow-up can change or complete."""
 

@@ -7,18 +7,20 @@ sentences: "MSFT: 30.1 USD …", "Your alerts: …".
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from math import floor
 from typing import Any
 
 from agent.domain.analysis.formats import figure, number, percent, signed
+from agent.domain.analysis.relative_days import date_in
 from agent.domain.offline.bar_range import day_of
 from agent.domain.offline.day_answers import bar_of_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.quotations import quoted
-from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.talk_words import OVERDONE
 from agent.domain.offline.tool_answers import how_many, needs_a_plan, rsi_state, tool_answer
+from agent.domain.offline.trades_asked import trades_asked
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
@@ -35,6 +37,8 @@ _BEGINNINGS = tuple(
 """Beginnings of answers that say that nothing is known, or only something related."""
 CITED = re.compile(r"\[\d")
 _DEMO_EXAMPLE = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
+_NO_SUCH_DATA = ("no_data", "not_in_sample")
+"""Reasons of failed calls that say that there is nothing, not that it could not be read."""
 NOT_ASKED = "NOT_ASKED"
 """Error code of a call that the user's own words did not ask for."""
 _OFFERING_A_PERSON = (Intent.UPSET, Intent.WAITED, Intent.WRONGED)
@@ -202,6 +206,12 @@ def stop_later(price: float, language: Language) -> str:
     return say("results.stop_later", language, price=figure(price, language))
 
 
+def sale_later(purchase: Mapping[str, Any], price: float, language: Language) -> str:
+    """The remark that shares are sold after the purchase of them."""
+    parts = {"symbol": purchase["symbol"], "quantity": figure(purchase["quantity"], language)}
+    return say("results.sale_later", language, **parts, price=figure(price, language))
+
+
 def multiplied(price: float, factor: float, language: Language) -> str:
     """A price multiplied by a factor, as an equation."""
     times, unit_price, product = (
@@ -254,13 +264,18 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
         return _error(tool, arguments, body["error"] or {}, language)
     if tool == "get_ohlcv" and (day := date_in(plain(question)) or day_of(arguments)) is not None:
         return bar_of_day(body, day.isoformat(), language)
+    if tool == "get_trade_history" and body.get("as_of"):
+        trades = trades_asked(question, body["trades"], date.fromisoformat(str(body["as_of"])[:10]))
+        if body["trades"] and not trades:
+            return f"{say('results.no_such_trades', language)}\n{tool_answer(tool, body, language)}"
+        return tool_answer(tool, {**body, "trades": trades}, language)
     if tool == "get_indicators" and OVERDONE.search(plain(question)):
         return f"{tool_answer(tool, body, language)} {rsi_state(body, language)}".strip()
     return tool_answer(tool, body, language)
 
 
 def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language: Language) -> str:
-    subject = next((str(value) for value in arguments.values() if isinstance(value, str)), tool)
+    subject = next((str(value) for value in arguments.values() if isinstance(value, str)), "")
     if error.get("code") == NOT_ASKED:
         return say("not_asked", language)
     reason = error.get("message") or error.get("code") or "?"
@@ -269,4 +284,6 @@ def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language
         reason = TEXTS[f"step.reasons.{'outcome_unknown' if changes else 'no_answer'}"].in_language(language)
     if changes:
         return say("not_done", language, reason=reason)
-    return say("not_looked_up", language, about=subject, reason=reason)
+    if error.get("reason") in _NO_SUCH_DATA:
+        return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
+    return say("not_looked_up", language, about=subject or say("about_that", language), reason=reason)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from agent.domain.analysis.relative_days import days_ago, since_then, with_past_days
 from agent.domain.offline.answers import (
     CITED,
     NOTICE,
@@ -39,7 +40,6 @@ from agent.domain.offline.person_words import without_person_request
 from agent.domain.offline.previous_questions import is_follow_up
 from agent.domain.offline.prompt_messages import question_in, results_in, rule_calls_in
 from agent.domain.offline.questions import is_vague, lacks_subject, only_gives_people, terms
-from agent.domain.offline.relative_days import days_ago, since_then, with_past_days
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge
 from agent.domain.offline.site_pages import TOOL, from_site

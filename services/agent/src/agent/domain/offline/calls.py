@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, cast
 
+from agent.domain.analysis.relative_days import date_in
 from agent.domain.analysis.stretches import PeriodArguments, main_period
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.offline import market_words, talk_words
@@ -20,7 +21,6 @@ from agent.domain.offline.endings import cancellation, sale
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.order_words import condition_in, missing_prices
 from agent.domain.offline.position_size import size_from_prices
-from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, figures_in, missing_arguments
 from agent.domain.offline.wishes import Calls, Intent, Wish
 from agent.domain.text_features import number_of, word_set
@@ -74,7 +74,8 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
     time_arguments = when.tool_arguments if tool in (CORRELATION, *OF_PUBLICATION) else {}
     if tool == "get_news" and time_arguments and market_words.MOVED.search(parsed.plain) and PERFORMANCE in schemas:
         moves = PERFORMANCE, {"tickers": list(parsed.symbols), **time_arguments}
-        news = tuple((tool, {"symbol": symbol, **time_arguments}) for symbol in parsed.symbols)
+        when_published = when.with_day_before.tool_arguments
+        news = tuple((tool, {"symbol": symbol, **when_published}) for symbol in parsed.symbols)
         return Wish(Intent.TOOL, (moves, *news))
     if phrase.way in ("cancel", "delete_alert"):
         return cancellation(phrase.way, tool, schema, parsed)
@@ -88,7 +89,7 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
         return Wish(Intent.TOOL, tuple((tool, arguments_for(tool, schema, part) | time_arguments) for part in parts))
     arguments = arguments_for(tool, schema, parsed) | time_arguments
     if tool == "get_portfolio" and "get_pending_orders" in schemas:
-        return Wish(Intent.TOOL, ((tool, arguments),), way="portfolio")
+        return Wish(Intent.TOOL, ((tool, arguments),), way="portfolio", words=parsed.text)
     if tool == "get_watchlist" and "get_price" in schemas and talk_words.DOING.search(parsed.plain):
         return Wish(Intent.TOOL, ((tool, arguments),), way="watched")
     missing = missing_arguments(schema, arguments)

@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.domain.offline import order_words, slots, talk_words
-from agent.domain.offline.changes import argument_to_change, change_in, is_like_price, kept_in, share_in, spent_in
+from agent.domain.offline.changes import (
+    argument_to_change,
+    change_in,
+    is_like_price,
+    kept_in,
+    percent_in,
+    share_in,
+    spent_in,
+)
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.wishes import RELATIVE_WAYS, Wish
@@ -101,10 +109,11 @@ def changes_listed(
     """The tools that create and end what is to be changed, if it was not created just now: "move it to 720" after the
     list of alerts or orders, "change the alert to 720", "change the first" if `listed_by` shows what the conversation
     was about."""
-    if not talk_words.CHANGES_IT.search(normalized) or not numbers_in(normalized):
-        return None
+    if not talk_words.CHANGES_IT.search(normalized) or not numbers_in(normalized) or percent_in(normalized) is not None:
+        return None  # a percentage is no price
     last_tool = earlier.calls[0][0] if earlier is not None and phrase is None else ""
-    names_listed_alert = phrase is None and listed_by == "list_alerts" and ordinal_in(normalized) is not None
+    names_listed = ordinal_in(normalized) is not None or talk_words.ONE_NAMED.search(normalized) is not None
+    names_listed_alert = phrase is None and listed_by == "list_alerts" and names_listed
     was_relative_alert = (
         last_tool == "create_alert" and earlier is not None and earlier.way in RELATIVE_WAYS
     )  # its price was computed
@@ -115,8 +124,11 @@ def changes_listed(
         or (phrase is not None and phrase.tool == "create_alert")
     ):
         return "create_alert", "delete_alert"
-    may_be_order = phrase is None or phrase.tool in (ORDER, "get_pending_orders")
-    is_about_order = last_tool == "get_pending_orders" or (
-        may_be_order and re.search(r"\b(?:order|orden|pedido|limite?|stop)\b", normalized)
+    names_listed_order = phrase is None and listed_by == "get_portfolio" and names_listed
+    may_be_order = phrase is None or phrase.tool in (ORDER, "get_pending_orders", "get_price")
+    is_about_order = (
+        last_tool == "get_pending_orders"
+        or names_listed_order
+        or (may_be_order and re.search(r"\b(?:order|orden|pedido|limite?|stop|price|precio)\b", normalized))
     )
     return (ORDER, "cancel_paper_order") if is_about_order else None

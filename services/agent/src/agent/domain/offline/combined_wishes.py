@@ -9,7 +9,7 @@ from agent.domain.offline.conditions import order_and_condition
 from agent.domain.offline.grammar import TAKES_BACK
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.phrases import LIST_TOOL, listed_by, matching_phrase
-from agent.domain.offline.several import order_with_stop
+from agent.domain.offline.several import order_sold_later
 from agent.domain.offline.small_talk import MAX_TALK_CHARACTERS
 from agent.domain.offline.tool_wishes import tool_wish
 from agent.domain.offline.tool_words import personal_tool
@@ -25,7 +25,7 @@ _LIST_CHANGES = ("add_to_watchlist", "remove_from_watchlist")
 
 def both_wishes(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
     """Two wishes of one text, at least one with effects: "buy 5 AAPL and set an alert at 700"."""
-    if order_with_stop(text) or len(text) > MAX_TALK_CHARACTERS:
+    if order_sold_later(text) or len(text) > MAX_TALK_CHARACTERS:
         return None
     is_conditional = order_and_condition(text) is not None
     for cut in list(_AND.finditer(text))[:_MAX_CUTS]:

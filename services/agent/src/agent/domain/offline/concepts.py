@@ -15,7 +15,7 @@ CONCEPT = re.compile(
     r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
     r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
     r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
-    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
+    r"overbought|oversold|sobrecompr\w+|sobrevend\w+|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
     r"bear(?:ish)?|"
     r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
     r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
@@ -38,7 +38,7 @@ EXPLAIN = re.compile(
     r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
-_WORDS_AROUND = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
+_WORDS_AROUND = re.compile(r"^(?:estar|ser|being|to be|good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
                      r" (?:(?:like|as if|as though) i\b.*|como si\b.*|como para (?:un[ao]? )?\w+|"
                      r"in (?:simple|plain) \w+|"
                      r"(?:for|to) (?:an? )?(?:absolute |complete )?(?:beginners?|novices?|child|newbies?|dummies)|para "
@@ -67,6 +67,11 @@ _KIND = re.compile(
     r"\b(?:(?:limit|stop|market|stop[ -]limit|trailing stop) orders?|(?:trailing )?stop loss(?:es)?|"
     r"orden(?:es)? (?:limit\w*|stop|de mercado|de stop))\b"
 )
+_OF_A_COMPANY = re.compile(
+    r"\b(?:(?:stock )?markets?|mercados?|bolsa|apps?|aplicacion|platform|plataforma|(?:web ?)?site|web|sitio|chat|"
+    r"assistant|asistente|accounts?|cuentas?|support|soporte|subscriptions?|suscripcion(?:es)?|company|empresa)"
+)
+"""What no glossary explains: the market as a whole, and what a company has."""
 _PRONOUNS = ("that", "it", "this", "eso", "esto")
 _OWN_OR_PRICE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
 """Words for somebody's own things or the company's prices, which no glossary has."""
@@ -115,7 +120,7 @@ def requested_term(normalized: str) -> str:
         return concept[0]
     match = EXPLAIN.match(normalized) or EXPLAIN.match(normalized.rpartition(",")[2])
     term = concept_in_match(match) if match else ""
-    return "" if _OWN_OR_PRICE.search(term) else term
+    return "" if _OWN_OR_PRICE.search(term) or _OF_A_COMPANY.fullmatch(term) else term
 
 
 def another_term(normalized: str, earlier_texts: Sequence[str]) -> str:

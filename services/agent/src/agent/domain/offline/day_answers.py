@@ -5,9 +5,9 @@ from datetime import date, datetime
 from typing import Any, cast
 
 from agent.domain.analysis.formats import moment, number, percent, signed
+from agent.domain.analysis.relative_days import date_in
 from agent.domain.offline.market_days import day_in
 from agent.domain.offline.market_words import ANOTHER_DAY
-from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.wishes import Calls
 from agent.domain.text_features import plain
 from agent.texts import TEXTS

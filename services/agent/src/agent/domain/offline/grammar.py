@@ -140,7 +140,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          way="cancel"),
     _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese) (?:\w+ )?stop\b(?! loss)",
          unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
-    _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|list|show|any|hanging|pendientes?|abiertas?|mis|"
+    _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|do i have|list|show|any|hanging|pendientes?|"
+                                       r"abiertas?|mis|"
                                        r"tengo|en "
                                        r"espera|lista)\b",
          unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?|what (?:happens|would happen)|"
@@ -227,7 +228,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_news", r"\b(?:what (?:has )?(?:moved|drove|caused|happened (?:to|with|at))|"
                      r"que (?:movio|hizo (?:subir|bajar|caer)|"
                      r"(?:le )?(?:paso|ha pasado) (?:a|con)))\b", about=True),
-    _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|fall\w*|fell|ris\w+|rose|drop\w*|jump\w*|crash\w*|"
+    _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|mov\w+|fall\w*|fell|ris\w+|rose|drop\w*|jump\w*|crash\w*|"
          r"sub(?:e|io|ido|iendo)|baj(?:a|o|ado|ando)|ca(?:e|yo|ido|yendo))\b", about=True),
     _row("get_sentiment", r"\b(sentiment|mood|bullish|bearish|alcista|bajista|sentimiento|animo|opinion|good or bad|"
                           r"bad or good|positive or negative|"
@@ -274,7 +275,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"caer)\b|\bwhat (?:will|would)\b.{0,20}\bdo\b.{0,20}\b(?:next|tomorrow)\b|"
          r"\b(?:pinta|expect\w*|esperas?)\b.{0,30}\b(?:tomorrow|next (?:week|days?)|manana|"
          r"(?:semana|dias?) que viene)\b",
-         unless=r"\b(?:did|has|have|ha|han)\b", about=True),
+         unless=r"\b(?:did|has|(?<!you )have|ha|han)\b", about=True),
     _row("get_ohlcv",
          r"\b(chart|graph|plot|draw|candles?|history|bars|grafic[oa]s?|dibuja(?:me)?|velas|evolucion|historico)\b",
          about=True),
@@ -284,7 +285,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:he|hemos|llevo|voy) (?:ganado|perdido|ganando|perdiendo)\b|"
          r"\b(?:have|did) i (?:ma[dk]e|earn\w*|gain\w*|lost|lose)\b|"
          r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?[&/] ?l|pnl)\b|"
-         r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b",
+         r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b|"
+         r"^\W*(?:y )?(?:cuanto )?(?:estoy )?(?:gano|pierdo|ganando|perdiendo)"
+         r"(?: o (?:gano|pierdo|ganando|perdiendo))? (?:con|en)\b",
          unless=r"\b(?:would|habria|hubiera|if|si)\b"),
     _row("get_correlation", r"\bcorrela\w+\b|"
          r"\bmoves? (?:\w+ )?(?:with|like|together|in (?:line|step|tandem)|along(?:side)?|the same way as)\b|"
@@ -314,9 +317,10 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"cotiza\w*|(?<=\w )valen?|"
          r"accion|acciones|cuestan?|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
          r"how(?: much)? (?:is|are|s)|how\W?s|(?:going? on|happening|up) with|"
+         r"que (?:le )?(?:esta )?pasa(?:ndo)? (?:con|a)\b|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"finish(?:ed)?|"
-         r"cerro|cierre)\b", about=True),
+         r"cerro|cierre)\b", unless=r"\b(?:what time|a que hora)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have(?! to))|"
          r"shares? do i (?:own|have|hold)|"
@@ -367,6 +371,6 @@ LISTED_BY = {
     **dict.fromkeys(
         ("create_paper_order", "cancel_paper_order", "get_pending_orders", "get_portfolio"), "get_portfolio"
     ),
-    **dict.fromkeys(("add_to_watchlist", "remove_from_watchlist"), "get_watchlist"),
+    **dict.fromkeys(("add_to_watchlist", "remove_from_watchlist", "get_watchlist"), "get_watchlist"),
 }
 """By the tool mentioned last: the tool that shows the current state."""

@@ -12,6 +12,7 @@ from datetime import date
 from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_about_all_tickers
 from agent.domain.analysis.follow_ups import complete_question
+from agent.domain.analysis.relative_days import date_in
 from agent.domain.analysis.stretches import UnreadText
 from agent.domain.claims.lexer import folded
 from agent.domain.offline import market_words, talk_words
@@ -25,7 +26,6 @@ from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.phrases import listed_by
 from agent.domain.offline.previous_questions import symbol_mentioned, symbols_mentioned
 from agent.domain.offline.questions import terms
-from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.small_talk import mood_in, past_greeting, small_talk_in
 from agent.domain.offline.tool_wishes import tool_wish
 from agent.domain.offline.wishes import Intent, Wish
@@ -180,13 +180,18 @@ def _talk(text: str, normalized: str, schemas: OfferedTools, earlier_texts: Sequ
 
 def _is_about_hours(normalized: str, earlier_texts: Sequence[str], max_back: int = _MAX_MESSAGES_BACK) -> bool:
     """Whether a normalized text is about the market's hours, or continues a question about them, at most `max_back`
-    messages back."""
+    messages back, whatever else was said since."""
     if market_words.OPEN.search(normalized) and market_words.MARKET.search(normalized):
         return True
     is_short = len(normalized.split()) <= _MAX_FOLLOW_UP_WORDS and not market_words.SUPPORT_HOURS.search(normalized)
-    names_time = market_words.OPEN.search(normalized) or day_in(normalized, date.min.replace(year=2000)) is not None
-    return bool(max_back and earlier_texts and is_short and names_time) and _is_about_hours(
-        plain(earlier_texts[-1]), earlier_texts[:-1], max_back - 1
+    is_open = market_words.OPEN.search(normalized) is not None
+    if not is_short or not (is_open or day_in(normalized, date.min.replace(year=2000)) is not None):
+        return False
+    # A day alone continues only what was said just before it.
+    furthest = min(max_back if is_open else 1, max_back, len(earlier_texts))
+    return any(
+        _is_about_hours(plain(earlier_texts[-back]), earlier_texts[:-back], max_back - back)
+        for back in range(1, furthest + 1)
     )
 
 

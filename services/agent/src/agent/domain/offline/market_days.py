@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from agent.domain.offline.relative_days import DATES, MONTH_FORMS, date_in
+from agent.domain.analysis.relative_days import DATES, MONTH_FORMS, date_in
 from contracts.calendar_names import WEEKDAYS
 
 _MONDAY, _THURSDAY = 0, 3

@@ -30,7 +30,7 @@ _LOOK_UP_WORDS = word_set(
     "higher lower bigger smaller up down ratio max maximum money su sus mayor menor llevo queda ahora hoy actual "
     "ultimo ultima ultimos ultimas accion acciones mes meses ano anos semana semanas dia dias precio cuenta dolares "
     "ciento ha he hizo hicieron anterior activa activas activo activos active had smallest biggest "
-    "highest lowest largest greatest"
+    "highest lowest largest greatest grande grandes pequena porcentaje percentage"
 )
 """Words that are part of any look-up."""
 LOOK_UPS = word_set(

@@ -59,6 +59,9 @@ def phrase_in_context(
     asks_overall = short and talk_words.OVERALL.fullmatch(said)
     if (row is None or row.tool == "market_snapshot") and asks_overall and _mentions_portfolio(before[-2:]):
         row = phrase_for("get_portfolio")
+    is_look_up = row is not None and row.tool in ("get_price", "market_snapshot") and not symbols_in(text)
+    if is_look_up and short and talk_words.THEY.search(said) and listed_by(before) == LIST_TOOL:
+        row = phrase_for(LIST_TOOL)
     may_be_other = row is None or row.tool in ("get_portfolio", "market_snapshot")
     if may_be_other and short and talk_words.IS_DONE.search(said):
         row = phrase_for(listed_by(before)) or row

@@ -6,16 +6,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.domain.number_words import in_figures
 from agent.domain.offline import talk_words
 from agent.domain.offline.changes import change_in
-from agent.domain.offline.order_words import SAYS_SIDE
+from agent.domain.offline.order_words import SAYS_SIDE, condition_in
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for
 from agent.domain.offline.wishes import Calls, Intent, Wish
-from agent.domain.text_features import language_of, number_of, numbers_in
+from agent.domain.text_features import language_of, number_of, numbers_in, plain
 from agent.domain.tool_cues import NAMING
 from agent.texts import TEXTS
 
@@ -23,7 +23,10 @@ _ORDER_SEPARATOR = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNOR
 """Separators between the orders of one text."""
 _PRICE_SEPARATOR = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
 """Separators between the prices of one text."""
-_ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
+_ORDERS_ONE = re.compile(
+    rf"^\W*(?:(?:another|other|also|put|place|add|enter|otr[oa]s?|tambien|pon|mete|luego|then)\b\W*)*\d|"
+    rf"{SAYS_SIDE.pattern}"
+)
 
 
 _PROTECTED = re.compile(
@@ -33,11 +36,35 @@ _PROTECTED = re.compile(
 )
 
 
-def order_with_stop(text: str) -> tuple[str, float] | None:
-    """The order and the price of the stop that protects it: "buy 5 IBM and put a stop at 190"; None if there is no such
-    stop."""
+_SOLD_LATER = re.compile(
+    r"^(?P<order>.*\b(?:buy|compr)\w*\b.*?),?\s+(?:and|y)\s+(?:then\s+|luego\s+)?(?:sell|v[eé]nd)\w*(?:\s+(?:it|them|those))?"
+    r"\s+(?P<condition>(?:if|when|once|si|cuando|en cuanto|at|a)\b\D{0,25}(?P<price>\d[\d.,]*\b)(?!\s?%))\W*$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SoldLater:
+    """A purchase whose shares are to be sold at a price: on their fall to it (a stop) or on their rise. `others` is the
+    text without the sale."""
+
+    purchase: str
+    price: float
+    is_stop: bool
+    others: str
+
+
+def order_sold_later(text: str) -> SoldLater | None:
+    """The purchase and the later sale in "buy 5 IBM and put a stop at 190", "compra 5 IBM y véndelas si llegan a 230";
+    None if the text has no such sale."""
     match = _PROTECTED.match(text)
-    return (match["order"], number_of(match["price"])) if match else None
+    is_stop = match is not None
+    if match is None:
+        match = _SOLD_LATER.match(text)
+        if match is None:
+            return None
+        is_stop = condition_in(plain(match["condition"])) == "<="
+    return SoldLater(match["order"], number_of(match["price"]), is_stop, f"{match['order']} {text[match.end() :]}")
 
 
 def orders_by_symbol(text: str, tool: str, schema: Schema) -> Wish:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from agent.domain.analysis.relative_days import DATES, date_in
 from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
 from agent.domain.offline.concepts import EXPLAIN, concept_in_match
 from agent.domain.offline.order_words import ABOVE, BELOW, condition_in, order_prices, sides_in
-from agent.domain.offline.relative_days import DATES, date_in
 from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
 
 Schema = Mapping[str, Any]

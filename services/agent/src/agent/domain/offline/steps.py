@@ -6,6 +6,7 @@ then prepares the order. If several things may be meant, the assistant asks whic
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import floor
 from typing import Any, cast
 
@@ -16,10 +17,12 @@ from agent.domain.offline.answers import (
     if_all_moved,
     if_moved,
     multiplied,
+    sale_later,
     say,
     stop_later,
 )
 from agent.domain.offline.conditions import as_waiting
+from agent.domain.offline.holding_answers import holding_answer
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import RELATIVE_WAYS, Calls, Way, Wish
 from contracts.languages import Language
@@ -152,13 +155,15 @@ def _results_in_words(results: Sequence[Result], language: Language) -> SayText:
     return SayText("\n".join(answer_from(*result, "", language) for result in results))
 
 
-def _stop_later(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """The purchase, with the remark that its stop comes later."""
+def _sold_later(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """The purchase, with the remark that its stop or sale comes later."""
     if not results:
         return UseTools(wish.calls)
     said = _results_in_words(results, language)
     is_done = all("error" not in body for _, _, body in results)
-    return SayText(f"{said.text}\n{stop_later(wish.amount, language)}") if is_done else said
+    purchase = wish.calls[0][1]
+    later = stop_later if wish.way == "stop_later" else partial(sale_later, purchase)
+    return SayText(f"{said.text}\n{later(wish.amount, language)}") if is_done else said
 
 
 def _as_many(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -184,13 +189,15 @@ def _ask_which(
 
 def _with_new_figure(old: dict[str, Any], updates: dict[str, Any]) -> dict[str, Any]:
     """The arguments of an alert or order made anew with another figure: the quantity if that is given, else its price,
-    or the quantity if it has no price."""
+    or the quantity if it has no price or one more than three times as high."""
     names = ("symbol", "condition", "price", "side", "quantity", "order_type", "limit_price", "stop_price")
     unchanged = {name: old[name] for name in names if old.get(name) is not None}
     prices = [name for name in unchanged if name.endswith("price")]
     if "quantity" in updates:
         return {**unchanged, "quantity": float(updates["quantity"])}
-    return {**unchanged, (prices[-1] if prices else "quantity"): float(updates["price"])}
+    figure = float(updates["price"])
+    is_price = bool(prices) and ("quantity" not in old or figure > float(old[prices[-1]]) / 3)
+    return {**unchanged, (prices[-1] if is_price else "quantity"): figure}
 
 
 def _replacing_calls(cancellations: Calls, new_calls: Calls, finished: Sequence[Result]) -> UseTools:
@@ -307,7 +314,8 @@ def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) ->
 
 
 def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """The positions and the waiting orders: an order that is not filled yet is in no position."""
+    """What was asked of the positions, then all of them and the waiting orders: an order that is not filled yet is in
+    no position."""
     if not results:
         return UseTools((*wish.calls, ("get_pending_orders", {})))
     waiting = [
@@ -316,7 +324,10 @@ def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> Say
         if result[0] == "get_pending_orders" and ("error" in result[2] or _rows(result[2], "orders"))
     ]
     held = [result for result in results if result[0] != "get_pending_orders"]
-    return _results_in_words([*held, *waiting], language)
+    said = _results_in_words([*held, *waiting], language)
+    body = held[0][2] if held else {}
+    asked = holding_answer(wish.words, _rows(body, "positions"), float(body.get("equity") or 0), language)
+    return SayText(f"{asked}\n{said.text}") if asked else said
 
 
 _DISTANCES = {"of_price": "price", "of_average_price": "average_price"}
@@ -361,7 +372,7 @@ def _rows(body: dict[str, Any], name: str) -> list[dict[str, Any]]:
 _COMPUTATIONS: dict[Way, Callable[[Wish, Sequence[Result], Language], SayText | UseTools]] = {
     "portfolio": _portfolio,
     "watched": _watched,
-    "stop_later": _stop_later,
+    **dict.fromkeys(("stop_later", "sold_later"), _sold_later),
     "as_many": _as_many,
     "if_moved": _if_moved,
     "grown": _grown,

@@ -65,6 +65,9 @@ GREETED = re.compile(
 """A greeting before a question."""
 _CHANGES_IT = (
     r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:it|that|them|the|my)|"
+    r"(?:make|set|put) (?:it|that|the (?:\w+ )?one)(?= (?:to |at )?[$€]?\d)|"
+    r"(?:pon|deja)l[oa](?= (?:mejor )?(?:a|en) [$€]?\d)|"
+    r"(?:pon|deja|haz) (?:la|el) de (?=\w+ (?:a|en) [$€]?\d)|"
     r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oa]s?| (?:el|la|mi))"
 )
 YES_BUT = re.compile(
@@ -98,6 +101,8 @@ DROPS = re.compile(
 ONLY = re.compile(r"\b(?:just|only|solo|solamente|nada mas)\b")
 CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 """Changes something that exists already."""
+ONE_NAMED = re.compile(r"\b(?:the|my) \w+ one\b|\b(?:la|el|lo) de (?!la\b|el\b)\w+")
+"""One of several that were listed, by its share: "the IBM one", "la de Apple"."""
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
     r"hazl[oa]s?|ponl[oae]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
@@ -301,6 +306,7 @@ TURNS = re.compile(
     r"supera)\b"
 )
 DOING = re.compile(r"\b(?:doing|perform\w*|mov(?:ed|ing)|prices?|today|up|down|van?|precios?|cotiza\w*|hoy)\b")
+THEY = re.compile(r"\b(?:they|them|those|these|ell[oa]s|est[oa]s|es[oa]s|van)\b")
 POSSESSED = re.compile(
     r"['’]s\W*(?:$|(?:any )?(?:more|less|\w+er)\b)|^\W*(?:y |e )?(?:el|la|los|las|lo) de\b", re.IGNORECASE
 )
@@ -319,7 +325,8 @@ IS_DONE = re.compile(
     r"^\W*(?:(?:and|so|y|entonces|pero|ok)\b\W*)*(?:(?:is|are|was|were|did|has|have) (?:it|they|that|those|both|"
     r"the \w+|my \w+)|(?:ya )?(?:se (?:ha|han)|ha sido|han sido|esta|estan|sigue\w*))\b.{0,20}\b(?:gone|there|done|"
     r"filled|"
-    r"executed|through|on|live|in place|deleted|removed|cancell?ed|set|placed|active|pending|"
+    r"executed|through|on(?=\W*$| (?:my|it|there|now|yet|the (?:watch ?)?list)\b)|live|in place|"
+    r"deleted|removed|cancell?ed|set|placed|active|pending|"
     r"bought|sold|(?:ejecut|borr|elimin|cancel|quit|activ|compr|realiz|"
     r"cre)ad\w+|vendid\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
     r"^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|how many (?:do i have|are there|is that))\b|"

@@ -1,4 +1,4 @@
-"""Puts a tool's result into words: "Your alerts: AAPL >= 200", "MSFT: 30.1 USD, as of …".
+"""Puts a tool's result into words: "Your alerts: AAPL at 200 or more", "MSFT: 30.1 USD, as of …".
 
 A table maps each tool to the function for its result; the fields of other tools' results are listed. Every figure is
 quoted from the result. The texts are in texts/<language>.toml, in the table `[offline.results]`.
@@ -133,18 +133,21 @@ def _watchlist(body: Fields, language: Language) -> str:
 
 
 def _alert(body: Fields, language: Language) -> str:
-    level = f"{body['symbol']} {body['condition']} {number(body['price'], language)}"
+    level = _level(body, language)
     now = number(body["current_price"], language) if body.get("current_price") is not None else "?"
     already = _say("already_true", language) if body.get("already_true") else ""
     return _say("alert", language, level=level, now=now, already=already)
 
 
 def _alerts(body: Fields, language: Language) -> str:
-    lines = [
-        f"- {alert['symbol']} {alert['condition']} {number(alert['price'], language)}"
-        for alert in _list(body, "alerts")
-    ]
+    lines = [f"- {_level(alert, language)}" for alert in _list(body, "alerts")]
     return _listed("alerts", lines, language)
+
+
+def _level(alert: Fields, language: Language) -> str:
+    """The price that an alert waits for."""
+    key = {">=": "level_or_more", "<=": "level_or_less"}.get(str(alert["condition"]), "level_touched")
+    return _say(key, language, symbol=alert["symbol"], price=number(alert["price"], language))
 
 
 _ASKED_BACK = re.compile(

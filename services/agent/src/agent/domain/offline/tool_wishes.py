@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent.domain.analysis.relative_days import date_in
 from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
@@ -32,13 +33,12 @@ from agent.domain.offline.phrases import (
 )
 from agent.domain.offline.position_size import cost_of, same_quantity
 from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK, symbol_mentioned, symbols_mentioned
-from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.several import (
     alert_instead,
     alerts_by_price,
     is_purchase,
     one_of_several,
-    order_with_stop,
+    order_sold_later,
     orders_by_symbol,
 )
 from agent.domain.offline.slots import ParsedText, missing_arguments
@@ -170,22 +170,24 @@ def _order_in_two_parts(text: str, row: ToolPhrase | None, schemas: OfferedTools
     """An order with a stop that protects it, or with a condition; None if the text has neither."""
     if row is not None and row.tool != ORDER:
         return None
-    if row is not None and (halves := order_with_stop(text)) is not None:
-        order = tool_wish(halves[0], schemas, before)
+    if row is not None and (sale := order_sold_later(text)) is not None:
+        order = tool_wish(sale.purchase, schemas, before)
         if order is not None and order.calls and not order.way and not order.missing:
             # Nothing is sold before it is held.
-            return order_if_complete(text, replace(order, way="stop_later", amount=halves[1]))
-    if (parts := order_and_condition(text)) is not None:
-        order = tool_wish(parts.order, schemas, before)
+            way: Way = "stop_later" if sale.is_stop else "sold_later"
+            return order_if_complete(sale.others, replace(order, way=way, amount=sale.price))
+    if (conditional := order_and_condition(text)) is not None:
+        order = tool_wish(conditional.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == ORDER:
-            return order_if_complete(text, with_condition(order, parts.condition), conditional=True)
+            return order_if_complete(text, with_condition(order, conditional.condition), conditional=True)
     return None
 
 
 def _continues(text: str, said: str, row: ToolPhrase, earlier: Wish) -> bool:
     """Whether a text goes on with the earlier request, although its words are those of a phrase: the highest close of
     the time that was spoken of, or what another alert or order waits for."""
-    if row.tool in ("get_price", "market_snapshot") and not symbols_in(text) and PERIOD_FIGURE.search(said):
+    is_figure = row.tool in ("get_price", "market_snapshot") and PERIOD_FIGURE.search(said)
+    if is_figure and not symbols_in(text) and not main_period(text).arguments:
         return True
     return row.way == "if_moved" and has_effects(earlier) and "?" not in text
 

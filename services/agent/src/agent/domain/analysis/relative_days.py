@@ -59,6 +59,9 @@ _AGO = re.compile(
 _SINCE_THEN = re.compile(
     r"\b(?:(?P<since>since|desde) (?:then|that (?:day|date)|entonces|es[ae] (?:d[ií]a|fecha)))\b", re.I
 )
+_THAT_YEAR = re.compile(
+    r"\b(?:(?:in|en|during|durante) )?(?:that|the same|es[ea]|(?:el )?mismo) (?:year|a[nñ]o)\b", re.I
+)
 _NUMBERED = re.compile(r"\b(?:the (?P<day>\d{1,2})(?:st|nd|rd|th)|(?:el|dia) (?P<dia>\d{1,2}))\W*$")
 _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
 _TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
@@ -101,10 +104,15 @@ def with_past_days(text: str, today: date, *, is_session_over: bool = False) -> 
 
 
 def since_then(text: str, earlier_texts: Sequence[str]) -> str:
-    """The text with "since then" replaced by the start of the period last mentioned."""
+    """The text with "since then" and "that year" replaced by the start and the year of the period last mentioned."""
+    if not (_SINCE_THEN.search(text) or _THAT_YEAR.search(text)):
+        return text
     starts = (main_period(text_).arguments.get("start") for text_ in reversed(earlier_texts))
-    day = next(filter(None, starts), None) if _SINCE_THEN.search(text) else None
-    return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text) if day else text
+    day = next(filter(None, starts), None)
+    if day is None:
+        return text
+    text = _THAT_YEAR.sub(f"in {str(day)[:4]}", text)
+    return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text)
 
 
 def days_ago(text: str, today: date) -> tuple[str, date] | None:
