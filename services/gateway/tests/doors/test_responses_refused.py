@@ -19,6 +19,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"max_tool_calls": 3}, "max_tool_calls"),
     ({"extra_body": {"context_management": [{"type": "compaction"}]}}, "context_management"),
     ({"extra_body": {"moderation": {"model": "m"}}}, "moderation"),
+    ({"extra_body": {"access_programs": {"cyber": "daybreak_red"}}}, "access_programs"),
+    ({"extra_body": {"image": {"context_compression": "enabled"}}}, "image"),
     ({"extra_body": {"seed": "one"}}, "seed"),
     ({"top_p": 1.5}, "top_p"),
     ({"extra_body": {"frequency_penalty": 3}}, "frequency_penalty"),
@@ -33,6 +35,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]}, "input[0].content[0]"),
     ({"input": [{"type": "item_reference", "id": "msg_made-up"}]}, "input[0].id"),
     ({"input": [{"type": "mcp_approval_response", "approve": True}]}, "input[0].approval_request_id"),
+    (
+        {"input": [{"type": "mcp_approval_response", "approval_request_id": "mcpr_x", "approve": "yes"}]},
+        "input[0].approve",
+    ),
     ({"input": "  "}, "input"),
     ({"input": [{"role": "system", "content": "x" * 5000}] * 2, "store": True}, "instructions"),
 ]

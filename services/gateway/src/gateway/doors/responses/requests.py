@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from contracts.completion_rpc import FUNCTION_PATTERN, MAX_MESSAGES, MAX_TOOLS, OWN_MODEL
 from contracts.events.chat import Sampling
@@ -34,7 +34,7 @@ class InputItem(Open):
     arguments: str | None = None
     output: str | list[MessagePart] | None = None
     approval_request_id: str | None = Field(default=None, max_length=200)
-    approve: bool | None = None
+    approve: StrictBool | None = None
 
     @property
     def has_pictures(self) -> bool:
@@ -137,6 +137,8 @@ _UNSUPPORTED: dict[str, Unsupported] = {
     "top_logprobs": ((0,), "there are none here: leave it out"),
     "context_management": (([],), "a kept conversation is summed up by itself: leave it out"),
     "moderation": ((), "there is none to ask for here: leave it out"),
+    "access_programs": (({}, {"cyber": "standard"}), "there are none here: leave it out"),
+    "image": (({}, {"context_compression": "auto"}), "cannot be chosen here: leave it out"),
 }
 _DELIVERY_FIELDS = {"stream", "stream_options", "background", "include"}
 APPROVAL, _REFERENCE = "mcp_approval_response", "item_reference"
