@@ -371,6 +371,10 @@ async def test_errors_have_the_protocols_shapes(
     with pytest.raises(openai.RateLimitError) as spent:
         await client.responses.create(model="nexus", input="BUDGET_SPENT")
     assert (spent.value.code, spent.value.response.headers["x-should-retry"]) == ("insufficient_quota", "false")
+    with pytest.raises(openai.APIError) as streamed:
+        async for _ in await client.responses.create(model="nexus", input="BUDGET_SPENT", stream=True):
+            pass
+    assert (streamed.value.type, streamed.value.code) == ("too_many_requests", "rate_limit_exceeded")
     with pytest.raises(openai.InternalServerError) as down:
         await client.responses.create(model="nexus", input="LLM_UNAVAILABLE")
     assert down.value.status_code == 503

@@ -13,6 +13,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"text": {"verbosity": "high"}}, "text.verbosity"),
     ({"tools": [{"type": "web_search"}]}, "tools[0].type"),
     ({"tools": [WEATHER], "store": True}, "tools"),
+    ({"tools": [WEATHER], "tool_choice": {"type": "web_search"}}, "tool_choice.type"),
+    ({"tools": [WEATHER], "tool_choice": {"type": "allowed_tools", "tools": []}}, "tool_choice.tools"),
+    (
+        {
+            "tools": [WEATHER],
+            "tool_choice": {"type": "allowed_tools", "tools": [{"type": "function", "name": "other"}]},
+        },
+        "tool_choice",
+    ),
     ({"top_logprobs": 3}, "top_logprobs"),
     ({"conversation": "c"}, "conversation"),
     ({"prompt": {"id": "p"}}, "prompt"),
