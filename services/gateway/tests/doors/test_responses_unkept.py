@@ -55,7 +55,8 @@ async def test_unkept_a_choice_among_the_callers_tools_offers_no_other(
     tools: list[Any] = [WEATHER, {**WEATHER, "name": "get_time"}]
     choice: Any = {"type": "allowed_tools", "tools": [{"type": "function", "name": "get_time"}]}
     for wanted, mode in (({}, "auto"), ({"mode": "required"}, "required")):
-        made = await client.responses.create(model="nexus", input="hi", tools=tools, tool_choice={**choice, **wanted})
+        asking: Any = {**choice, **wanted}
+        made = await client.responses.create(model="nexus", input="hi", tools=tools, tool_choice=asking)
         assert made.to_dict()["tool_choice"] == {**choice, "mode": mode}
         asked = completions.asked[-1]
         assert ([tool.name for tool in asked.tools], asked.tool_choice) == (["get_time"], mode)

@@ -1,6 +1,7 @@
 """POST /v2/ui/chat over a real socket, with chats of the AI SDK under node."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from nats.aio.client import Client
@@ -207,9 +208,10 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(
     await desk.agent.answer(await desk.asks("buy one AAPL"), "Shall I?", waiting)
     await desk.chat.wait_for_end()
     assert desk.chat.parts[-1]["approval"]["descriptor"] == {"editable": {"quantity": {"type": "number"}}}
-    shown = desk.chat.parts[-1] | {"state": "approval-responded", "approval": {"id": "a1", "approved": True}}
-    other = shown | {"input": shown["input"] | {"limitPrice": 4}}  # not the order that waits
-    body = {"id": desk.chat.id, "messages": [{"id": "m", "role": "assistant", "parts": [other]}]}
+    part: dict[str, Any] = {**desk.chat.parts[-1], "state": "approval-responded"}
+    part["approval"] = {"id": "a1", "approved": True}
+    part["input"] = {**part["input"], "limitPrice": 4}  # not the order that waits
+    body = {"id": desk.chat.id, "messages": [{"id": "m", "role": "assistant", "parts": [part]}]}
     assert_problem(await http("POST", "/v2/ui/chat", token=tokens.user("ana", "user"), json=body), 422, "BAD_FIELD")
     await desk.chat.send("change", id="a1", input={"quantity": 2, "limitPrice": None})
     await desk.chat.send("approve", id="a1", approved=True)

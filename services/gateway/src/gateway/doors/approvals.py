@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Action
-from contracts.languages import detected_language
+from contracts.languages import DEFAULT_LANGUAGE, detected_language
 from gateway.chat.commands import ConversationPlace
 from gateway.errors import UnavailableError
 from gateway.texts import TEXTS
@@ -41,7 +41,7 @@ async def newest_messages(
 def question_text(actions: Sequence[Action]) -> str:
     """The question whether to do what waits, in the language of its summaries."""
     summaries = "\n".join(action.summary for action in actions)
-    question = TEXTS["order.question"].in_language(detected_language(summaries))
+    question = TEXTS["order.question"].in_language(detected_language(summaries) or DEFAULT_LANGUAGE)
     return f"{summaries}\n{question}"
 
 
