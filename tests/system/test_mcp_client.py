@@ -167,9 +167,10 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(stack: RunningSta
         order = result.structured_content["order"]
         assert (order["quantity"], order["limit_price"]) == (3, 1.5)
         assert "3 IBM" in result.structured_content["summary"]
-        person.changes = {"quantity": 10.0**12}
-        refused = await client.call_tool("create_paper_order", limit)
-        assert (refused.is_error, refused.structured_content["error"]["code"]) == (True, "BAD_FIELD")
+        for changes in ({"quantity": 10.0**12}, {"stopPrice": 1.0}):
+            person.changes = changes
+            refused = await client.call_tool("create_paper_order", limit)
+            assert (refused.is_error, refused.structured_content["error"]["code"]) == (True, "BAD_FIELD")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -293,6 +294,8 @@ async def test_an_orders_card_decides_its_own_order_once(stack: RunningStack, an
         }
         swapped = yes | {"action_id": second.structured_content["action_id"]}
         assert (await client.call_tool("decide_order", swapped)).structured_content["error"]["code"] == "FORBIDDEN"
+        unsigned = await client.call_tool("decide_order", {"action_id": yes["action_id"], "decision": "confirm"})
+        assert unsigned.structured_content["error"]["message"] == "confirmation: is required"
         decided = await client.call_tool("decide_order", yes | {"edits": {"quantity": 3}})
         assert decided.structured_content["action"]["details"]["quantity"] == "3"
         late = await client.call_tool("decide_order", yes | {"decision": "reject"})

@@ -10,7 +10,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact, snapshot_of
 from contracts.ids import uuid7
 
-ORDER = "Paper order prepared: Buy 2 MSFT at market. Nothing has been placed yet: shall I?"
+ORDER = "Paper order prepared: Buy 2 MSFT at market. Nothing is placed without your yes."
 
 
 def said(kind: ChatKind, seq: int, **data: Any) -> Fact:
@@ -22,7 +22,7 @@ def said(kind: ChatKind, seq: int, **data: Any) -> Fact:
     ("answer", "text", "language"),
     [
         (ORDER, "no", "en"),
-        ("Orden simulada preparada: ¿la confirmo?", "no", "es"),
+        ("Orden simulada preparada. No se envía nada sin tu sí.", "no", "es"),
         (ORDER, "mejor compra 3 AAPL", "es"),
         ("AAPL 3", "no", "es"),
         (None, "no", "es"),

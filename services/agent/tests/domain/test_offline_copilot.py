@@ -357,7 +357,7 @@ def test_a_prepared_order_says_that_nothing_is_placed_yet() -> None:
     estimate = {"price": 10.0, "amount": 50.0, "cash_after": 99_950.0, "currency": "USD"}
     body = {"summary": "buy 5 AAPL at market (paper)", "estimate": estimate}
     text = answer_from("create_paper_order", {}, body, "buy 5 AAPL", "en")
-    assert "Nothing has been placed yet" in text
+    assert "Nothing is placed without your yes" in text
     assert "99,950.00" in text
     assert "99.950,00" in answer_from("create_paper_order", {}, body, "compra 5 AAPL", "es")
 

@@ -38,7 +38,10 @@ OF_MEMORY = {"BadKnowledgeError": 0, "NoSuchKnowledgeError": 0, "IdentityRefused
 """What memory refuses, which the gateway hands on in its words."""
 SETTINGS = ("company.py", "office_hours.py", "own_tools.py", "team.py")
 """Where contracts say what is wrong with a company's settings."""
-TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
+TO_PEOPLE = (
+    *("adapters", "chat", "domain", "handlers.py", "web"),
+    *("doors/agui", "doors/ui", "doors/approvals.py", "doors/client_tools.py", "doors/messages.py"),
+)
 """Where what is raised is said to people and their pages; behind the other doors are programs, which read English."""
 
 
@@ -124,8 +127,12 @@ def test_every_error_that_people_are_told_has_its_spanish() -> None:
 def _raised() -> Iterator[str]:
     source = Path(gateway.__file__).parent
     for file in source.rglob("*.py"):
-        place = file.relative_to(source).parts[0]
-        if place not in TO_PEOPLE or file.name in {"completions.py", "chat_completions.py"} or "mcp" in file.name:
+        place = f"{file.relative_to(source).as_posix()}/"
+        if (
+            not place.startswith(tuple(f"{one}/" for one in TO_PEOPLE))
+            or file.name in {"completions.py", "chat_completions.py"}
+            or "mcp" in file.name
+        ):
             continue
         yield from _texts(file, ERRORS)
 

@@ -1,14 +1,19 @@
 """What OpenAI's parameters of a chat completion do here: each is honoured, or refused by its name."""
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, get_type_hints
 
 import openai
 import pytest
 from openai import AsyncOpenAI
+from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
+from pydantic import BaseModel
 
 from contracts.completion_rpc import CompletionPicture
 from contracts.events.chat import Sampling
+from gateway.doors.completions import request as chat
+from gateway.doors.responses import requests as responses
 from gateway.testing.harness import GatewayUnderTest
 from gateway.testing.services import CompletionsStandIn
 from gateway.testing.tokens import TokenMaker
@@ -151,6 +156,26 @@ NOTHING_ASKED_FOR: dict[str, Any] = {
     "prediction": {"type": "content", "content": "x"},
     "stream_options": {"include_obfuscation": False},
 }
+
+
+WITHOUT_EFFECT = {
+    *("metadata", "user", "safety_identifier", "service_tier", "prediction"),
+    *("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"),
+}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "request_model", "unsupported", "extra"),
+    [
+        (CompletionCreateParamsNonStreaming, chat.ChatCompletionRequest, chat._UNSUPPORTED, set[str]()),  # pyright: ignore[reportPrivateUsage]
+        (ResponseCreateParamsNonStreaming, responses.CreateResponse, responses._UNSUPPORTED, {"stream_options"}),  # pyright: ignore[reportPrivateUsage]
+    ],
+)
+def test_every_parameter_of_the_official_client_is_honoured_refused_or_without_effect(
+    parameters: type, request_model: type[BaseModel], unsupported: dict[str, Any], extra: set[str]
+) -> None:
+    known = request_model.model_fields.keys() | unsupported.keys() | WITHOUT_EFFECT | extra
+    assert get_type_hints(parameters).keys() - known == set()
 
 
 async def test_how_words_are_drawn_is_passed_on(client: AsyncOpenAI, completions: CompletionsStandIn) -> None:

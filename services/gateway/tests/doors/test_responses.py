@@ -315,8 +315,11 @@ async def test_who_ends_at_an_unannounced_approval_is_asked_in_words(
     made = await agents.responses.create(model="nexus", input="buy")
     assert ([item.type for item in made.output], made.output_text) == (
         ["message", "mcp_call"],
-        "One two.\n\nBuy 1 AAPL?",
+        "One two.\n\nBuy 1 AAPL\nDo you confirm?",
     )
+    agent.actions = [agent.actions[0].model_copy(update={"summary": "Comprar 1 AAPL a mercado (simulado)"})]
+    made = await agents.responses.create(model="nexus", input="compra")
+    assert made.output_text.endswith("\n\nComprar 1 AAPL a mercado (simulado)\n¿Lo confirmas?")
     ours: Any = {"type": "mcp", "server_label": "nexus", "server_url": "https://nexus.example"}
     made = await agents.responses.create(model="nexus", input="buy", tools=[ours])
     assert (made.output[-1].type, made.output_text) == ("mcp_approval_request", "One two.")
@@ -368,6 +371,10 @@ async def test_errors_have_the_protocols_shapes(
     with pytest.raises(openai.RateLimitError) as spent:
         await client.responses.create(model="nexus", input="BUDGET_SPENT")
     assert (spent.value.code, spent.value.response.headers["x-should-retry"]) == ("insufficient_quota", "false")
+    with pytest.raises(openai.APIError) as streamed:
+        async for _ in await client.responses.create(model="nexus", input="BUDGET_SPENT", stream=True):
+            pass
+    assert (streamed.value.type, streamed.value.code) == ("too_many_requests", "rate_limit_exceeded")
     with pytest.raises(openai.InternalServerError) as down:
         await client.responses.create(model="nexus", input="LLM_UNAVAILABLE")
     assert down.value.status_code == 503

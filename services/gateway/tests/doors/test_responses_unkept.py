@@ -49,6 +49,19 @@ async def test_unkept_the_callers_own_tools_are_theirs_to_run(
         await client.responses.retrieve(done.id)
 
 
+async def test_unkept_a_choice_among_the_callers_tools_offers_no_other(
+    client: AsyncOpenAI, completions: CompletionsStandIn
+) -> None:
+    tools: list[Any] = [WEATHER, {**WEATHER, "name": "get_time"}]
+    choice: Any = {"type": "allowed_tools", "tools": [{"type": "function", "name": "get_time"}]}
+    for wanted, mode in (({}, "auto"), ({"mode": "required"}, "required")):
+        asking: Any = {**choice, **wanted}
+        made = await client.responses.create(model="nexus", input="hi", tools=tools, tool_choice=asking)
+        assert made.to_dict()["tool_choice"] == {**choice, "mode": mode}
+        asked = completions.asked[-1]
+        assert ([tool.name for tool in asked.tools], asked.tool_choice) == (["get_time"], mode)
+
+
 async def test_a_form_of_the_text_is_checked_and_asked_for_once_more(
     client: AsyncOpenAI, completions: CompletionsStandIn
 ) -> None:

@@ -1,6 +1,7 @@
 """POST /v2/ui/chat over a real socket, with chats of the AI SDK under node."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from nats.aio.client import Client
@@ -199,13 +200,20 @@ async def test_what_the_logs_end_does_not_hold_is_asked_of_memory_unless_the_yes
     assert (await decide("other"), await decide("a1")) == (503, 200)
 
 
-async def test_a_yes_may_change_what_the_order_lets_be_changed(desk: Desk, records: RecordsStandIn) -> None:
+async def test_a_yes_may_change_what_the_order_lets_be_changed(
+    desk: Desk, records: RecordsStandIn, http: Http, tokens: TokenMaker
+) -> None:
     waiting = ORDER.model_copy(update={"editable": {"quantity": {"type": "number"}}})
     records.actions["a1"] = (("acme", "ana"), waiting)
     await desk.agent.answer(await desk.asks("buy one AAPL"), "Shall I?", waiting)
     await desk.chat.wait_for_end()
     assert desk.chat.parts[-1]["approval"]["descriptor"] == {"editable": {"quantity": {"type": "number"}}}
-    await desk.chat.send("change", id="a1", input={"quantity": 2})
+    part: dict[str, Any] = {**desk.chat.parts[-1], "state": "approval-responded"}
+    part["approval"] = {"id": "a1", "approved": True}
+    part["input"] = {**part["input"], "limitPrice": 4}  # not the order that waits
+    body = {"id": desk.chat.id, "messages": [{"id": "m", "role": "assistant", "parts": [part]}]}
+    assert_problem(await http("POST", "/v2/ui/chat", token=tokens.user("ana", "user"), json=body), 422, "BAD_FIELD")
+    await desk.chat.send("change", id="a1", input={"quantity": 2, "limitPrice": None})
     await desk.chat.send("approve", id="a1", approved=True)
     await desk.chat.wait_for_end(2)
     shown = desk.chat.parts[-1]

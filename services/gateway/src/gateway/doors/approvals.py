@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Action
+from contracts.languages import DEFAULT_LANGUAGE, detected_language
 from gateway.chat.commands import ConversationPlace
 from gateway.errors import UnavailableError
 from gateway.texts import TEXTS
@@ -35,6 +36,13 @@ async def newest_messages(
             if not required_actions or not actions_in(messages).keys() >= set(required_actions):
                 raise
     return await api.action_states.with_current_states(place.company, conversation, messages, caller.subject)
+
+
+def question_text(actions: Sequence[Action]) -> str:
+    """The question whether to do what waits, in the language of its summaries."""
+    summaries = "\n".join(action.summary for action in actions)
+    question = TEXTS["order.question"].in_language(detected_language(summaries) or DEFAULT_LANGUAGE)
+    return f"{summaries}\n{question}"
 
 
 def action_state_text(action: Action, language: str) -> str:

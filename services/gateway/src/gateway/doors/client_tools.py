@@ -71,7 +71,7 @@ def _client_tool(declaration: Json, field: str, schema: str) -> ClientTool:
     except ValueError as error:
         raise bad_field(f"{field}.{schema}", str(error)) from None
     if not isinstance(parameters, dict) or cast("Json", parameters).get("type", "object") != "object":
-        raise bad_field(f"{field}.{schema}", 'a tool takes an object: "type": "object"')
+        raise bad_field(f"{field}.{schema}", 'a tool\'s schema says "type": "object"')
     try:
         return ClientTool(
             name=cast("str", declaration.get("name")),

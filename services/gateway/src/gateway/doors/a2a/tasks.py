@@ -187,14 +187,16 @@ class Tasks:
             if message.context_id not in {None, "", task.id.conversation}:
                 raise invalid_param("message.contextId", "not the context of this task")
         is_ended = task.state in TERMINAL
-        if is_ended and not await self._is_repeated(message, task.id.conversation):
-            raise unsupported(f"the task is {task.state}: send a message without taskId, in the same context")
-        if task.state == INPUT_REQUIRED:
+        if task.actions:
             approved, edits = message.answer(), message.edits()
             if approved is not None:
-                await self._decide(task, "confirm" if approved else "reject", edits)
+                # The first decision counts; a repeated one, whose answer was lost, gets what came of it.
+                if not is_ended:
+                    await self._decide(task, "confirm" if approved else "reject", edits)
                 yield task, None
                 return
+        if is_ended and not await self._is_repeated(message, task.id.conversation):
+            raise unsupported(f"the task is {task.state}: send a message without taskId, in the same context")
         async with self._open_thread(task.id.conversation) as thread:
             sent_message = message.to_sent_message()
             stored = await thread.send(sent_message)

@@ -46,8 +46,8 @@ class ResumeEntry(_AguiModel):
             or payload.keys() - {"approved", "editedArgs"}
             or (self.edits and not approved)
         ):
-            payloads = '{"approved": true}, with what its responseSchema has beside it, or {"approved": false}'
-            raise bad_field("resume", f"the payload must be {payloads}")
+            reason = 'must be {"approved": true}, with what its responseSchema has beside it, or {"approved": false}'
+            raise bad_field("resume.payload", reason)
         return approved
 
     @property
@@ -55,7 +55,7 @@ class ResumeEntry(_AguiModel):
         """The new values sent with a yes; raises RefusedError BAD_FIELD."""
         edits = object_of(self.payload).get("editedArgs")
         if edits is not None and not is_object(edits):
-            raise bad_field("resume", "editedArgs is an object")
+            raise bad_field("resume.payload.editedArgs", "must be an object")
         return edits
 
 
@@ -104,7 +104,7 @@ def _parts(message: Json, field: str) -> Iterator[Part]:
         yield content
         return
     if not is_list(content):
-        raise bad_field(f"{field}.content", "a text, or a list of parts")
+        raise bad_field(f"{field}.content", "must be a text, or a list of parts")
     for index, part in enumerate(content):
         yield _part(object_of(part), f"{field}.content[{index}]")
 

@@ -101,13 +101,13 @@ def answer_in(responses: types.InputResponses | None) -> types.ElicitResult | No
 
 
 def edits_in(pending: PendingAction, answer: types.ElicitResult | None) -> dict[str, object] | None:
-    """The fields that the user has changed in the form; None if there are none."""
+    """The fields that the user has changed, also those that were not in the form; None if there are none."""
     content = (answer.content if answer is not None else None) or {}
     requested = pending.editable
     return {
-        name: content[name]
-        for name, value in requested.items()
-        if content.get(name) is not None and content[name] != value
+        name: value
+        for name, value in content.items()
+        if name != _FIELD and value is not None and value != requested.get(name)
     } or None
 
 

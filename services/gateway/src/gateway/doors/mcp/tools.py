@@ -158,7 +158,8 @@ class McpTools:
         try:
             decision = OrderDecision.model_validate(arguments)
         except ValidationError as error:
-            return refusal(ToolCode.VALIDATION_ERROR, message_of(error.errors()[0]))
+            fault = error.errors()[0]
+            return refusal(ToolCode.VALIDATION_ERROR, f"{'.'.join(map(str, fault['loc']))}: {message_of(fault)}")
         if not is_valid_confirmation(
             self._api.seal_key, principal_of(caller), decision.action_id, decision.confirmation
         ):

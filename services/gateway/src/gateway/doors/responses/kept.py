@@ -13,7 +13,7 @@ from gateway.chat.customers import has_account
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.chat.sent_messages import SentMessage, client_message_id
 from gateway.chat.thread import Thread
-from gateway.doors.approvals import action_state_text
+from gateway.doors.approvals import action_state_text, question_text
 from gateway.doors.completions.request import sampling_of
 from gateway.doors.responses.names import ResponseId, action_of_approval, parse_response_id, response_id_of_item
 from gateway.doors.responses.objects import new_response
@@ -184,10 +184,9 @@ class KeptResponse:
         ended_at = int(message.created_at.timestamp()) if message is not None else int(self.now)
         match end.outcome:
             case ExchangeEnd.ANSWERED | ExchangeEnd.PERSON_REPLIED if message is not None:
-                questions = (
-                    () if progress.accepts_approvals else [f"\n\n{action.summary}?" for action in message.waiting]
-                )
-                events = progress.complete_text("".join((message.text, *questions)), message.citations)
+                asks_in_words = message.waiting and not progress.accepts_approvals
+                text = f"{message.text}\n\n{question_text(message.waiting)}" if asks_in_words else message.text
+                events = progress.complete_text(text, message.citations)
                 for action in message.waiting:
                     events += progress.approval(action)
                 return events + progress.end("completed", ended_at, self.usage)

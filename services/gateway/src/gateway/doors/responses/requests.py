@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from contracts.completion_rpc import FUNCTION_PATTERN, MAX_MESSAGES, MAX_TOOLS, OWN_MODEL
 from contracts.events.chat import Sampling
@@ -34,7 +34,7 @@ class InputItem(Open):
     arguments: str | None = None
     output: str | list[MessagePart] | None = None
     approval_request_id: str | None = Field(default=None, max_length=200)
-    approve: bool | None = None
+    approve: StrictBool | None = None
 
     @property
     def has_pictures(self) -> bool:
@@ -55,11 +55,26 @@ class ClientTool(Open):
     strict: bool | None = None
 
 
-class ChosenFunction(Open):
-    """This tool and no other."""
+class ChosenTools(Open):
+    """This function and no other; or, as `allowed_tools`, a choice among these of the caller's functions."""
 
     type: str
     name: str | None = None
+    mode: Literal["auto", "required"] = "auto"
+    tools: list[ClientTool] = Field(default_factory=list[ClientTool], max_length=MAX_TOOLS)
+
+    def shown(self) -> dict[str, Any]:
+        """The choice as a response repeats it."""
+        mode = {"mode": self.mode} if self.type == "allowed_tools" else {}
+        return self.model_dump(exclude_unset=True) | mode
+
+    def for_completion(self) -> dict[str, Any]:
+        """The same choice as a chat completion has it."""
+        if self.type == "function":
+            return {"type": "function", "function": {"name": self.name or ""}}
+        names = [tool.name or "" for tool in self.tools if tool.type == "function"]
+        functions = [{"type": "function", "function": {"name": name}} for name in names]
+        return {"type": "allowed_tools", "allowed_tools": {"mode": self.mode, "tools": functions}}
 
 
 class Format(Open):
@@ -98,7 +113,7 @@ class CreateResponse(Sampling, Open):
     background: bool | None = None
     stream: bool | None = None
     tools: list[ClientTool] | None = Field(default=None, max_length=MAX_TOOLS)
-    tool_choice: Literal["auto", "none", "required"] | ChosenFunction | None = None
+    tool_choice: Literal["auto", "none", "required"] | ChosenTools | None = None
     parallel_tool_calls: bool | None = None
     truncation: Literal["auto", "disabled"] | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
@@ -137,6 +152,8 @@ _UNSUPPORTED: dict[str, Unsupported] = {
     "top_logprobs": ((0,), "there are none here: leave it out"),
     "context_management": (([],), "a kept conversation is summed up by itself: leave it out"),
     "moderation": ((), "there is none to ask for here: leave it out"),
+    "access_programs": (({}, {"cyber": "standard"}), "there are none here: leave it out"),
+    "image": (({}, {"context_compression": "auto"}), "cannot be chosen here: leave it out"),
 }
 _DELIVERY_FIELDS = {"stream", "stream_options", "background", "include"}
 APPROVAL, _REFERENCE = "mcp_approval_response", "item_reference"
@@ -165,10 +182,19 @@ def check(body: CreateResponse) -> None:
         raise bad_field("text.verbosity", "cannot be chosen here: say it in instructions")
     if body.format.type == "json_schema" and body.format.json_schema is None:
         raise bad_field("text.format.schema", "is missing")
-    if isinstance(body.tool_choice, ChosenFunction) and body.tool_choice.type != "function":
-        raise bad_field("tool_choice.type", "auto, none, required or one function")
+    choice = body.tool_choice
+    if isinstance(choice, ChosenTools) and choice.type not in ("function", "allowed_tools"):
+        raise bad_field("tool_choice.type", "auto, none, required, one function or allowed_tools")
+    if isinstance(choice, ChosenTools) and choice.type == "allowed_tools" and not _only_functions(choice.tools):
+        raise bad_field("tool_choice.tools", "functions of your own: ours are used by themselves")
     if body.background and body.store is False:
         raise bad_field("background", "needs a response that is kept: leave store out")
+
+
+def _only_functions(tools: Sequence[ClientTool]) -> bool:
+    """Whether there are functions among the tools, and nothing else but the platform's own tools."""
+    others = [tool for tool in tools if not is_platform_tool(tool)]
+    return bool(others) and all(tool.type == "function" for tool in others)
 
 
 def is_platform_tool(tool: ClientTool) -> bool:

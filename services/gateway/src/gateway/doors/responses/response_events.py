@@ -16,6 +16,7 @@ from gateway.doors.responses.requests import LABEL
 Json = dict[str, Any]
 NUMBERS_PER_CHARACTER = 64
 _ITEM_ADDED_NUMBER, _PART_ADDED_NUMBER = NUMBERS_PER_CHARACTER - 2, NUMBERS_PER_CHARACTER - 1
+_LIMIT_CODES = frozenset({"rate_limit_exceeded", "insufficient_quota"})
 
 
 class ResponseEvents:
@@ -245,8 +246,9 @@ class ResponseEvents:
         if status == "failed":
             error: Json = self._fields["error"]
             error_fields: Json = {"code": error["code"], "message": error["message"], "param": None}
+            error_type = "too_many_requests" if error["code"] in _LIMIT_CODES else "server_error"
             # OpenAI's reference has the fields flat, the specification has them in `error`.
-            self._event("error", 0, **error_fields, error={"type": "server_error", **error_fields})
+            self._event("error", 0, **error_fields, error={"type": error_type, **error_fields})
         kind = {"completed": "completed", "failed": "failed"}.get(status, "incomplete")
         self._event(f"response.{kind}", 0, response=self.response)
         return self._take_events()

@@ -16,7 +16,7 @@ from contracts.wrong_fields import message_of
 from gateway.domain.text_shape import TextShape
 from gateway.doors.completions import request as chat
 from gateway.doors.completions.route import complete_shaped_text
-from gateway.doors.responses.requests import APPROVAL, ChosenFunction, CreateResponse, InputItem, is_echo, text_of
+from gateway.doors.responses.requests import APPROVAL, ChosenTools, CreateResponse, InputItem, is_echo, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import RefusedError, UnavailableError, bad_field
 from gateway.ports import TokenCaller
@@ -37,8 +37,8 @@ def completion_request(
         _add_message(messages, item, f"input[{index}]")
         fields += [f"input[{index}]"] * (len(messages) - len(fields))
     choice: Any = body.tool_choice
-    if isinstance(choice, ChosenFunction):
-        choice = {"type": "function", "function": {"name": choice.name or ""}}
+    if isinstance(choice, ChosenTools):
+        choice = choice.for_completion()
     tools = [
         {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
         for t in body.functions

@@ -93,9 +93,7 @@ class Approval:
         if not self.approved or action.state is not ActionState.PENDING:
             return None
         requested = action.details
-        return {
-            name: value for name, value in self.arguments.items() if name in requested and value != requested[name]
-        } or None
+        return {name: value for name, value in self.arguments.items() if value != requested.get(name)} or None
 
 
 def approval_in(part: Json) -> Approval:
