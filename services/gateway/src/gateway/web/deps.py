@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from fastapi import Depends, Header, Path, Request
+from fastapi.openapi.models import HTTPBearer
+from fastapi.routing import APIRoute
+from fastapi.security.base import SecurityBase
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
@@ -104,10 +107,12 @@ async def verified(request: Request, api: Api) -> TokenCaller:
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
-    """A dependency that admits only some callers. It has no dependencies itself, since each one that the framework
-    resolves costs every request."""
+class Only(SecurityBase):
+    """A dependency that admits only some callers; OpenAPI says of its routes that they need a token. It has no
+    dependencies itself, since each one that the framework resolves costs every request."""
 
+    model: ClassVar = HTTPBearer(bearerFormat="JWT")
+    scheme_name: ClassVar = "bearer"
     may: Callable[[TokenCaller], bool]
     refusal: str = ""
     """The message of the refusal; `{role}` stands for the caller's role."""
@@ -120,6 +125,12 @@ class Only:
         if not self.may(caller):
             raise RefusedError(ErrorCode.FORBIDDEN, self.refusal.format(role=caller.role))
         return caller
+
+
+def admission(route: object) -> Only | None:
+    """The dependency that says who may use the route; None if everybody may."""
+    dependencies = route.dependant.dependencies if isinstance(route, APIRoute) else []
+    return next((found.call for found in dependencies if isinstance(found.call, Only)), None)
 
 
 def _roles(*roles: str, refusal: str) -> Only:
