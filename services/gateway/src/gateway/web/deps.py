@@ -1,11 +1,12 @@
 """Dependencies of every HTTP route, and the caller's identity."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from fastapi import Depends, Header, Path, Request
 from fastapi.openapi.models import HTTPBearer
+from fastapi.openapi.models import SecurityBase as SecurityScheme
 from fastapi.routing import APIRoute
 from fastapi.security.base import SecurityBase
 
@@ -111,11 +112,11 @@ class Only(SecurityBase):
     """A dependency that admits only some callers; OpenAPI says of its routes that they need a token. It has no
     dependencies itself, since each one that the framework resolves costs every request."""
 
-    model: ClassVar = HTTPBearer(bearerFormat="JWT")
-    scheme_name: ClassVar = "bearer"
     may: Callable[[TokenCaller], bool]
     refusal: str = ""
     """The message of the refusal; `{role}` stands for the caller's role."""
+    model: SecurityScheme = field(default_factory=lambda: HTTPBearer(bearerFormat="JWT"), init=False, compare=False)
+    scheme_name: str = field(default="bearer", init=False)
 
     async def __call__(self, request: Request) -> TokenCaller:
         return self.check(await verified(request, get_api(request)))
