@@ -97,6 +97,11 @@ async def test_the_guide_shows_a_program_for_each_door_and_what_one_sees(
         assert [part for part in parts if " ".join(part.split()) not in " ".join(found.split())] == [], (name, found)
 
 
+async def test_a_tool_is_called_for_a_customer(stack: RunningStack) -> None:
+    result = json.loads(await output(await started(stack, "call_tool.py", "get_price", '{"symbol": "AAPL"}')))
+    assert (result["success"], result["data"]["symbol"]) == (True, "AAPL")
+
+
 async def test_an_analysis_comes_back_with_its_report(stack: RunningStack) -> None:
     done = json.loads(await output(await started(stack, "start_analysis.py", "How has IBM done this year?")))
     assert done["status"] == "done", done

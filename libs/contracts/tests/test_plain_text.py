@@ -50,6 +50,8 @@ def test_a_name_that_nobody_can_mend_is_shown_without_what_hides_in_it() -> None
         ("team.members.ana.email", "ana\u200b@example.com", "take out the invisible characters"),
         ("team.members.ana.email", "ana\x00@example.com", "take out the invisible characters"),
         ("toolConfig.allowedDomains.0", "https://[\x1b.example", "use an https origin such as https://www.example.com"),
+        ("toolConfig.allowedDomains.0", "https://www.example.com:0", "use a port from 1 to 65535"),
+        ("toolConfig.allowedDomains.0", "https://www.example.com:65536", "use a port from 1 to 65535"),
         ("knowledge.siteUrl", "https://[a", "use an https address such as https://www.example.com/path"),
     ],
 )

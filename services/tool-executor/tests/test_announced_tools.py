@@ -1,5 +1,6 @@
 """Tools of other services: announced on the bus, checked, called with the same rules, gone with their owner."""
 
+import json
 from typing import Any
 
 import pytest
@@ -307,9 +308,16 @@ async def test_tools_go_with_their_owner(nats_client: Client, valkey_server: Val
         assert gone.code == ToolCode.TOOL_NOT_FOUND
 
 
-async def test_a_malformed_announcement_changes_nothing(nats_client: Client, valkey_server: ValkeyServer):
+async def test_a_malformed_announcement_changes_nothing_and_a_malformed_declaration_is_left_out(
+    nats_client: Client, valkey_server: ValkeyServer
+):
     async with running_executor(nats_client, valkey_server.url) as executor:
         weather = Weather(nats_client)
         await nats_client.publish("tools.announced.v1.-.-", b'{"data": {"tools": 1}}')
         await weather.announce(declared())
         await eventually(lambda: executor.offers.find("forecast", "demo"))
+        event = AnnouncedEvent(source="/weather", type="tools.announced.v1", data=announced(declared("rain")))
+        body = json.loads(event.to_json())
+        body["data"]["tools"] += [{"name": "bare"}, None]
+        await nats_client.publish("tools.announced.v1.-.-", json.dumps(body).encode())
+        await eventually(lambda: executor.offers.find("rain", "demo"))

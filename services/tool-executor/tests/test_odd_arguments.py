@@ -36,10 +36,10 @@ ODD = [
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 async def test_odd_arguments_get_an_error_that_says_so(nats_client: Client, valkey_server: ValkeyServer, odd: str):
     async with running_executor(nats_client, valkey_server.url):
-        answers = await listen(nats_client, "answers")
+        answers = await listen(nats_client, "_INBOX.answers")
         dead = await listen(nats_client, "dlq.>")
         head = {"specversion": "1.0", "id": "1", "source": "/test", "type": "tools.call.requested.v1"}
-        data: dict[str, Any] = {"callId": "odd", "tool": "calculate_position_size", "replyTo": "answers"}
+        data: dict[str, Any] = {"callId": "odd", "tool": "calculate_position_size", "replyTo": "_INBOX.answers"}
         data["principal"] = Someone().principal
         text = json.dumps(head | {"data": data | {"arguments": "ARGUMENTS"}})
         merged = odd if not odd.startswith('{"') else json.dumps(SIZE)[:-1] + ", " + odd[1:]

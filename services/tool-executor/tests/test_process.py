@@ -144,11 +144,11 @@ async def test_a_call_in_work_at_kill_9_is_answered_by_the_next_process(
         return ToolServiceData(result=PRICE)
 
     await RpcServer(nats_client).serve(tool_service("get_price", "market-adapter"), get_price)
-    answers = await listen(nats_client, "answers")
+    answers = await listen(nats_client, "_INBOX.answers")
     with process(nats_server, valkey_server, tmp_path / "one") as first:
         await first.ready()
         asker = ToolRequester(nats_client)
-        await asker.send("get_price", {"symbol": "AAPL"}, signed(), call_id="mid-call", reply_to="answers")
+        await asker.send("get_price", {"symbol": "AAPL"}, signed(), call_id="mid-call", reply_to="_INBOX.answers")
         await eventually(lambda: asked)
         first.popen.send_signal(signal.SIGKILL)
         first.popen.wait(timeout=30)

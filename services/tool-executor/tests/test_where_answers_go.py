@@ -34,7 +34,7 @@ async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
     nats_client: Client, valkey_server: ValkeyServer, wrong: dict[str, Any], answered_as: str, field: str
 ):
     async with running_executor(nats_client, valkey_server.url):
-        inbox = await listen(nats_client, "answers")
+        inbox = await listen(nats_client, "_INBOX.answers")
         dead = await listen(nats_client, "dlq.>")
         version = wrong.get("version", "v1")
         event = {"specversion": "1.0", "id": "1", "source": "/test", "type": f"tools.call.requested.{version}"}
@@ -42,7 +42,7 @@ async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
             "callId": "bad-1",
             "tool": "calculate_risk_reward",
             "arguments": {},
-            "replyTo": "answers",
+            "replyTo": "_INBOX.answers",
         }
         body = json.dumps(event | {"data": data | wrong}).encode()
         await Publisher(nats_client).append(tool_request("calculate"), body, stream="TOOLS", msg_id="bad-1")
@@ -68,7 +68,10 @@ async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Clie
     ("subject", "fine"),
     [
         ("_INBOX.abc.1", True),
-        ("my.answers", True),
+        ("_INBOX.shop.answers", True),
+        ("my.answers", False),
+        ("_INBOX", False),
+        ("_INBOX.>", False),
         ("chat.demo.c1.message.assistant.v1", False),
         ("$JS.API.STREAM.DELETE.CHAT", False),
         ("a.*.b", False),

@@ -2,6 +2,7 @@
 
 import re
 from typing import Annotated
+from urllib.parse import SplitResult
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
@@ -21,7 +22,16 @@ def _origin(value: str, info: ValidationInfo) -> str:
         raise ValueError("use the origin alone, with no path")
     if is_input(info) and not _AUTHORITY.fullmatch(parts.netloc):
         raise ValueError("name one host, with no wildcards, such as https://www.example.com")
+    if is_input(info) and not _has_valid_port(parts):
+        raise ValueError("use a port from 1 to 65535")
     return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def _has_valid_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
 
 
 Origin = Annotated[str, AfterValidator(_origin)]

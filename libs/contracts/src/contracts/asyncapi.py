@@ -50,7 +50,7 @@ class _Document:
         self.channels[key] = _channel(event.type, event.subject, description, names)
         payload = self.payload(key, schema_of(event))
         message = _message(event.type, event.data, "application/cloudevents+json", payload)
-        self.messages[key] = message | _stored_once(event)
+        self.messages[key] = message | self._stored_once(event)
         for action, summary in (
             ("send", f"Published by {', '.join(event.owners)}."),
             ("receive", f"Consumed by {', '.join(event.consumers)}."),
@@ -62,6 +62,20 @@ class _Document:
                 "channel": _ref("channels", key),
                 "messages": [_ref("channels", key, "messages", "event")],
             }
+
+    def _stored_once(self, event: EventType) -> JsonObject:
+        """Describes the header by which a stream stores an event once, however often it is published."""
+        if event.stream is None:
+            return {}
+        key, value = (
+            ("ChatHeaders", "{company}.{conversation}.{kind}.{id}")
+            if event.stream == "CHAT"
+            else ("EventHeaders", "the event's id")
+        )
+        description = f"{value}: of messages with the same one within two minutes the first is stored"
+        header = {"type": "string", "description": description}
+        self.shared[key] = {"type": "object", "properties": {"Nats-Msg-Id": header}}
+        return {"headers": _ref("components", "schemas", key)}
 
     def add_call(self, method: Method) -> None:
         key = _key(method.subject)
@@ -163,17 +177,6 @@ def _channel(title: str, address: str, description: str, messages: Mapping[str, 
         "description": description,
         "messages": messages,
         "parameters": {name: {"description": text} for name, text in parameters_of(address).items()},
-    }
-
-
-def _stored_once(event: EventType) -> JsonObject:
-    """Describes the header by which a stream stores an event once, however often it is published."""
-    if event.stream is None:
-        return {}
-    name = "{company}.{conversation}.{kind}.{id}" if event.stream == "CHAT" else "the event's id"
-    description = f"{name}: of messages with the same one within two minutes the first is stored"
-    return {
-        "headers": {"type": "object", "properties": {"Nats-Msg-Id": {"type": "string", "description": description}}}
     }
 
 

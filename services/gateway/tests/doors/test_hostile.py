@@ -153,7 +153,7 @@ async def test_a_request_that_is_cut_at_any_byte_says_nothing_and_one_that_drips
     assert heard() == 1
 
 
-async def test_an_mcp_request_whose_header_and_body_disagree_is_refused_and_no_form_goes_to_who_shows_none(
+async def test_an_mcp_request_that_cannot_be_passed_on_is_refused_and_no_form_goes_to_who_shows_none(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
     executor = ExecutorStandIn(nats_client)
@@ -169,7 +169,11 @@ async def test_an_mcp_request_whose_header_and_body_disagree_is_refused_and_no_f
         for named in ("2025-11-25", "2099-01-01"):
             refused = await http.post("/mcp", json=call, headers={"MCP-Protocol-Version": named})
             assert (refused.status_code, refused.json()["error"]["code"], refused.json()["id"]) == (400, -32020, 1)
+        call["params"]["arguments"] = {"symbol": 10**30}
+        refused = await http.post("/mcp", json=call)
+        assert refused.json()["error"]["message"] == "arguments: symbol: must be a finite number of at most 64 bits"
         assert executor.calls == []
+        call["params"]["arguments"] = {"symbol": "IBM"}
         for modes, asked in (((), True), (("form", "url"), True), (("url",), False)):
             call["params"]["_meta"][CLIENT_CAPABILITIES_META_KEY] = {"elicitation": {mode: {} for mode in modes}}
             told = await http.post("/mcp", json=call)

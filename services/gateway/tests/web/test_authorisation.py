@@ -13,7 +13,7 @@ from contracts.memory_rpc import LongTermMemory
 from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from deploy.documents import openapi
 from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
-from gateway.testing.http import Http
+from gateway.testing.http import Http, assert_problem
 from gateway.testing.knowledge import NAME as KNOWN
 from gateway.testing.records import RecordsStandIn
 from gateway.testing.tokens import TokenMaker
@@ -203,6 +203,32 @@ def operations() -> set[tuple[str, str]]:
 
 def test_every_operation_has_its_rule() -> None:
     assert operations() == RULES.keys() | PUBLIC
+
+
+def test_the_document_says_where_a_token_is_needed() -> None:
+    document = openapi()
+    assert document["components"]["securitySchemes"] == {
+        "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+    }
+    open_to_all = {
+        (method.upper(), path)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        if operation.get("security") != [{"bearer": []}]
+    }
+    assert open_to_all == PUBLIC
+
+
+@pytest.mark.parametrize("path", ["/v2/sign-in/start", "/v2/sign-in", "/v2/visitors"])
+async def test_a_bad_body_for_which_no_token_is_needed_is_told_its_fields(http: Http, path: str) -> None:
+    status, answer, _ = await http("POST", path, json=[])
+    assert (status, [error["field"] for error in answer["errors"]]) == (422, ["body"])
+
+
+async def test_who_may_not_call_is_told_so_whatever_they_send(http: Http, tokens: TokenMaker) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = await http("POST", "/v2/principals", token=tokens.user("ana", "user"), data=b"{", headers=headers)
+    assert_problem(answer, 403, "FORBIDDEN")
 
 
 @pytest.fixture

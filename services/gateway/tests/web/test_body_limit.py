@@ -94,3 +94,17 @@ async def test_what_is_nested_too_deep_to_be_handed_on_is_refused_at_the_door(ht
         status, answer, _ = await http("POST", path, data=body, headers=headers)
         assert status == (400 if path.startswith("/v1") else 422), answer
         assert "nest at most 64" in json.dumps(answer)
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/chat/completions", "/v1/responses", "/v2/ui/chat", "/v2/ag-ui", "/mcp", "/v2/visitors"]
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+async def test_half_a_character_that_is_not_escaped_is_refused_at_the_door(
+    http: Http, tokens: TokenMaker, path: str, encoding: str
+) -> None:
+    body = '{"model": "nexus", "input": "\ud800", "messages": [{"role": "user", "content": "\ud800"}]}'
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {tokens.user('ana', 'user')}"}
+    status, answer, _ = await http("POST", path, data=body.encode(encoding, "surrogatepass"), headers=headers)
+    assert status == (400 if path.startswith("/v1") else 422), answer
+    assert "half a character" in json.dumps(answer)

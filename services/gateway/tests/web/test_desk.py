@@ -61,6 +61,7 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
         ({"state": "snoozed", "until": "2099-01-01T00:00:00Z"}, "until"),
         ({"state": "snoozed", "snoozedUntil": "2001-01-01T00:00:00Z"}, "a time to come"),
         ({"state": "snoozed", "snoozedUntil": "2099-01-01T00:00:00"}, "time zone"),
+        ({"state": "snoozed", "snoozedUntil": 4_070_908_800}, "must be a time such as"),
         ({"state": "snoozed", "snoozedUntil": "9999-12-31T23:59:59-14:00"}, "in UTC"),
         ({"assignee": "no such id!"}, "assignee"),
         ({"assignee": "a-leaver"}, "nobody at this company's desk has this id"),

@@ -88,6 +88,14 @@ async def test_bad_fields_are_named(http: Http, body: Any) -> None:
     assert answer[1]["errors"][0].keys() == {"field", "message"}
 
 
+@pytest.mark.parametrize("path", ["/v2/conversations?since=", "/v2/usage?to=", "/v2/reports?from="])
+@pytest.mark.parametrize("number", ["0", "2026", "-1", "1795966577"])
+async def test_a_number_is_no_date_and_no_time(http: Http, tokens: TokenMaker, path: str, number: str) -> None:
+    refused = await http("GET", f"{path}{number}", token=tokens.user("olga", "admin"))
+    assert_problem(refused, 422, "BAD_FIELD")
+    assert "must be a " in refused[1]["errors"][0]["message"]
+
+
 @pytest.mark.parametrize("sent_as", ["application/x-www-form-urlencoded", "text/plain"])
 async def test_json_that_is_not_sent_as_json_is_told_how_to_be(http: Http, sent_as: str) -> None:
     headers = {"Content-Type": sent_as, "Accept-Language": "es"}

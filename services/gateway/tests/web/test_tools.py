@@ -213,12 +213,25 @@ async def test_a_key_that_is_too_long_is_answered_with_a_result(ana: Caller):
     assert result["error"]["fields"][0]["field"] == "Idempotency-Key"
 
 
-@pytest.mark.parametrize("value", [r'"\ud800"', "NaN", "[1e999]", "-Infinity"])
-async def test_arguments_that_json_cannot_carry_on_are_not_valid(ana: Caller, executor: ExecutorStandIn, value: str):
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [
+        (rb'"\ud800"', "body"),
+        (b'"\xed\xa0\x80"', "body"),
+        (b"NaN", "symbol"),
+        (b"[1e999]", "symbol.0"),
+        (b"-Infinity", "symbol"),
+        (b"1" + b"0" * 30, "symbol"),
+    ],
+)
+async def test_arguments_that_json_cannot_carry_on_are_not_valid(
+    ana: Caller, executor: ExecutorStandIn, value: bytes, field: str
+):
     await executor.start()
-    headers, body = {"Content-Type": "application/json"}, f'{{"arguments": {{"symbol": {value}}}}}'
-    status, result, _ = await ana("POST", "/v2/tools/get_price", headers, data=body.encode())
+    headers, body = {"Content-Type": "application/json"}, b'{"arguments": {"symbol": %b}}' % value
+    status, result, _ = await ana("POST", "/v2/tools/get_price", headers, data=body)
     assert (status, result["error"]["code"], executor.calls) == (422, "VALIDATION_ERROR", [])
+    assert [fault["field"] for fault in result["error"]["fields"]] == [field]
     assert (await ana("POST", "/v2/tools/get_price", headers, data=b'{"arguments": {}}'))[0] == 200
 
 

@@ -5,6 +5,7 @@ stream is read from as far back as an announcement can be valid.
 """
 
 import asyncio
+import json
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolsAnnounced, ToolsWithdrawn
 from contracts.streams import FACTS
+from contracts.wrong_fields import message_of
 from runtime.bus.connection import subscribe
 from runtime.bus.direct import DirectReader, StoredFact
 from runtime.errors import ReadFailedError
@@ -101,18 +103,18 @@ class AnnouncedTools:
         company = subject.removeprefix(f"{kind}.").partition(".")[0]
         try:
             if kind == ANNOUNCED:
-                announced = _AnnouncedEvent.model_validate_json(data).data
+                announced, misfits = _read(data)
                 if not self._is_news(company, announced.service, live) or age >= announced.ttl_seconds:
                     return
                 refused = self._offers.announce(company, announced, announced.ttl_seconds - age)
-                for reason in refused:
+                for reason in (*misfits, *refused):
                     log.warning("tools.announcement_refused", company=company, service=announced.service, why=reason)
             else:
                 withdrawn = _WithdrawnEvent.model_validate_json(data).data
                 if self._is_news(company, withdrawn.service, live):
                     self._offers.withdraw(company, withdrawn.service, withdrawn.names)
         except ValidationError as error:
-            log.warning("tools.bad_announcement", subject=subject, problems=error.error_count())
+            log.warning("tools.bad_announcement", subject=subject, why=[fault for _, fault in _faults(error)[:5]])
 
     def _is_news(self, company: str, service: str, live: bool) -> bool:
         if live:
@@ -120,3 +122,27 @@ class AnnouncedTools:
                 self._announced_live.add((company, service))
             return True
         return (company, service) not in self._announced_live
+
+
+def _read(data: bytes) -> tuple[ToolsAnnounced, list[str]]:
+    """Returns the announcement without the declarations that do not fit the contract, and what is wrong with these.
+    Raises ValidationError if anything else is wrong."""
+    try:
+        return _AnnouncedEvent.model_validate_json(data).data, []
+    except ValidationError as error:
+        faults = _faults(error)
+        if any(location[:2] != ("data", "tools") or len(location) < 3 for location, _ in faults):
+            raise
+        misfits = {location[2] for location, _ in faults}
+        event = json.loads(data)
+        tools = event["data"]["tools"]
+        event["data"]["tools"] = [tool for place, tool in enumerate(tools) if place not in misfits]
+        return _AnnouncedEvent.model_validate(event).data, [fault for _, fault in faults]
+
+
+def _faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
+    """Returns the place of each fault, and the fault in words."""
+    return [
+        (fault["loc"], f"{'.'.join(map(str, fault['loc']))}: {message_of(fault)}")
+        for fault in error.errors(include_url=False, include_input=False)
+    ]

@@ -16,7 +16,6 @@ from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import NOBODY, derive_id, is_id, uuid7
-from contracts.streams import STREAMS
 from contracts.tools_rpc import CatalogueReply, CatalogueRequest, ToolDetailsReply, ToolDetailsRequest
 from contracts.wrong_fields import message_of
 from runtime.auth.principals import Verify
@@ -62,12 +61,7 @@ _MAX_LOG_DELIVERIES = 5
 """Deliveries of a call in which that is tried."""
 _MAX_DIGITS = 400
 """Digits of a whole number up to which it is parsed as one; a double has at most 309."""
-_REPLY_SUBJECT = re.compile(r"[^\s.*>$][^\s.*>]*(?:\.[^\s.*>]+)*")
-_RESERVED_ROOTS = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {
-    "live",
-    "rpc",
-}
-"""First parts of the subjects of Nexus's own facts and methods, which a reply must never be sent to."""
+_REPLY_SUBJECT = re.compile(r"_INBOX(?:\.[^\s.*>]+)+")
 
 
 class CallHandler:
@@ -270,12 +264,9 @@ def _caller_of(request: CatalogueRequest | ToolDetailsRequest, *, user: str) -> 
 
 
 def is_reply_subject(subject: str) -> bool:
-    """Whether an answer may be sent there: a plain subject that belongs neither to Nexus nor to NATS itself."""
-    return (
-        len(subject) <= 256
-        and _REPLY_SUBJECT.fullmatch(subject) is not None
-        and subject.partition(".")[0] not in _RESERVED_ROOTS
-    )
+    """Whether an answer may be sent there: only to an inbox, which no stream stores. The executor's user of the bus may
+    publish to no other subject of a caller's."""
+    return len(subject) <= 256 and _REPLY_SUBJECT.fullmatch(subject) is not None
 
 
 def _event(identity: str, completed: ToolCallCompleted) -> bytes:

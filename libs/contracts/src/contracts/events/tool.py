@@ -66,7 +66,9 @@ class ToolCallRequested(Wire):
     company_id: CompanyId | None = Field(default=None, description="informative: what counts is the principal")
     conversation_id: Id | None = None
     turn_id: Id | None = None
-    reply_to: str | None = Field(default=None, description="core subject for tools.call.completed.v1")
+    reply_to: str | None = Field(
+        default=None, description="the inbox (_INBOX.…) that tools.call.completed.v1 is sent to"
+    )
     deadline: datetime | None = None
     attempt: int = Field(default=1, ge=1)
     language: str | None = None

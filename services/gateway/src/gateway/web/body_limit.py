@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from contracts.files import MAX_FILE_BYTES
 from contracts.knowledge import MAX_FILE
 from gateway.chat.files import TOO_LARGE
+from gateway.web.free_json import HALF_A_CHARACTER
 from gateway.web.problems import error_answer
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -29,7 +30,9 @@ _FILE_PATH = re.compile(r"/v2/conversations/[^/]+/files")
 """Paths whose body is a file."""
 MAX_NESTING = 64
 """Maximum depth of nested arrays and objects; the JSON encoders behind the gateway fail at about 250."""
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]|\x00")
+"""Matches if half a surrogate pair may be in the body: escaped, as bytes that are not UTF-8 but that Python's parser
+accepts, or in UTF-16 or UTF-32."""
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
@@ -69,7 +72,7 @@ class BodyLimit:
                 if nested_too_deep(body):
                     raise HTTPException(422, f"nest at most {MAX_NESTING} arrays and objects")
                 if _SURROGATE.search(body) and _has_half_a_surrogate_pair(body):
-                    raise HTTPException(422, "contains half a character: write it again")
+                    raise HTTPException(422, HALF_A_CHARACTER)
             return message
 
         await self._app(scope, counted, lambda message: (discarding if too_large else send)(message))

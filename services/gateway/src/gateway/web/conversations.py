@@ -38,6 +38,7 @@ from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.free_json import check_json
+from gateway.web.moments import Moment
 from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
@@ -127,8 +128,8 @@ async def list_conversations(
     q: Annotated[str | None, Query(max_length=200, description="words of messages, names, labels, the topic")] = None,
     label: Annotated[str | None, Query(max_length=40)] = None,
     visitor: Annotated[str | None, Query(pattern=ID_PATTERN, description="for human agents: of this person")] = None,
-    since: Annotated[datetime | None, Query(description="with a message from then on")] = None,
-    until: Annotated[datetime | None, Query(description="with their newest message before then")] = None,
+    since: Annotated[Moment | None, Query(description="with a message from then on")] = None,
+    until: Annotated[Moment | None, Query(description="with their newest message before then")] = None,
     limit: Limit = 50,
     cursor: PageCursor = None,
 ) -> Response:

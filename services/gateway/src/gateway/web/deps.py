@@ -1,10 +1,14 @@
 """Dependencies of every HTTP route, and the caller's identity."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Header, Path, Request
+from fastapi.openapi.models import HTTPBearer
+from fastapi.openapi.models import SecurityBase as SecurityScheme
+from fastapi.routing import APIRoute
+from fastapi.security.base import SecurityBase
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
@@ -104,13 +108,15 @@ async def verified(request: Request, api: Api) -> TokenCaller:
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
-    """A dependency that admits only some callers. It has no dependencies itself, since each one that the framework
-    resolves costs every request."""
+class Only(SecurityBase):
+    """A dependency that admits only some callers; OpenAPI says of its routes that they need a token. It has no
+    dependencies itself, since each one that the framework resolves costs every request."""
 
     may: Callable[[TokenCaller], bool]
     refusal: str = ""
     """The message of the refusal; `{role}` stands for the caller's role."""
+    model: SecurityScheme = field(default_factory=lambda: HTTPBearer(bearerFormat="JWT"), init=False, compare=False)
+    scheme_name: str = field(default="bearer", init=False)
 
     async def __call__(self, request: Request) -> TokenCaller:
         return self.check(await verified(request, get_api(request)))
@@ -120,6 +126,12 @@ class Only:
         if not self.may(caller):
             raise RefusedError(ErrorCode.FORBIDDEN, self.refusal.format(role=caller.role))
         return caller
+
+
+def admission(route: object) -> Only | None:
+    """The dependency that says who may use the route; None if everybody may."""
+    dependencies = route.dependant.dependencies if isinstance(route, APIRoute) else []
+    return next((found.call for found in dependencies if isinstance(found.call, Only)), None)
 
 
 def _roles(*roles: str, refusal: str) -> Only:

@@ -197,7 +197,7 @@ async def get_document(
 @router.put(
     "/documents/{id:path}",
     response_model=knowledge_rpc.DocumentView,
-    responses=described() | _ACCEPTED | {200: _LOCATION},
+    responses=described(404) | _ACCEPTED | {200: _LOCATION},
     openapi_extra=_TEXT_OR_FILE,
 )
 async def put_document(api: ApiDep, caller: AdminDep, request: Request, name: DocumentPath) -> Response:

@@ -20,7 +20,8 @@ from contracts.languages import named_language
 from contracts.wrong_fields import message_of
 from gateway.domain.error_language import in_language
 from gateway.errors import GatewayError, TokenInvalidError
-from gateway.web.deps import get_api, verified
+from gateway.web.deps import admission
+from gateway.web.free_json import WRONG_FIELDS
 from gateway.web.openai_errors import PREFIX as OPENAI
 from gateway.web.openai_errors import error_response
 from gateway.web.response_headers import describe_errors
@@ -44,8 +45,6 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.PRECONDITION_REQUIRED: 428,
     ErrorCode.INTERNAL: 500,
 }
-PUBLIC = frozenset({"/v2/visitors", "/widget.json", "/dev/tokens"})
-"""Paths that need no token."""
 _TOOL_CALL = re.compile(r"/v2/tools/[^/]+").fullmatch
 _FIELD = re.compile(r"(?!(str|int|float|bool|dict)$)[a-z_0-9]+").fullmatch
 """Matches the name of a field, but not of a type (`str`, `list[str]`, `NamedTool`)."""
@@ -184,7 +183,7 @@ async def _bad_request(request: Request, error: Exception) -> JSONResponse:
         for name, fault in located
         if not _is_about_other_type(name, fault, names)
     ]
-    detail = "some fields are not valid"
+    detail = WRONG_FIELDS
     if path.startswith(OPENAI):
         # Its clients show only the message.
         detail = "; ".join(f"{field.field}: {field.message}" for field in fields[:5])
@@ -200,6 +199,8 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
         # The framework's status for a body that is not text; for one that is not JSON it uses 422.
         fields = [FieldFault(field="body", message="must be JSON in UTF-8")]
         return await _unreadable(request, "the body cannot be read", fields)
+    if error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+        return await _unreadable(request, str(error.detail), [FieldFault(field="body", message=str(error.detail))])
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
     detail = str(error.detail)
@@ -224,9 +225,9 @@ async def _unexpected(request: Request, error: Exception) -> JSONResponse:
 async def _unreadable(request: Request, detail: str, fields: list[FieldFault]) -> JSONResponse:
     """Answers a bad body. Only callers who may use the route get the description, since bodies are read before callers
     are checked."""
-    if request.url.path not in PUBLIC:
+    if (only := admission(request.scope.get("route"))) is not None:
         try:
-            await verified(request, get_api(request))
+            await only(request)
         except GatewayError as error:
             return await _gateway_error(request, error)
     return _answer(request, 422, ErrorCode.BAD_FIELD, detail, errors=fields)

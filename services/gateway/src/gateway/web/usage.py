@@ -10,6 +10,7 @@ from contracts.memory_rpc import USAGE, UsageReply, UsageRequest
 from gateway.adapters.service_calls import ask
 from gateway.errors import bad_field
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
+from gateway.web.moments import Day
 from gateway.web.problems import described
 
 router = APIRouter(tags=["usage"])
@@ -18,8 +19,8 @@ DEFAULT_DAYS = 30
 MAX_DAYS = 366
 
 
-FirstDay = Annotated[date | None, Query(alias="from", description="the first day, 30 days by default")]
-LastDay = Annotated[date | None, Query(alias="to", description="the last day, today by default")]
+FirstDay = Annotated[Day | None, Query(alias="from", description="the first day, 30 days by default")]
+LastDay = Annotated[Day | None, Query(alias="to", description="the last day, today by default")]
 
 
 async def get_days(api: ApiDep, since: FirstDay = None, until: LastDay = None) -> tuple[date, date]:

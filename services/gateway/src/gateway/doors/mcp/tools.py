@@ -206,11 +206,17 @@ def _checked_arguments(arguments: Json) -> Json:
     """Returns the arguments; raises MCPError if they cannot be forwarded (see check_json)."""
     try:
         check_json(arguments)
-    except (RefusedError, HTTPException) as error:
-        reason = error.detail if isinstance(error, HTTPException) else error.message
-        data = {"code": ErrorCode.BAD_FIELD.value}
-        raise MCPError(code=types.INVALID_PARAMS, message=f"arguments: {reason}", data=data) from error
+    except HTTPException as error:
+        raise _invalid_arguments(error.detail) from error
+    except RefusedError as error:
+        faults = (f"{fault.field}: {fault.message}" for fault in error.fields)
+        raise _invalid_arguments("; ".join(faults)) from error
     return arguments
+
+
+def _invalid_arguments(reason: str) -> MCPError:
+    data = {"code": ErrorCode.BAD_FIELD.value}
+    return MCPError(code=types.INVALID_PARAMS, message=f"arguments: {reason}", data=data)
 
 
 def unknown_tool(name: str) -> MCPError:
