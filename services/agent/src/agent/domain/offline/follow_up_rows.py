@@ -34,7 +34,7 @@ def follow_up_rows(
     )
     if not query or is_complete or len({table_of(row) for row in quoted_rows}) != 1 or len(quoted_rows) > _MAX_ROWS:
         return []
-    if names_nothing(query):
+    if names_nothing(query) and not any(map(is_day, query)):
         return _rows_with_shapes(query, question, quoted_rows) if depends_on_antecedent else []
     topic = {
         # Saturday's row is not Sunday's, though both are of the weekend.
