@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.domain.offline.ages import is_for_age
-from agent.domain.offline.answers import is_unknown, search_unavailable, unknown
+from agent.domain.offline.answers import after_statement, is_unknown, search_unavailable, unknown
 from agent.domain.offline.closest import MIN_REPORTED_LETTERS, certain_section_quote, nearest_excerpts, unknown_words
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import A_DAY
@@ -26,6 +26,7 @@ from agent.domain.offline.questions import is_other_cancellation, lacks_subject,
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.sections import with_named_columns
 from agent.domain.offline.shapes import ANSWERED_BY_HEADING, FULL_NAME, MIN_ANTECEDENT_COVERAGE, PRICE, WHERE_IS
+from agent.domain.offline.small_talk import is_visitors_statement
 from agent.domain.offline.steps import SayText
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
@@ -97,9 +98,11 @@ class SiteQuestion:
         self, possible_answers: Sequence[Excerpt] = (), related: Sequence[Excerpt] = (), unknown_word: str = ""
     ) -> SayText:
         """The reply that nothing was found, or that the search was incomplete; with what may answer, or else what is
-        related, and the word that no page contains."""
+        related, and the word that no page contains. A statement is no question, so nothing is unknown."""
         if self.search_incomplete:
             return SayText(search_unavailable(self.language))
+        if is_visitors_statement(self.question):
+            return SayText(after_statement([*possible_answers, *related], self.language))
         return SayText(
             unknown(
                 self.language,
