@@ -194,7 +194,9 @@ FOR_WHOM = re.compile(
     r"\b(?:for|para) (?:my|our|mis?|nuestr[oa]s?) \w+",
     re.IGNORECASE,
 )
-FOR_FREE = re.compile(r"\bfor free\b|(?<=[aei]r) gratis\b", re.IGNORECASE)
+FOR_FREE = re.compile(
+    r"\bfor free\b|(?<=[aei]r) gratis\b|\b(?:at )?any ?time\b|\ben cualquier momento\b|\bcuando quiera\b", re.IGNORECASE
+)
 """What is said of something else, which is what is asked for."""
 WHETHER = re.compile(r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:does|do|is|are|incluye\w*|se incluye\w*|viene\w*)\b")
 FREE_OF = re.compile(

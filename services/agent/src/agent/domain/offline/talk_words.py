@@ -218,10 +218,10 @@ STATED = re.compile(
 _LED = r"\W*(?:(?:hi|hello|hola|so|and|well|y|pues|bueno|ya|yo)\W+)*"
 TELLS = re.compile(
     r"^(?!.*\b(?:need|wan(?:t|na)|would like|looking for|problem|help|error|question|wonder|can ?(?:'t|not)|stolen|"
-    r"lost|forgot|know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|"
+    r"forgot|know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|"
     r"busco|ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|queria|querria|"
     r"no (?:se|entiendo|encuentro|veo|funciona\w*|carga\w*|abre|me (?:llega|deja|sale))|\w*(?:not|n'?t) work\w*|broken|"
-    r"fail\w*|crash\w*|wrong|charged|fall[ao]n?|cobraron)\b)"
+    r"fail\w*|crash\w*|wrong|charged|lost (?:access|my (?:password|phone|account|card))|fall[ao]n?|cobraron)\b)"
     r"(?:\W*(?:(?!(?:what|which|who|how|why|when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
     r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|i[' ](?:m|ve)|soy|estoy|somos|estamos|"
     r"(?<!\w )me|(?<=\bmi )me|(?<=\bya )me|(?<=\bno )me|(?<=\bque )me|nos) |"
