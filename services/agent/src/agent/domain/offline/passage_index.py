@@ -39,6 +39,9 @@ _MIN_SITEWIDE_PAGES = 3
 _WEEKEND = frozenset(("=weekend",))
 _WEEKDAY = frozenset(("=weekday",))
 _MONTH = frozenset(("=month",))
+_PET = frozenset(("=pet",))
+ANIMALS = (keys_of("dog") | keys_of("cat")) - _PET
+"""Keys of animals: what is said of pets is said of each of them, but what is said of one is not said of another."""
 SECTION_STRENGTH = 0.75
 """Strength of a word that another sentence of the section has."""
 _MAX_MISSING_LETTERS = 4
@@ -271,6 +274,8 @@ class PassageIndex:
             and any(self._document_counts[key] for key in keys - _WEEKDAY - _WEEKEND)
         ):
             return 0.0 if shared == _WEEKDAY else SECTION_STRENGTH  # another day, although some passage has this one
+        if shared == _PET and any(self._document_counts[key] for key in keys & ANIMALS):
+            return 0.0  # another animal, although some passage has this one
         if shared == _MONTH and any(self._document_counts[key] for key in keys - _MONTH):
             return 0.0  # another month, although some passage has this one
         if shared == _WEEKEND and len(keys) > 1:

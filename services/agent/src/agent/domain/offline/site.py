@@ -22,7 +22,7 @@ from agent.domain.offline.kinds import with_ordinals_named
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import MIN_COVERAGE, find_answer, is_row_name
-from agent.domain.offline.questions import is_other_cancellation, lacks_subject, required_keys, terms
+from agent.domain.offline.questions import is_other_cancellation, lacks_subject, required_keys, terms, topic_words
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.sections import with_named_columns
 from agent.domain.offline.shapes import ANSWERED_BY_HEADING, FULL_NAME, MIN_ANTECEDENT_COVERAGE, PRICE, WHERE_IS
@@ -339,6 +339,13 @@ def _with_heading(excerpt: Excerpt, question: str) -> Excerpt:
         and any(not keys_of(word) & keys_in(question) for word in heading_words)
     ):
         return replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")  # "Not allowed" says what the list is about
+    query = terms(question)
+    is_about_heading = any(
+        query[word] & keys_in(excerpt.heading) and not query[word] & keys_in(excerpt.text)
+        for word in topic_words(query)
+    )
+    if is_about_heading and not excerpt.row and not excerpt.heading.endswith("?"):
+        return replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")
     name = FULL_NAME.search(excerpt.heading)
     if name is None or any(word in plain(question) for word in words_of(excerpt.heading)) or excerpt.row:
         return excerpt
