@@ -42,7 +42,9 @@ _MIN_SIMILARITY_LEAD = 0.12
 _MIN_LIKELIHOOD_ALONE = 0.8
 """Likelihood from which on one section answers by itself."""
 _NEGLIGIBLE_LIKELIHOOD = 0.06
-"""Likelihood below which a section does not count as another possible answer to one of `_MIN_LIKELIHOOD_ALONE`."""
+"""Likelihood below which a section does not count as another possible answer, if the chosen ones have at least
+`_MIN_LIKELIHOOD_FAR_AHEAD`."""
+_MIN_LIKELIHOOD_FAR_AHEAD = 0.9
 _MIN_SIMILARITY_ALONE = 0.15
 """Minimum similarity of a section that answers by itself."""
 _NEED = frozenset(("=need",))
@@ -111,7 +113,7 @@ def quotes_with_certainty(
     counting_sections = [
         section
         for section in sections
-        if chosen_likelihood < _MIN_LIKELIHOOD_ALONE
+        if chosen_likelihood < _MIN_LIKELIHOOD_FAR_AHEAD
         or section in chosen_sections
         or section.likelihood >= _NEGLIGIBLE_LIKELIHOOD
     ]

@@ -39,7 +39,7 @@ def follow_up_rows(
     if names_nothing(query) and not any(map(is_day, query)):
         return _rows_with_shapes(query, question, quoted_rows) if depends_on_antecedent else []
     topic = {
-        word: keys - _BROADER if is_day(word) and not word.startswith(("weekend", "find")) or keys & ANIMALS else keys
+        word: keys - _BROADER if (is_day(word) and not word.startswith(("weekend", "find"))) or keys & ANIMALS else keys
         for word, keys in query.items()
         if is_day(word)
         or (word[0] != "=" and (not is_common(keys) or any(keys & keys_in(_headers(quoted)) for quoted in quoted_rows)))

@@ -69,7 +69,9 @@ def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt
             return []
         quoted += [passage for passage in section if passage not in quoted]
     by_price = shapes.PRICE_WORD.search(question_words) or _EXPENSIVE.search(question_words)
-    return quoted if not by_price or sum(_shows(shapes.PRICE, [passage]) for passage in quoted) >= len(sides[:3]) else []
+    return (
+        quoted if not by_price or sum(_shows(shapes.PRICE, [passage]) for passage in quoted) >= len(sides[:3]) else []
+    )
 
 
 def _sides(texts: Sequence[str], names: AbstractSet[str]) -> list[list[str]]:

@@ -176,7 +176,9 @@ NAMES_WHICH = re.compile(
     r"\b(?:which|cual(?:es)?|(?:what|que) (?:plan|course|option|product|curso|opcion|producto|tarifa))\b"
 )
 INGREDIENTS = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
-COUNTED = re.compile(rf"\b(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|{BELOW_100}|once(?= \w+s\b)) (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
+COUNTED = re.compile(
+    rf"\b(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|{BELOW_100}|once(?= \w+s\b)) (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})"
+)
 """A number with what it counts. "Una" and "one" are left out, since they seldom say how many there are."""
 FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 WHO = re.compile(
@@ -262,6 +264,7 @@ PLACE = frozenset(("=where", "=directions"))
 BEGIN = frozenset(("=begin",))
 MIN_ANTECEDENT_COVERAGE = 0.4
 SHAPED = frozenset(("=when", "=name", "=clock", "=duration", "=discount", "=need", "=takes", "=length", "=worth",
-                    "=measure", "=address", "=number", "=often", "=bring", "=age", "=place", "=weekday", "=month"))  # fmt: skip
+                    "=measure", "=address", "=number", "=often", "=bring", "=age", "=place", "=weekday",
+                    "=month"))  # fmt: skip
 SHOWN_FIGURES = frozenset(("=figure", "=price", "=clock", "=duration", "=takes"))
 CONJUNCTION = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
