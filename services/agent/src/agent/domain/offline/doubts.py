@@ -41,10 +41,9 @@ _MIN_SIMILARITY_LEAD = 0.12
 """Lead in similarity over the chosen sections from which on another section makes the answer uncertain."""
 _MIN_LIKELIHOOD_ALONE = 0.8
 """Likelihood from which on one section answers by itself."""
-_NEGLIGIBLE_LIKELIHOOD = 0.06
+_NEGLIGIBLE_LIKELIHOOD = 0.01
 """Likelihood below which a section does not count as another possible answer, if the chosen ones have at least
-`_MIN_LIKELIHOOD_FAR_AHEAD`."""
-_MIN_LIKELIHOOD_FAR_AHEAD = 0.9
+`_MIN_LIKELIHOOD_ALONE`."""
 _MIN_SIMILARITY_ALONE = 0.15
 """Minimum similarity of a section that answers by itself."""
 _NEED = frozenset(("=need",))
@@ -113,7 +112,7 @@ def quotes_with_certainty(
     counting_sections = [
         section
         for section in sections
-        if chosen_likelihood < _MIN_LIKELIHOOD_FAR_AHEAD
+        if chosen_likelihood < _MIN_LIKELIHOOD_ALONE
         or section in chosen_sections
         or section.likelihood >= _NEGLIGIBLE_LIKELIHOOD
     ]
