@@ -162,6 +162,8 @@ def test_what_the_head_says_to_readers_is_read():
         ("45 € “sin” IVA".encode("cp1252"), "ISO-8859-1", "45 € “sin” IVA"),
         ("45 €".encode("iso-8859-15"), "iso-8859-15", "45 €"),
         ("\ufeffcafé".encode("utf-16-le"), None, "café"),
+        ("El jardín abre a las 8.".encode("utf-16-le"), None, "El jardín abre a las 8."),
+        ("El jardín abre a las 8.".encode("utf-16-be"), None, "El jardín abre a las 8."),
         ("価格は百円です。".encode("shift_jis"), "Shift_JIS", "価格は百円です。"),
         (b"<meta charset=windows-1251>" + "цена".encode("cp1251"), None, "<meta charset=windows-1251>цена"),
         (b"plain", "rot13", "plain"),

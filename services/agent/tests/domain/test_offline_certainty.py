@@ -270,7 +270,7 @@ DESKS = [
 
 
 def test_the_section_of_what_is_asked_is_told_for_certain_though_another_mentions_it_with_a_price() -> None:
-    assert answered("how much is a fixed desk?", DESKS, "en").startswith("Yours day and night. 260 € a month.")
+    assert answered("how much is a fixed desk?", DESKS, "en").startswith("Fixed desk: Yours day and night. 260 €")
 
 
 def test_which_of_two_that_were_spoken_of_is_cheaper_is_told_by_both() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.excerpts import sentences_of
 from agent.testing.passages import answered, passage
 
@@ -250,7 +251,7 @@ GYM = [
         (["¿cuánto cuesta el bono familia?", "¿y para 3 personas?"], "Familia: Cuota al mes: 55 €."),
         # What is not asked of leaving is not told by what leaving costs.
         (["¿cuánto cuesta hacerse mecenas?"], "Alta de mecenas: Precio 25 €."),
-        (["¿cuánto cuesta la baja de mecenas?"], "Tramitamos la baja en un día y cuesta 5 €."),
+        (["¿cuánto cuesta la baja de mecenas?"], "Baja de mecenas: Tramitamos la baja en un día y cuesta 5 €."),
         (["¿abrís el viernes?", "¿y en agosto?"], "En agosto cerramos."),
         # The last boat is the one that leaves last.
         (["when is the last boat of the Brisa line?"], "Brisa: Last boat 18:00."),
@@ -296,3 +297,73 @@ def test_another_figure_of_what_was_quoted_is_no_price() -> None:
 
 def test_the_price_of_the_row_that_is_named_is_certain() -> None:
     assert answered("how much is the camp?", SCHOOL, "en") == "Lake camp: Price 160 €. [2]"
+
+
+VET = [
+    passage("Precios", "| Animal | Macho | Hembra |\n| --- | --- | --- |\n| Gato | 95 € | 160 € |\n"
+            "| Perro de menos de 10 kg | 170 € | 260 € |\n| Perro grande | 260 € | 390 € |", "es",
+            heading=["Esterilización"]),
+    passage("Horario", "| Día | Consultas |\n| --- | --- |\n| Lunes a viernes | 9:30 a 20:30 |\n"
+            "| Sábado | 10:00 a 14:00 |\n| Domingo | cerrado |", "es"),
+    passage("Inicio", "Somos once veterinarios y nueve auxiliares.", "es"),
+    passage("Urgencias", "De noche hay siempre un veterinario en el hospital.", "es", heading=["De noche"]),
+    passage("Grooming", "| Tamaño | Baño | Baño y corte |\n| --- | --- | --- |\n| Pequeño | 22 € | 34 € |\n"
+            "| Grande | 36 € | 55 € |\n\nEl corte de uñas suelto cuesta 8 €.", "es"),
+    passage("Cierre", "24, 25 y 31 de diciembre, y el 1 de enero.", "es", heading=["Días de cierre"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        (["¿abrís el domingo?", "y el sabado hasta que hora"], "Sábado: "),
+        (["cuanto cuesta castrarlas?"], "Gato: Macho 95 €"),
+        (["cuanto cuesta castrar un gato", "y un perro?"], "Perro de menos de 10 kg: Macho 170 €"),
+        (["cuantos veterinarios sois"], "Somos once veterinarios"),
+        (["cuanto vale el baño de un perro", "con corte"], "Pequeño: Baño y corte: 34 €. Grande: Baño y corte: 55 €."),
+        (["el 24 de diciembre esta abierto?"], "Días de cierre: 24"),
+    ],
+)
+def test_a_vets_visitor_is_told_the_row_or_sentence_of_what_they_ask(asked: list[str], answer: str) -> None:
+    messages: list[dict[str, str]] = []
+    for question in asked:
+        told = answered(question, VET, "es", *messages)
+        messages += [{"role": "user", "content": question}, {"role": "assistant", "content": told}]
+    assert messages[-1]["content"].startswith(answer)
+
+
+SOFTWARE = [
+    passage("Pricing", "| | Solo | Studio |\n| --- | --- | --- |\n| Monthly | €9 | €19 |\n"
+            "| Users | 1 | 3 |\n| API access | – | yes |\n\nAll prices exclude VAT."),
+    passage("Online payments", "| Method | Fee per payment |\n| --- | --- |\n| European cards | €0.25 |\n"
+            "| Other cards | €0.35 |\n| Transfer | €0.30 |"),
+    passage("Support", "Write to help@larkbill.example or call +353 1 555 0142."),
+    passage("About us", "We were founded in Galway in 2015. We have never taken money from investors."),
+]  # fmt: skip
+
+
+def test_all_prices_are_those_of_the_page_that_is_called_so() -> None:
+    assert "Solo €9, Studio €19" in answered("how much is it", SOFTWARE, "en")
+    assert "€0.25" not in answered("how much is it", SOFTWARE, "en")
+
+
+def test_the_cheapest_after_a_question_for_a_row_is_that_tables() -> None:
+    before = [
+        {"role": "user", "content": "which plan has the api"},
+        {"role": "assistant", "content": "API access: Studio yes. [1]"},
+    ]
+    assert answered("which one is the cheapest", SOFTWARE, "en", *before) == "Monthly: Solo €9. [1]"
+
+
+@pytest.mark.parametrize("question", ["when can I call you", "when does the money come"])
+def test_what_has_no_time_beside_it_is_no_certain_answer_to_when(question: str) -> None:
+    assert is_unknown(answered(question, SOFTWARE, "en"))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [("tengo dos hurones", True), ("I have two ferrets", True), ("mi gato tiene 9 años, cual le toca", False)],
+)
+def test_a_visitors_statement_is_asked_about_and_not_unknown(text: str, is_told: bool) -> None:
+    told = answered(text, VET, "es" if text[0] != "I" else "en")
+    assert (not is_unknown(told)) == is_told

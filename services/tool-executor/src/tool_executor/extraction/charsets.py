@@ -12,6 +12,21 @@ _CHARSETS = re.compile(
 """The charsets that a page may name; Python also has codecs that are no charsets, and slow ones."""
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
+_MARKED = tuple(mark for mark, _ in _BYTE_ORDER_MARKS[1:])
+_HEAD_BYTES = 4_096
+
+
+def utf16_of(body: bytes) -> str | None:
+    """Returns the UTF-16 charset of a text that begins with its byte order mark, or in which a zero byte follows or
+    precedes most characters, as in Latin scripts; None if it is not UTF-16."""
+    if body.startswith(_MARKED):
+        return next(charset for mark, charset in _BYTE_ORDER_MARKS if body.startswith(mark))
+    head = body[:_HEAD_BYTES]
+    for charset, zeros, others in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
+        if zeros and 2 * zeros.count(0) > len(zeros) and 0 not in others:
+            return charset
+    return None
+
 
 def decode(body: bytes, declared: str | None) -> str:
     """Returns the text. A byte order mark decides first; then valid UTF-8 is UTF-8, whatever charset is declared."""
@@ -22,6 +37,8 @@ def decode(body: bytes, declared: str | None) -> str:
         declared = match[1].decode("ascii")
     if declared is not None and _CHARSETS.fullmatch(declared) is None:
         declared = None
+    if declared is None:
+        declared = utf16_of(body)
     if declared is None or not declared.lower().startswith("utf-16"):
         try:
             return body.decode("utf-8")

@@ -3,7 +3,7 @@
 import csv
 
 from contracts.knowledge import Block
-from tool_executor.extraction.charsets import decode
+from tool_executor.extraction.charsets import decode, utf16_of
 from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, UnreadableError, extracted
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.paragraphs import paragraphs
@@ -35,7 +35,7 @@ def type_of(body: bytes, declared: str = "", name: str = "") -> str:
     if body.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) and DOCX in {declared, by_name}:
         return DOCX
     media_type = by_name if declared in {"", "application/octet-stream", "text/plain"} and by_name else declared
-    is_binary = b"\x00" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    is_binary = b"\x00" in body[:4096] and utf16_of(body) is None
     if media_type in KNOWN_TYPES and media_type.startswith(("text/", "application/xhtml")) and not is_binary:
         return media_type
     raise UnreadableError("unknown_type", TEXTS["document.unknown_type"])

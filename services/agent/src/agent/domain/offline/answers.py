@@ -107,10 +107,7 @@ def unknown(
         answer = say("unknown_again" if missed_before else "unknown", language)
         answer = f"{answer.partition(':')[0].rstrip('.')}: {nothing_about}." if unknown_word else answer
         return f"{answer} {_OFFER[language] if missed_before else say('person', language)}"
-    shown = [
-        excerpt if excerpt.heading else replace(excerpt, heading=TITLE_END.split(excerpt.title)[0])
-        for excerpt in possible_answers or related
-    ]
+    shown = _with_titles(possible_answers or related)
     quotation = quoted(shown, language)
     offer_of_person = _OFFER[language] if missed_before else say("otherwise", language)
     nothing_clear = say("nearest", language, why=nothing_about or say("nothing_clear", language))
@@ -126,6 +123,21 @@ def unknown(
     if "\n" in quotation:
         return f"{opening_with_heading}\n{quotation}\n{offer_of_person}"
     return f"{opening_with_heading} {quotation} {offer_of_person}"
+
+
+def _with_titles(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """The excerpts; those without a heading under their page's title."""
+    return [
+        excerpt if excerpt.heading else replace(excerpt, heading=TITLE_END.split(excerpt.title)[0])
+        for excerpt in excerpts
+    ]
+
+
+def after_statement(related: Sequence[Excerpt], language: Language) -> str:
+    """The answer to a statement: what the site says that is near it, and the request to ask something."""
+    if not related:
+        return TEXTS["offline.talk.told"].in_language(language)
+    return f"{say('says_near', language)}\n{quoted(_with_titles(related), language)}\n{say('ask_on', language)}"
 
 
 def search_unavailable(language: Language) -> str:

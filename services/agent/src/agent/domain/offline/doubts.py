@@ -15,7 +15,7 @@ from agent.domain.offline.kinds import name_of
 from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.months import covers_month
 from agent.domain.offline.other_cases import is_another_case
-from agent.domain.offline.passage_index import Candidates
+from agent.domain.offline.passage_index import SECTION_STRENGTH, Candidates
 from agent.domain.offline.passages import complete_answer, is_row_named
 from agent.domain.offline.questions import (
     Query,
@@ -42,7 +42,8 @@ _MIN_SIMILARITY_LEAD = 0.12
 _MIN_LIKELIHOOD_ALONE = 0.8
 """Likelihood from which on one section answers by itself."""
 _NEGLIGIBLE_LIKELIHOOD = 0.01
-"""Likelihood below which a section does not count as another possible answer."""
+"""Likelihood below which a section does not count as another possible answer, if the chosen ones have at least
+`_MIN_LIKELIHOOD_ALONE`."""
 _MIN_SIMILARITY_ALONE = 0.15
 """Minimum similarity of a section that answers by itself."""
 _NEED = frozenset(("=need",))
@@ -108,11 +109,16 @@ def quotes_with_certainty(
     chosen_sections = [section for section in sections if section.location in chosen_locations]
     chosen_likelihood = sum(section.likelihood for section in chosen_sections)
     uncovered = _with_times(question, query, uncovered, positions, candidates)
-    named_section = _section_headed_by_topic(query, positions, sections, candidates)
+    counting_sections = [
+        section
+        for section in sections
+        if chosen_likelihood < _MIN_LIKELIHOOD_ALONE
+        or section in chosen_sections
+        or section.likelihood >= _NEGLIGIBLE_LIKELIHOOD
+    ]
+    named_section = _section_headed_by_topic(query, positions, counting_sections, candidates)
     is_other_row = named_section is not None and any(passage.row for passage in passages)
-    more_similar = _more_similar_section(chosen_sections, sections, candidates)
-    is_negligible = more_similar is not None and more_similar.likelihood < _NEGLIGIBLE_LIKELIHOOD
-    more_similar = None if is_negligible and chosen_likelihood >= _MIN_LIKELIHOOD_ALONE else more_similar
+    more_similar = _more_similar_section(chosen_sections, counting_sections, candidates)
 
     def certain() -> tuple[list[Excerpt], bool]:
         return with_paragraphs(chosen, query, required, candidates), True
@@ -124,7 +130,11 @@ def quotes_with_certainty(
     uncovered += [
         word for word in query if _is_name(word) and all(not index.strength(query[word], i) for i in positions)
     ]
-    is_full = not (uncovered or is_another_case(question, previous_question, last_quote, positions, candidates))
+    is_full = not (
+        uncovered
+        or is_another_case(question, previous_question, last_quote, positions, candidates)
+        or _stand_apart(query, required, positions, candidates)
+    )
     count_question = None if antecedent else shapes.HOW_MANY.search(plain(question))
     if is_full and count_question:
         counted_keys = keys_of(count_question["what"])
@@ -175,6 +185,18 @@ def quotes_with_certainty(
     shown = section_extract(chosen, chosen_sections[0], candidates)
     other_excerpts = [excerpt for section in others for excerpt in section_extract((), section, candidates)]
     return ([*other_excerpts, *shown] if is_overruled or is_other_row else [*shown, *other_excerpts]), False
+
+
+def _stand_apart(
+    query: Query, required: Sequence[frozenset[str]], positions: Sequence[int], candidates: Candidates
+) -> bool:
+    """Whether what the question needs, such as a time, and what it is about are only in different sentences of a
+    section."""
+    index, topic = candidates.index, topic_words(query)
+    meeting = [i for i in positions if index.has_all(required, i)] if required and topic else []
+    return bool(meeting) and not any(
+        index.strength(query[word], i) > SECTION_STRENGTH for word in topic for i in meeting
+    )
 
 
 def _with_times(

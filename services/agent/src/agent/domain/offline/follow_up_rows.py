@@ -7,12 +7,14 @@ from agent.domain.offline.constraints import FREE_OR_PAID, LENGTH
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import listed_members, name_of, table_of
 from agent.domain.offline.lexicon import keys_in
-from agent.domain.offline.passage_index import PassageIndex
+from agent.domain.offline.passage_index import ANIMALS, PassageIndex
 from agent.domain.offline.questions import Query, is_day, names_nothing, required_keys, terms
 from agent.domain.offline.shapes import COMPARING, OBLIGED, SHAPED, SHAPES, SHOWN_FIGURES
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
 
+_BROADER = frozenset(("=weekend", "=pet"))
+"""Meanings that other things share: Saturday's row is not Sunday's, nor a dog's row a cat's."""
 _MAX_ROWS = 3
 """Maximum rows of an answer."""
 _KEYS_BY_FORM = (SHAPED | SHOWN_FIGURES | {"=free", "=percent"}) - LENGTH
@@ -34,11 +36,10 @@ def follow_up_rows(
     )
     if not query or is_complete or len({table_of(row) for row in quoted_rows}) != 1 or len(quoted_rows) > _MAX_ROWS:
         return []
-    if names_nothing(query):
+    if names_nothing(query) and not any(map(is_day, query)):
         return _rows_with_shapes(query, question, quoted_rows) if depends_on_antecedent else []
     topic = {
-        # Saturday's row is not Sunday's, though both are of the weekend.
-        word: keys - {"=weekend"} if is_day(word) and not word.startswith(("weekend", "find")) else keys
+        word: keys - _BROADER if (is_day(word) and not word.startswith(("weekend", "find"))) or keys & ANIMALS else keys
         for word, keys in query.items()
         if is_day(word)
         or (word[0] != "=" and (not is_common(keys) or any(keys & keys_in(_headers(quoted)) for quoted in quoted_rows)))

@@ -166,7 +166,7 @@ def members_of_kind(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     pages: dict[tuple[str, str], list[Excerpt]] = {}
     for passage in passages:
         if passage.is_table_row:
-            is_of_kind = keys & keys_in(passage.column) or _is_title_of_kind(
+            is_of_kind = keys & keys_in(passage.column) or is_title_of_kind(
                 keys, passage.heading or TITLE_END.split(passage.title)[0]
             )
             is_of_kind = is_of_kind or (not passage.column and keys & keys_in(passage.heading or passage.title))
@@ -224,7 +224,8 @@ def with_ordinals_named(question: str, last_answer: str, passages: Sequence[Exce
     return None if has_unknown_ordinal else normalized
 
 
-def _is_title_of_kind(keys: frozenset[str], title: str) -> bool:
+def is_title_of_kind(keys: frozenset[str], title: str) -> bool:
+    """Whether a title names the kind and nothing else."""
     title_words = significant_words(title)
     return bool(title_words) and all(keys & keys_of(word) for word in title_words)
 

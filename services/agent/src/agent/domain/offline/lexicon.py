@@ -7,7 +7,7 @@ all =price. An unknown word is looked up again with one letter changed, missing,
 import re
 from functools import lru_cache
 
-from agent.domain.text_features import is_one_letter_apart, is_transposed, plain, stem
+from agent.domain.text_features import bare_verb, is_one_letter_apart, is_transposed, plain, stem
 from contracts.vocabulary import SYNONYMS, forms_of, with_distinct_nouns
 
 _MEANINGS = """
@@ -118,7 +118,8 @@ def words_of(text: str) -> list[str]:
 @lru_cache(maxsize=8_192)
 def keys_of(word: str) -> frozenset[str]:
     """The keys by which a word is found in pages: its meanings and its stem."""
-    return frozenset(f"={name}" for name in _exact_meanings(word)) | {stem(word)}
+    meanings = _exact_meanings(word) or _exact_meanings(bare_verb(word))
+    return frozenset(f"={name}" for name in meanings) | {stem(word)}
 
 
 def keys_in(text: str) -> set[str]:

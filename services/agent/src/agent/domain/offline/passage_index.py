@@ -39,7 +39,10 @@ _MIN_SITEWIDE_PAGES = 3
 _WEEKEND = frozenset(("=weekend",))
 _WEEKDAY = frozenset(("=weekday",))
 _MONTH = frozenset(("=month",))
-_SECTION_STRENGTH = 0.75
+_PET = frozenset(("=pet",))
+ANIMALS = (keys_of("dog") | keys_of("cat")) - _PET
+"""Keys of animals: what is said of pets is said of each of them, but what is said of one is not said of another."""
+SECTION_STRENGTH = 0.75
 """Strength of a word that another sentence of the section has."""
 _MAX_MISSING_LETTERS = 4
 """Letters that may be missing at a word's end: "recep" is the reception."""
@@ -270,11 +273,13 @@ class PassageIndex:
             and shared <= _WEEKDAY | _WEEKEND
             and any(self._document_counts[key] for key in keys - _WEEKDAY - _WEEKEND)
         ):
-            return 0.0 if shared == _WEEKDAY else _SECTION_STRENGTH  # another day, although some passage has this one
+            return 0.0 if shared == _WEEKDAY else SECTION_STRENGTH  # another day, although some passage has this one
+        if shared == _PET and any(self._document_counts[key] for key in keys & ANIMALS):
+            return 0.0  # another animal, although some passage has this one
         if shared == _MONTH and any(self._document_counts[key] for key in keys - _MONTH):
             return 0.0  # another month, although some passage has this one
         if shared == _WEEKEND and len(keys) > 1:
-            return _SECTION_STRENGTH  # the other day of the weekend
+            return SECTION_STRENGTH  # the other day of the weekend
         if shared:
             return 1.0 if len(keys) == 1 or any(not key.startswith("=") for key in shared) else 0.93
         if keys & self._context_keys[position] and (
@@ -292,7 +297,7 @@ class PassageIndex:
         if any(_PARTIAL_KEYS.get(key) in self._text_keys[position] for key in keys):
             return 0.4
         if keys & self._section_keys[position]:
-            return _SECTION_STRENGTH
+            return SECTION_STRENGTH
         similar = self._similar(keys)
         return 0.8 if similar & (self._text_keys[position] | self._context_keys[position]) else 0.0
 

@@ -65,7 +65,7 @@ def complete_answer(question: str, antecedent: str, passages: Sequence[Excerpt])
         )
         return passages_of_thing(superlative[0], passages) if superlative and asks_contents else superlative
     complete = complete or included_passages(question, passages)
-    return complete or ([] if antecedent else all_of_shape(plain(question), query, passages))
+    return complete or ([] if antecedent else all_of_shape(question, query, passages))
 
 
 def find_answer(
@@ -188,7 +188,14 @@ def _with_section(question: str, query: Query, candidates: Candidates, scores: S
     if chosen.item and HOW_TO.search(plain(question)) and any(keys & title_keys for keys in query.values()):
         return [passages[i] for i in section_positions if passages[i].item][:MAX_SHOWN]
     # Other passages of the section with nearly the same score belong to the answer; those of other sections do not.
-    tied_passages = [chosen, *(passages[i] for i in section_positions if i != best and scores[i] >= best_score - 0.02)]
+    tied_passages = [
+        chosen,
+        *(
+            passages[i]
+            for i in section_positions
+            if i != best and scores[i] >= best_score - 0.02 and passages[i].is_table_row == chosen.is_table_row
+        ),
+    ]
     # Tied rows of a table answer different questions, unless they have the name that the question asks for.
     named_rows = [passage for passage in tied_passages if _names_topic(query, passage)] if chosen.is_table_row else []
     answer = sorted(

@@ -1,13 +1,18 @@
 """Finds the tickers that a follow-up is about among those mentioned before: "and its RSI?", "the other one"."""
 
+import re
 from collections.abc import Sequence
 
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import AGE
 from agent.domain.offline.kinds import ordinal_in
+from agent.domain.offline.shapes import ASKS_WHICH
 from agent.domain.offline.talk_words import GOING_ON, THE_OTHER
 from agent.domain.text_features import plain, symbols_before, symbols_in
 
+_PREPOSITIONAL = re.compile(
+    rf"\W*(?:con|sin|para|por|with|without|for|on|in)(?: (?!{ASKS_WHICH.pattern})\w+){{1,3}}\W*"
+)
 MAX_MESSAGES_BACK = 6
 """How many messages back a follow-up may refer to."""
 
@@ -33,6 +38,7 @@ def symbol_mentioned(normalized: str, texts: Sequence[str]) -> list[str]:
 
 def is_follow_up(text: str, max_words: int = 2) -> bool:
     """Whether a question refers to the previous one: it begins like a continuation and has at most `max_words`
-    significant words."""
+    significant words, or is a few words after a preposition ("with breakfast")."""
     normalized = plain(text)
-    return bool(GOING_ON.search(normalized)) and len(significant_words(AGE.sub(" ", normalized))) <= max_words
+    goes_on = GOING_ON.search(normalized) or _PREPOSITIONAL.fullmatch(normalized)
+    return bool(goes_on) and len(significant_words(AGE.sub(" ", normalized))) <= max_words

@@ -33,6 +33,7 @@ _WHEN = frozenset(("=when",))
 _REQUIRED_BY_WORDS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (shapes.WHAT_TIME, shapes.CLOCK),
     (shapes.WHEN, _WHEN),
+    (shapes.WHICH_DAYS, frozenset(("=weekday", "=month"))),
     (shapes.WHO, frozenset(("=name",))),
     (shapes.INGREDIENTS, frozenset(("=include",))),
     (shapes.HOW_PRICED, shapes.PRICE | shapes.FIGURE | {"=percent"}),

@@ -12,10 +12,11 @@ from collections.abc import Set as AbstractSet
 from agent.domain.offline import shapes
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.excerpts import Excerpt, with_columns
-from agent.domain.offline.kinds import MAX_SHOWN, cells_of_thing, name_of, table_of
+from agent.domain.offline.kinds import MAX_SHOWN, TITLE_END, cells_of_thing, is_title_of_kind, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.questions import Query, lacks_subject, required_keys
 from agent.domain.offline.superlatives import is_superlative
+from agent.domain.text_features import plain
 
 _EXPENSIVE = re.compile(r"\b(?:expensive|car[oa]s?)\b")
 _SUPERLATIVE_PRICE = re.compile(
@@ -68,7 +69,9 @@ def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt
             return []
         quoted += [passage for passage in section if passage not in quoted]
     by_price = shapes.PRICE_WORD.search(question_words) or _EXPENSIVE.search(question_words)
-    return quoted if not by_price or sum(map(_shows_price, quoted)) >= len(sides[:3]) else []
+    return (
+        quoted if not by_price or sum(_shows(shapes.PRICE, [passage]) for passage in quoted) >= len(sides[:3]) else []
+    )
 
 
 def _sides(texts: Sequence[str], names: AbstractSet[str]) -> list[list[str]]:
@@ -84,10 +87,6 @@ def _sides(texts: Sequence[str], names: AbstractSet[str]) -> list[list[str]]:
         for part in parts
     ]
     return [side for side in sides if side]
-
-
-def _shows_price(passage: Excerpt) -> bool:
-    return any(key == "=price" and pattern.search(passage.text) for key, pattern in shapes.SHAPES)
 
 
 def _compared_rows(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
@@ -201,9 +200,10 @@ def included_passages(question: str, passages: Sequence[Excerpt]) -> list[Excerp
     return section if len(section) > 1 else []
 
 
-def all_of_shape(normalized: str, query: Query, passages: Sequence[Excerpt]) -> list[Excerpt]:
+def all_of_shape(question: str, query: Query, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """All passages with a price (or hours, an address …) on the page that shows the most, for a question that names
-    nothing else, as "how much is it?"."""
+    nothing else, as "how much is it?"; empty if they lack another thing that it asks for ("when can I call you?")."""
+    normalized, required = plain(question), required_keys(question)
     for key, pattern in shapes.SHAPES:
         if key == "=price" and (
             shapes.OBLIGED.search(normalized)
@@ -216,12 +216,20 @@ def all_of_shape(normalized: str, query: Query, passages: Sequence[Excerpt]) -> 
             matching = [passage for passage in passages if pattern.search(passage.text)]
             scores_by_page = Counter[str]()
             for passage in matching:
-                scores_by_page[passage.url] += 3 if key in keys_in(passage.heading) else 1
+                is_headed = key in keys_in(passage.heading) or is_title_of_kind(
+                    frozenset((key,)), TITLE_END.split(passage.title)[0]
+                )
+                scores_by_page[passage.url] += 3 if is_headed else 1
             best_page = [passage for passage in matching if passage.url == scores_by_page.most_common(1)[0][0]]
-            return [passage for passage in best_page if key != "=where" or passage.heading == best_page[0].heading][
-                :MAX_SHOWN
-            ]
+            shown = [passage for passage in best_page if key != "=where" or passage.heading == best_page[0].heading]
+            return shown[:MAX_SHOWN] if all(_shows(keys, shown) for keys in required) else []
     return []
+
+
+def _shows(keys: frozenset[str], passages: Sequence[Excerpt]) -> bool:
+    """Whether one of the passages has one of these shapes; true for keys without a shape."""
+    patterns = [pattern for key, pattern in shapes.SHAPES if key in keys]
+    return not patterns or any(pattern.search(passage.text) for pattern in patterns for passage in passages)
 
 
 def _words_without_figures(heading: str) -> list[str]:

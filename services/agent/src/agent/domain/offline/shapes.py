@@ -7,6 +7,8 @@ English.
 
 import re
 
+from agent.domain.number_words import BELOW_100
+
 MONTHS = (
     r"january|february|(?-i:March)|april|(?-i:May)|june|july|august|september|october|november|december|"
     r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
@@ -174,9 +176,10 @@ NAMES_WHICH = re.compile(
     r"\b(?:which|cual(?:es)?|(?:what|que) (?:plan|course|option|product|curso|opcion|producto|tarifa))\b"
 )
 INGREDIENTS = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
-_NUMBERS = (r"(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|dos|tres|"
-            r"cuatro|cinco|seis|siete|ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
-COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
+COUNTED = re.compile(
+    rf"\b(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|{BELOW_100}|once(?= \w+s\b)) (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})"
+)
+"""A number with what it counts. "Una" and "one" are left out, since they seldom say how many there are."""
 FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 WHO = re.compile(
     r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede|pays?|has to|must|tiene que|paga|debe))"
@@ -193,7 +196,9 @@ FOR_WHOM = re.compile(
     r"\b(?:for|para) (?:my|our|mis?|nuestr[oa]s?) \w+",
     re.IGNORECASE,
 )
-FOR_FREE = re.compile(r"\bfor free\b|(?<=[aei]r) gratis\b", re.IGNORECASE)
+FOR_FREE = re.compile(
+    r"\bfor free\b|(?<=[aei]r) gratis\b|\b(?:at )?any ?time\b|\ben cualquier momento\b|\bcuando quiera\b", re.IGNORECASE
+)
 """What is said of something else, which is what is asked for."""
 WHETHER = re.compile(r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:does|do|is|are|incluye\w*|se incluye\w*|viene\w*)\b")
 FREE_OF = re.compile(
@@ -259,6 +264,7 @@ PLACE = frozenset(("=where", "=directions"))
 BEGIN = frozenset(("=begin",))
 MIN_ANTECEDENT_COVERAGE = 0.4
 SHAPED = frozenset(("=when", "=name", "=clock", "=duration", "=discount", "=need", "=takes", "=length", "=worth",
-                    "=measure", "=address", "=number", "=often", "=bring", "=age", "=place"))  # fmt: skip
+                    "=measure", "=address", "=number", "=often", "=bring", "=age", "=place", "=weekday",
+                    "=month"))  # fmt: skip
 SHOWN_FIGURES = frozenset(("=figure", "=price", "=clock", "=duration", "=takes"))
 CONJUNCTION = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.domain.offline.ages import is_for_age
-from agent.domain.offline.answers import is_unknown, search_unavailable, unknown
+from agent.domain.offline.answers import after_statement, is_unknown, search_unavailable, unknown
 from agent.domain.offline.closest import MIN_REPORTED_LETTERS, certain_section_quote, nearest_excerpts, unknown_words
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import A_DAY
@@ -22,10 +22,11 @@ from agent.domain.offline.kinds import with_ordinals_named
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import MIN_COVERAGE, find_answer, is_row_name
-from agent.domain.offline.questions import is_other_cancellation, lacks_subject, required_keys, terms
+from agent.domain.offline.questions import is_other_cancellation, lacks_subject, required_keys, terms, topic_words
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.sections import with_named_columns
 from agent.domain.offline.shapes import ANSWERED_BY_HEADING, FULL_NAME, MIN_ANTECEDENT_COVERAGE, PRICE, WHERE_IS
+from agent.domain.offline.small_talk import is_visitors_statement
 from agent.domain.offline.steps import SayText
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
@@ -97,9 +98,11 @@ class SiteQuestion:
         self, possible_answers: Sequence[Excerpt] = (), related: Sequence[Excerpt] = (), unknown_word: str = ""
     ) -> SayText:
         """The reply that nothing was found, or that the search was incomplete; with what may answer, or else what is
-        related, and the word that no page contains."""
+        related, and the word that no page contains. A statement is no question, so nothing is unknown."""
         if self.search_incomplete:
             return SayText(search_unavailable(self.language))
+        if is_visitors_statement(self.question):
+            return SayText(after_statement([*possible_answers, *related], self.language))
         return SayText(
             unknown(
                 self.language,
@@ -336,6 +339,13 @@ def _with_heading(excerpt: Excerpt, question: str) -> Excerpt:
         and any(not keys_of(word) & keys_in(question) for word in heading_words)
     ):
         return replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")  # "Not allowed" says what the list is about
+    query = terms(question)
+    is_about_heading = any(
+        query[word] & keys_in(excerpt.heading) and not query[word] & keys_in(excerpt.text)
+        for word in topic_words(query)
+    )
+    if is_about_heading and not excerpt.row and not excerpt.heading.endswith("?"):
+        return replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")
     name = FULL_NAME.search(excerpt.heading)
     if name is None or any(word in plain(question) for word in words_of(excerpt.heading)) or excerpt.row:
         return excerpt

@@ -6,7 +6,7 @@ A message is small talk only if it contains nothing else: "thanks, and what does
 import re
 from collections.abc import Collection
 
-from agent.domain.offline import talk_words
+from agent.domain.offline import shapes, talk_words
 from agent.domain.offline.own_name import is_about_own_name
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.offline.tool_words import is_question
@@ -146,6 +146,13 @@ def is_about_procedure(text: str) -> bool:
 def is_customers_statement(text: str, offered: Collection[str]) -> bool:
     """Whether a customer only says something about themselves, so that no answer can exist."""
     return "search_memory" in offered and is_statement(text)
+
+
+def is_visitors_statement(text: str) -> bool:
+    """Whether a visitor only says something about themselves: "I have two cats". Visitors seldom write question marks,
+    so nothing in it may ask."""
+    asking = (shapes.ASKS_WHICH, shapes.DO_YOU, shapes.MAY)
+    return is_statement(text) and not any(pattern.search(plain(text)) for pattern in asking)
 
 
 def is_statement(text: str) -> bool:

@@ -137,7 +137,7 @@ def superlative_passages(question: str, antecedent: str, passages: Sequence[Exce
     ]
     candidates = _values_of_kind(values, question if _kind_keys(question) or not antecedent else antecedent)
     if not candidates and antecedent and not _kind_keys(question):
-        candidates = _values_of_table(_kind_keys(antecedent), values)
+        candidates = _values_of_table(_kind_keys(antecedent), values, passages)
     if not candidates and (_kind_keys(question) or not any(passage.is_table_row for _, passage in values)):
         candidates = _values_of_sections(values, _kind_keys(question))
     if not candidates:
@@ -242,11 +242,11 @@ def _values_of_kind(values: Sequence[tuple[float, Excerpt]], question: str) -> l
     return tables_of_rows[0] if not keys and len(tables_of_rows) == 1 else []
 
 
-def _values_of_table(name_keys: set[str], values: Sequence[tuple[float, Excerpt]]) -> list[tuple[float, Excerpt]]:
+def _values_of_table(
+    name_keys: set[str], values: Sequence[tuple[float, Excerpt]], passages: Sequence[Excerpt]
+) -> list[tuple[float, Excerpt]]:
     """The values of the one table that has a row of this name."""
-    tables = {
-        table_of(passage) for _, passage in values if passage.is_table_row and name_keys & keys_in(name_of(passage))
-    }
+    tables = {table_of(row) for row in passages if row.is_table_row and name_keys & keys_in(name_of(row))}
     return [(value, passage) for value, passage in values if table_of(passage) in tables] if len(tables) == 1 else []
 
 

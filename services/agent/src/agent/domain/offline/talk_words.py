@@ -224,7 +224,7 @@ _LED = r"\W*(?:(?:hi|hello|hola|so|and|well|y|pues|bueno|ya|yo)\W+)*"
 TELLS = re.compile(
     r"^(?!.*\b(?:need|wan(?:t|na)|would like|looking for|problem|help|error|question|wonder|can ?(?:'t|not)|stolen|"
     r"forgot|know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|"
-    r"busco|ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|"
+    r"busco|ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|queria|querria|"
     r"no (?:se|entiendo|encuentro|veo|funciona\w*|carga\w*|abre|me (?:llega|deja|sale))|\w*(?:not|n'?t) work\w*|broken|"
     r"fail\w*|crash\w*|wrong|charged|lost (?:access|my (?:password|phone|account|card))|fall[ao]n?|cobraron)\b)"
     r"(?:\W*(?:(?!(?:what|which|who|how|why|when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
