@@ -32,6 +32,11 @@ _LEAD = (
     r"(?:now|actually|lately|nowadays|these days|from now on"
     r"|ahora|ahora s[ií]|[uú]ltimamente|a partir de ahora|desde ahora),?"
 )
+_NEXT = (
+    r",?\s(?:and|but|y|e|pero) (?:I|we|my|yo|mis?|(?:ya )?(?:no )?(?:prefiero|odio|detesto|adoro|me (?:gust|encant)an?|"
+    r"nunca|siempre|soy|tengo|vivo|trabajo))\b"
+)
+"""The start of another statement of the same sentence."""
 _PREFERENCE = re.compile(
     rf"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)(?:{_LEAD}\s+)?"
     r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|rather)\b|I (?:always |really |now |also |don'?t |"
@@ -39,7 +44,7 @@ _PREFERENCE = re.compile(
     r"en lugar de) [^.!?,;\n]{2,40},? (?:I prefer|prefiero)\b|always\b|I always\b|(?:yo )?(?:siempre |ahora |"
     r"(?:ya )?no )?(?:prefiero|odio|detesto|adoro)\b|(?:a m[ií] )?(?:ahora |no )?(?:me gustan?|me encantan?)\b|"
     r"siempre\b)"
-    r"(?:[^.!?\n;]|[.](?=\d)){2,300})",
+    rf"(?:(?!{_NEXT})(?:[^.!?\n;]|[.](?=\d))){{2,300}})",
     re.I,
 )
 _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_notes", "olderNotes"))

@@ -52,7 +52,8 @@ class Value:
 MAX_STATEMENT_LENGTH = 2_000
 """Characters of a statement that are examined."""
 _NOW = re.compile(
-    r"\b(?:now|nowadays|these days|from now on|no longer|instead|lately|moved|relocated|switched|changed|mudad[oa]|"
+    r"\b(?:ya (?:soy|estoy|\w{2,}[^sn\W]o)|now|nowadays|these days|from now on|no longer|instead|lately|moved|"
+    r"relocated|switched|changed|mudad[oa]|"
     r"trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|"
     r"traslade|trasladamos|cambie|pase|me quedan?|only have|have only|animado (?:con|a)|come (?:a)?round|"
     r"warmed (?:up )?to|chang(?:ed|ing) my mind|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|currently|got|just|"
@@ -64,6 +65,8 @@ _NOW = re.compile(
     r"as of|starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
     r"i said|quise decir|me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
 )
+_GROWN = re.compile(r"\b(?:already|ya|turned|turns|acaba de cumplir|cumpli[oó]|cumplido)\b")
+"""Says that somebody's age is another than before."""
 _NOT_SO = re.compile(
     r"\b(?:not|never|nunca|no)\b(?!,| (?:only|solo)\b)|\b(?:no longer|ya no|stopped|quit|deje de|used to|antes|solia)\b"
 )
@@ -146,6 +149,8 @@ _RATHER = re.compile(
     r"(?P<second>[^.,;:!?\n]{2,40})"
 )
 _RISK = re.compile(r"\b(?:risks?|riesgos?|perfil|profile)\b")
+_LIKED_TOO = re.compile(r"\b(?:come (?:a)?round|warmed (?:up )?to)\b")
+"""Something is liked as well; what was preferred may still be."""
 _DE_TU = re.compile(r"\b(?:tratame|tratarme|trates|hablame|hables|hablarme) de tu\b")
 _LESS = re.compile(r"\b(?:sin|without|less|menos|fewer|tant[oa]s?|so (?:much|many)|too (?:much|many)|demasiad[oa]s?)\b")
 _ANSWERS = frozenset(
@@ -205,7 +210,7 @@ def attribute_values(text: str) -> list[Value]:
 
 def relative_values(relative: str, normalized: str) -> list[Value]:
     """Returns where a relative lives, works or studies according to a normalized statement about them."""
-    changed = says_change(normalized)
+    changed = says_change(normalized) or bool(_GROWN.search(normalized))
     schools = [stage for stage, pattern in SCHOOLS if pattern.search(normalized)][:1]
     extracted = [Value(f"schooling of {relative}", frozenset(schools), frozenset(), changed)] if schools else []
     for attribute, pattern in OF_RELATIVES:
@@ -222,7 +227,7 @@ def are_incompatible(new: Value, old: Value) -> bool:
         return False
     if (
         new.attribute in _ONLY_IF_CHANGED
-        or new.attribute.startswith(("schooling of ", "home of ", "employer of ", _NAMED_PREFIX))
+        or new.attribute.startswith(("schooling of ", "age of ", "home of ", "employer of ", _NAMED_PREFIX))
     ) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
@@ -364,7 +369,9 @@ def _slot_values(normalized: str, changed: bool) -> Iterator[Value]:
     unlisted = [word for word in words(unconditional) if word not in SLOT_OF_WORD and word not in RISK_SLOT_OF_WORD]
     others = concepts_of(" ".join(unlisted))
     for name, values in slots.items():
-        if name == "length" and _LESS.search(unconditional):
+        if (name == "length" and _LESS.search(unconditional)) or (
+            name not in _ALWAYS_ONE and _LIKED_TOO.search(normalized)
+        ):
             continue
         is_about_answers = others <= _ANSWERS or (changed and bool(others & _ANSWER_CONCEPTS) and name != "profile")
         if len(values) > 1 or not (is_about_answers if name in _ALWAYS_ONE else is_preference):
