@@ -143,6 +143,10 @@ def test_of_two_preferences_in_a_sentence_each_ends_by_itself() -> None:
         assert not any("hate" in fact or "odio" in fact for fact in facts)
 
 
+def test_a_fact_said_again_after_actually_is_one_fact() -> None:
+    assert len(current(after(["I live in Milan", "Actually I live in Milan"]))) == 1
+
+
 def test_what_is_said_beside_a_fact_is_no_part_of_it_and_no_second_fact() -> None:
     for text in ("I own a kayak by the way", "I own a kayak, just so you know"):
         assert current(with_lesson(with_note(Remembered(), "I own a kayak", DAY), lesson(1, text))) == ["I own a kayak"]
@@ -245,6 +249,8 @@ def test_a_fact_is_over_when_its_thing_is_named_and_said_to_be_over(first: str, 
         ("opero oro y plata", "ya no opero oro"),
         ("I have a dog", "I no longer like the dog"),
         ("My son is 9", "My son is 4"),
+        ("Mi hijo se llama Iván", "Mi hijo se llama Óscar"),
+        ("My wife is called Ann", "My wife is German"),
     ],
 )
 def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> None:
@@ -291,6 +297,8 @@ def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> Non
         # What was wrong: told in other words than the fact's, by its figure, or by its place in a list.
         ("I earn 3,400 a month after tax", "Sorry, I meant 4,300 a month after tax", None),
         ("Cobro el día 25", "No es el 25, cobro el día 28", ["cobro el día 28"]),
+        ("Mi marido se llama Andrés", "No, mi marido se llama Adrián", ["mi marido se llama Adrián"]),
+        ("My wife is called Ann", "My wife is called Eve", ["My wife is called Eve"]),
         # When it ended; ages; somebody else.
         ("I smoke", "I gave up smoking two years ago", []),
         ("I smoke", "I haven't smoked for six months", []),

@@ -51,7 +51,7 @@ _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_
 """Attribute and wire name."""
 _NAMES = frozenset(name for _, name in _FIELDS)
 _FIGURE = re.compile(r"\d")
-_PUNCTUATION = re.compile(r"[.,;:!?]+(?=\s|$)|[¡¿]")
+_UNSAID = re.compile(r"^(?:actually|in fact|en realidad|de hecho)\W+|[.,;:!?]+(?=\s|$)|[¡¿]")
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """Refers to something in another clause of the sentence."""
 CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
@@ -396,4 +396,4 @@ def _with_listed_fact(state: Remembered, attribute: str, text: str, now: datetim
 
 def _are_different(one: str, other: str) -> bool:
     """Whether two texts are different facts; "my dentist is Dr Paz" and "My dentist is Dr. Paz." are the same."""
-    return _PUNCTUATION.sub("", one.casefold()) != _PUNCTUATION.sub("", other.casefold())
+    return _UNSAID.sub("", one.casefold()) != _UNSAID.sub("", other.casefold())

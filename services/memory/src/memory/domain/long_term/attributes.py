@@ -102,6 +102,9 @@ _SINGLE = frozenset(
         """
     )
 ) | frozenset(("favourite", "broker", "goal", "salary", "rent", "phone", "address", "name", "boss", "city", "ciudad"))
+_SOLE_PEOPLE = concepts_of("wife husband spouse mother father mom dad mujer marido esposa esposo madre padre")
+_CALLED = re.compile(r"\b(?:called|named|name|llama)\b")
+_NAME = re.compile(r"\b[A-ZÁÉÍÓÚÑ]\w*")
 _NAMED_PREFIX = "whoever is my"
 """Prefix of attributes that a person may have several of, each with a name: only a stated change replaces one."""
 _IGNORED_WORDS = frozenset(words("new nuevo nueva current actual present ahora now number numero really"))
@@ -272,6 +275,7 @@ def _possession_values(normalized: str, changed: bool, text: str) -> Iterator[Va
         single = bool(name_concepts & _SINGLE or _SINGLE & set(name_words))
         if (first and first[0] in _JUDGEMENTS) or not (single or _is_name(first, text)):
             continue
+        single = single or bool(_SOLE_PEOPLE & name_concepts and _CALLED.search(match[0]))
         restricting = frozenset(word for word in name_words if word in symbols)
         if "goal" in name_concepts and _numbers(value):
             restricting |= _concepts_without_months(_NUMBER.sub(" ", value))  # by when, of this goal
@@ -286,7 +290,7 @@ def _possession_values(normalized: str, changed: bool, text: str) -> Iterator[Va
 
 def _is_name(first: list[str], text: str) -> bool:
     """Whether a value begins with a name, judging by its capital letter in the original text."""
-    return bool(first) and bool(re.search(rf"\b{re.escape(first[0].capitalize())}\b", text))
+    return bool(first) and first[0] in map(folded, _NAME.findall(text))
 
 
 def _count_values(normalized: str, changed: bool) -> Iterator[Value]:
