@@ -105,8 +105,7 @@ class ModelRequest:
     market: Mapping[str, Any] | None = None
     """The current state of the market, if known."""
     facts: Sequence[str] | None = ()
-    """The user's remembered facts that answer the question, None if memory could not be read for it; used by the
-    offline provider."""
+    """Remembered facts that answer the question, for the offline provider; None if memory could not be read."""
     plan: str | None = None
     """The plan of a trading platform's customer; None for other requesters."""
     task: Literal["answer", "suggest", "improve"] = "answer"

@@ -37,6 +37,7 @@ def facts_after(text: str) -> list[str]:
         "my kids are in bed", "my portfolio is down", "my positions are red",
         "tengo el coche en el taller", "tengo la pantalla rota", "mi mujer está en la ducha", "mi hijo está con fiebre",
         # What a paper or another person says.
+        "De: Luis\nPara: mí\nAsunto: hola\n\nVivo en Sevilla", "search for what I said about my two lockers",
         "El periódico pone: tengo un castillo en Fife", "The headline reads: I own a castle in Fife",
         "mi hermano me dijo: vivo en Quito", "My broker wrote yesterday: I manage 3 million",
         "ando en el coche", "I'm at my desk now", "hoy cuido a mi sobrino", "hoy no puedo",
