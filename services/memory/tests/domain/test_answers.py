@@ -62,6 +62,12 @@ def test_questions_that_deny_or_ask_whether_are_answered(question: str, facts: l
     assert facts_that_answer(held, question) == [held[index] for index in facts]
 
 
+def test_what_is_hated_is_not_what_is_liked() -> None:
+    facts = ["I like dividend stocks", "I hate options"]
+    assert facts_that_answer(facts, "What do I hate?") == facts[1:]
+    assert facts_that_answer(facts, "What do I like?") == facts[:1]
+
+
 def test_what_somebody_else_is_does_not_answer_for_the_writer() -> None:
     assert facts_that_answer(["My daughter is allergic to cats"], "Do I have a cat?") == []
     assert facts_that_answer(["Mi hija es alérgica a los gatos"], "¿A qué es alérgica mi hija?") != []

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from memory.domain.claims import claims
+from memory.domain.claims import claims, denies
 from memory.domain.long_term.concepts import concept, concepts_of, normalize
 from memory.domain.mentions import mentioned_symbols
 from memory.domain.recall.words import words
@@ -110,7 +110,7 @@ def _with_polarity(question: str, facts: list[str]) -> list[str]:
     """Returns the facts that deny something if an open question asks for that; else the others, if there are any."""
     if not _OPEN.match(question):
         return facts
-    if claims(question.partition("?")[0]).is_denial:
+    if denies(question):
         return [fact for fact in facts if claims(fact).is_denial or RESTRICTS.search(normalize(fact))]
     return [fact for fact in facts if not claims(fact).is_denial] or facts
 
