@@ -9,7 +9,7 @@ from datetime import date
 
 import pytest
 
-from agent.domain.analysis import asked
+from agent.domain.analysis import asked, relative_days
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import COSTS
 from agent.domain.assist import parse_improved
@@ -17,7 +17,7 @@ from agent.domain.claims.agreement import normalize_phrases
 from agent.domain.claims.spoken_frame import without_spoken_frame
 from agent.domain.knowledge import MARK
 from agent.domain.number_words import in_figures
-from agent.domain.offline import conditions, relative_days, shapes
+from agent.domain.offline import conditions, shapes
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
 from agent.domain.offline.listed import chosen_item

@@ -248,3 +248,5 @@ async def test_a_document_that_makes_no_sense_costs_the_part_that_it_is_for(serv
         assert sorted(found.missing) == ["conversation.messageCount", "conversation.summary", "memory"]
         assert found.conversation is not None
         assert [message.text for message in found.conversation.recent_messages] == ["hola"]
+        asked = await context(one, writer, seq, "where do I live?")
+        assert set(asked.missing) == {*found.missing, "memory.answering"}

@@ -47,16 +47,21 @@ _OF_MEMORY = (
     r"(?: (?:everything|all|anything|whatever|it all))?(?: (?:that|what))? "
     r"(?:i (?:said|told you|mentioned)|you (?:know|remember|have (?:on|about|stored|saved)))\b"
     r"| (?:everything|all|anything) about\b| the (?:note|fact|part|bit|thing|stuff) (?:about|that|on)\b"
+    r"| (?:the|that|my) (?:[\w-]+ ){1,3}(?:thing|bit|fact|note)\b| that (?:i|my|we)\b"
+    r"| [^.,;]{1,60} from (?:your|my) memory\b"
 )
 _DE_MEMORIA = (
-    r" (?:(?:lo|todo lo|el nombre|la edad) del?|mis?|todo (?:sobre|acerca de)|(?:todo )?lo que (?:te (?:dije|conte|he "
-    r"(?:dicho|contado))|sabes|recuerdas|tienes)|(?:de|from) (?:tu|mi) memoria)\b"
+    r" (?:(?:que (?:no )?(?:soy|estoy|\w+o|mis?)|(?:lo|todo lo|el nombre|la edad) del?|mis?|"
+    r"todo (?:sobre|acerca de)|(?:todo )?lo que (?:te (?:dije|conte|he (?:dicho|contado))|sabes|"
+    r"recuerdas|tienes)|(?:de|from) (?:tu|mi) memoria)\b|"
+    r" [^.,;]{1,60} de (?:tu|mi) memoria\b)"
 )
 FORGET_PATTERN = (
     r"(?:forget|stop remembering|don'?t remember|do not remember|no longer remember|"
-    r"(?:you do not|you don'?t|no) need to remember|"
+    r"(?:you do not|you don'?t|no) need to remember|unlearn|i (?:don'?t|do not) want you to (?:know|remember)|"
     rf"(?:scratch|delete|drop|remove|erase|wipe|clear)(?={_OF_MEMORY})|"
     r"olvid(?:a|ate|ame|alo|ar|es|e)|deja de recordar|dejes de recordar|(?:ya )?no (?:quiero que |hace falta que )?"
-    rf"(?:te )?recuerdes|no (?:guardes|recuerdes)|(?:borra|elimina|quita)(?:me|lo)?(?={_DE_MEMORIA}))"
+    rf"(?:te )?recuerdes|no quiero que sepas|no (?:guardes|recuerdes)|"
+    rf"(?:borra|elimina|quita|tacha)(?:me|lo)?(?={_DE_MEMORIA}))"
 )
 """Pattern for the start of a request to forget something, over plain text (lower case, no accents)."""

@@ -178,7 +178,8 @@ class FullContext(Wire):
     """The whole context; a part that failed or was slow is None and named in `missing`.
 
     Names with a dot are parts of parts: market.status, market.upcomingEvents, market.relevantSymbols,
-    conversation.summary, conversation.recentTopics, system.availableTools.
+    conversation.summary, conversation.recentTopics, system.availableTools, memory.answering (named where memory could
+    not be read for a question that remembered facts may answer).
     """
 
     user: ContextUser | None = None

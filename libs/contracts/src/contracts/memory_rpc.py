@@ -170,8 +170,8 @@ class MeantRequest(Wire):
 
 class MeantReply(Wire):
     """The merge patch that takes out what is meant, over `version`, and its texts. `several`: those of which one may be
-    meant, when it cannot be told which; then nothing is to be patched. `past`: what is meant is history, and what is so
-    now stays."""
+    meant, when it cannot be told which; then nothing is to be patched. `past`: values of the history that are meant;
+    without a `patch`, what is so now stays."""
 
     version: str | None = None
     patch: dict[str, Any] = Field(default_factory=dict[str, Any])

@@ -104,8 +104,8 @@ class ModelRequest:
     """The passages found for the question; None if the search failed."""
     market: Mapping[str, Any] | None = None
     """The current state of the market, if known."""
-    facts: Sequence[str] = ()
-    """The user's remembered facts that answer the question; used by the offline provider."""
+    facts: Sequence[str] | None = ()
+    """Remembered facts that answer the question, for the offline provider; None if memory could not be read."""
     plan: str | None = None
     """The plan of a trading platform's customer; None for other requesters."""
     task: Literal["answer", "suggest", "improve"] = "answer"

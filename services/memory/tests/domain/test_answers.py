@@ -41,6 +41,38 @@ def test_so_it_does_in_spanish(question: str, fact: int) -> None:
     assert facts_that_answer(SPANISH, question) == [SPANISH[fact]]
 
 
+@pytest.mark.parametrize(
+    ("question", "facts"),
+    [
+        ("What can't I eat?", [0, 9]), ("Am I allergic to anything?", [1]), ("What do I never trade?", [2]),
+        ("What do I prefer?", [3]), ("Do I like ETFs?", [3]), ("Am I married?", [4]), ("Do I have kids?", [5]),
+        ("Is my brother a dentist?", [6]), ("What languages do I speak?", [7]), ("Do I smoke?", [8]),
+        ("¿Qué no como?", [0, 9]), ("¿Soy diabética?", [10]), ("¿Qué no me gusta?", [11]), ("¿Estoy casada?", [4]),
+        ("¿Hablo galés?", [7]), ("¿Es dentista mi hermano?", [6]), ("What do I smoke?", [8]),
+        ("Am I logged in?", []), ("¿Puedo fumar?", []), ("Is there any news on my stocks?", []),
+        ("¿Hay algo que no como?", [0, 9]),
+    ],
+)  # fmt: skip
+def test_questions_that_deny_or_ask_whether_are_answered(question: str, facts: list[int]) -> None:
+    held = [
+        "I don't eat seafood", "I'm allergic to pollen", "I never trade options", "I prefer ETFs",
+        "My husband is called Ed", "I have two sons", "My brother is a dentist", "I speak Welsh, hablo galés",
+        "I don't smoke", "No como cerdo", "Soy diabética", "No me gustan las criptomonedas",
+    ]  # fmt: skip
+    assert facts_that_answer(held, question) == [held[index] for index in facts]
+
+
+def test_what_is_hated_is_not_what_is_liked() -> None:
+    facts = ["I like dividend stocks", "I hate options"]
+    assert facts_that_answer(facts, "What do I hate?") == facts[1:]
+    assert facts_that_answer(facts, "What do I like?") == facts[:1]
+
+
+def test_what_somebody_else_is_does_not_answer_for_the_writer() -> None:
+    assert facts_that_answer(["My daughter is allergic to cats"], "Do I have a cat?") == []
+    assert facts_that_answer(["Mi hija es alérgica a los gatos"], "¿A qué es alérgica mi hija?") != []
+
+
 def test_where_something_is_kept_is_no_question_for_the_way() -> None:
     facts = ["I parked my savings with Fondomar", "guardo el oro en Suiza", "I keep my papers with Ana"]
     assert facts_that_answer(facts, "Where did I park my savings?") == facts[:1]

@@ -16,7 +16,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 @pytest.mark.parametrize(
     "text",
     ["forget that I do swing trading", "olvida que hago swing", "Please forget AAPL", "what do you remember about me?",
-     "¿Qué sabes de mí?", "deja de recordar que prefiero bonos"],
+     "¿Qué sabes de mí?", "deja de recordar que prefiero bonos", "Erase the vegan thing", "Borra que soy vegano",
+     "I don't want you to know about my ulcer", "No quiero que sepas lo de mi úlcera", "Remove that I am vegan",
+     "Wipe my tattoo from your memory"],
 )  # fmt: skip
 def test_a_request_about_the_memory_is_no_lesson(text: str) -> None:
     after = with_lesson(Remembered(), FinishedTurn("t1", NOW, (text,), frozenset(["AAPL"])))

@@ -129,6 +129,24 @@ def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is
     assert current(after([said])) == kept
 
 
+def test_of_two_preferences_in_a_sentence_each_ends_by_itself() -> None:
+    for said, later, left in (
+        (
+            "I prefer dividend stocks and I hate options",
+            "I've come round to options, I like them now",
+            "I prefer dividend",
+        ),
+        ("Prefiero los bonos y odio las opciones", "Las opciones ya me gustan", "Prefiero los bonos"),
+    ):
+        facts = current(after([said, later]))
+        assert [fact.startswith(left) for fact in facts].count(True) == 1
+        assert not any("hate" in fact or "odio" in fact for fact in facts)
+
+
+def test_a_fact_said_again_after_actually_is_one_fact() -> None:
+    assert len(current(after(["I live in Milan", "Actually I live in Milan"]))) == 1
+
+
 def test_what_is_said_beside_a_fact_is_no_part_of_it_and_no_second_fact() -> None:
     for text in ("I own a kayak by the way", "I own a kayak, just so you know"):
         assert current(with_lesson(with_note(Remembered(), "I own a kayak", DAY), lesson(1, text))) == ["I own a kayak"]
@@ -230,6 +248,9 @@ def test_a_fact_is_over_when_its_thing_is_named_and_said_to_be_over(first: str, 
         ("I trade gold and silver", "I stopped trading gold"),
         ("opero oro y plata", "ya no opero oro"),
         ("I have a dog", "I no longer like the dog"),
+        ("My son is 9", "My son is 4"),
+        ("Mi hijo se llama Iván", "Mi hijo se llama Óscar"),
+        ("My wife is called Ann", "My wife is German"),
     ],
 )
 def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> None:
@@ -276,6 +297,16 @@ def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> Non
         # What was wrong: told in other words than the fact's, by its figure, or by its place in a list.
         ("I earn 3,400 a month after tax", "Sorry, I meant 4,300 a month after tax", None),
         ("Cobro el día 25", "No es el 25, cobro el día 28", ["cobro el día 28"]),
+        ("Mi marido se llama Andrés", "No, mi marido se llama Adrián", ["mi marido se llama Adrián"]),
+        ("My wife is called Ann", "My wife is called Eve", ["My wife is called Eve"]),
+        # When it ended; ages; somebody else.
+        ("I smoke", "I gave up smoking two years ago", []),
+        ("I smoke", "I haven't smoked for six months", []),
+        ("Bebo cerveza", "Hace un año que no bebo cerveza", []),
+        ("My daughter is 4", "My daughter is already 5", ["My daughter is already 5"]),
+        ("Mi hijo tiene 9 años", "Mi hijo acaba de cumplir 10 años", ["Mi hijo acaba de cumplir 10 años"]),
+        ("Tengo deudas", "Pagué todas mis deudas", []),
+        ("I'm pregnant", "I had the baby in March", ["I had the baby in March"]),
         ("Ahorro 300 al mes", "El segundo está mal, ahorro 400 al mes", ["ahorro 400 al mes"]),
     ],
 )

@@ -50,6 +50,10 @@ def test_symbols_are_found_and_common_words_are_none(text: str, symbols: list[st
         ("¿Compro 200 dólares de BTC", "¿Compro [AMOUNT] de [SYMBOL]"),
         ("Is an RSI of 30 low", "Is an RSI of 30 low"),
         ("x" * 300, "x" * 100),
+        ("How much is 3k EUR in BTC", "How much is [AMOUNT] in [SYMBOL]"),
+        ("¿Qué hago con 10 mil pesos", "¿Qué hago con [AMOUNT]"),
+        ("Are 20 000 dollars or £1.5 million enough", "Are [AMOUNT] or [AMOUNT] enough"),
+        ("Why did 2024 end well", "Why did 2024 end well"),
     ],
 )
 def test_a_template_has_no_amounts_and_no_symbols_and_is_short(question: str, made: str) -> None:
@@ -75,6 +79,8 @@ def test_a_template_has_no_amounts_and_no_symbols_and_is_short(question: str, ma
         ("should I not hold this stock until the next week", "should I hold this stock until the next week", False),
         ("¿no debo comprar acciones antes de resultados", "¿debo comprar acciones antes de resultados", False),
         ("what is a stop loss", "how do dividends work", False),
+        ("does the second quarter count for my taxes here", "does the third quarter count for my taxes here", False),
+        ("¿pago impuestos si vendo antes de dos años aquí", "¿pago impuestos si vendo antes de tres años aquí", False),
     ],
 )
 def test_only_the_same_question_merges(one: str, other: str, *, alike: bool) -> None:

@@ -27,6 +27,7 @@ def facts_after(text: str) -> list[str]:
         "lol i'm basically warren buffett", "jaja soy el lobo de wall street", "me encantaría jubilarme mañana jaja",
         # Past and over, or just going on: it names no matter, amount or date that would make it last.
         "I missed the opening bell this morning", "I slept badly last night", "I bought apple yesterday",
+        "I had a terrible night", "My battery is about to die",
         "I've been waiting for an answer for five minutes", "My boss just walked in", "my coffee has gone cold",
         "I dropped my glasses", "my laptop keeps crashing", "my neighbour sold his car", "I've lost my keys",
         "hoy no he podido mirar nada", "me he quedado sin batería", "estoy que no puedo más con el tráfico",
@@ -36,6 +37,7 @@ def facts_after(text: str) -> list[str]:
         "my kids are in bed", "my portfolio is down", "my positions are red",
         "tengo el coche en el taller", "tengo la pantalla rota", "mi mujer está en la ducha", "mi hijo está con fiebre",
         # What a paper or another person says.
+        "De: Luis\nPara: mí\nAsunto: hola\n\nVivo en Sevilla", "search for what I said about my two lockers",
         "El periódico pone: tengo un castillo en Fife", "The headline reads: I own a castle in Fife",
         "mi hermano me dijo: vivo en Quito", "My broker wrote yesterday: I manage 3 million",
         "ando en el coche", "I'm at my desk now", "hoy cuido a mi sobrino", "hoy no puedo",
@@ -65,6 +67,7 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
         "hoy cumplo 40 años", "I only check prices on Sundays",
         "me quedé sin trabajo en septiembre", "me quedé viudo el año pasado",
         "I lost a lot with options in 2020", "I'm retiring in March", "my wife handles all our taxes",
+        "Mi padre se mudó a Vigo", "My wife found a job", "I left the pharmacy and started as a teacher",
         "my granddaughter plays chess", "I was born in Lima", "I'm moving to Leeds", "mi abuelo me dejó una finca",
         "estoy casada", "llevo diez años metido en bolsa", "I read the market news every Sunday",
         "please keep answers under five lines", "keep your replies to two sentences", "por favor respóndeme corto",

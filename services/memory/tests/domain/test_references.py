@@ -86,6 +86,32 @@ def test_forgetting_what_is_history_leaves_what_is_so_now(about: str) -> None:
     assert (found.patch, found.texts, found.past) == ({}, ["I live in Lima"], ["I live in Lima"])
 
 
+@pytest.mark.parametrize(
+    ("notes", "past", "about"),
+    [
+        (["I moved to Bath", "I ski"], "I live in York", "where I live"),
+        (["me he mudado a Ávila", "juego al tenis"], "vivo en Soria", "dónde vivo"),
+        (["mi perra Luna murió", "juego al tenis"], "mi perra se llama Luna", "lo de mi perra"),
+        (["I turned 46", "I ski"], "I am 45 years old", "my age"),
+    ],
+)
+def test_with_what_is_so_now_goes_what_was_so_before(notes: list[str], past: str, about: str) -> None:
+    gone = Superseded(field="userNotes", value=past, until=NOW, by=notes[0])
+    stays = Superseded(field="userNotes", value="I bank with Fondomar", until=NOW)
+    state = Remembered(memory=LongTermMemory(user_notes=notes, superseded=[gone, stays]))
+    found = referred_part(state.memory, about)
+    assert (found.texts, found.past) == (notes[:1], [past])
+    change = forget(state, about, NOW)
+    assert (change.state.memory.user_notes, change.state.memory.superseded) == (notes[1:], [stays])
+    assert [undo.arguments for undo in change.undo] == [{"fact": notes[0]}]
+
+
+def test_words_that_name_a_person_mean_facts_about_them() -> None:
+    notes = ["My son is called Max", "My daughter is called Eve", "My wife is a nurse", "I'm a baker"]
+    assert referred_part(LongTermMemory(user_notes=notes), "my son's name").texts == notes[:1]
+    assert referred_part(LongTermMemory(user_notes=notes), "my wife's job").texts == notes[2:3]
+
+
 def test_a_former_profile_is_meant_by_its_value_and_the_present_one_by_its_name() -> None:
     memory = LongTermMemory(risk_profile="aggressive", superseded=[_once("conservative", "riskProfile")])
     assert referred_part(memory, "that my risk profile was conservative").past == ["conservative"]
@@ -114,7 +140,7 @@ def test_of_a_fact_that_says_several_things_the_one_that_is_meant_goes(
     found = referred_part(LongTermMemory(user_notes=[fact]), about)
     assert (found.patch, found.texts) == ({"userNotes": [rest]}, [part])
     since = datetime(2026, 1, 5, tzinfo=UTC)
-    past = Superseded(field="userNotes", value="I rent a flat", until=since, by=fact)
+    past = Superseded(field="userNotes", value="I bank with Fondomar", until=since, by=fact)
     state = Remembered(memory=LongTermMemory(user_notes=[fact], superseded=[past]), since={fact: since})
     for after in (with_patch(state, found.patch, NOW), forget(state, about, NOW).state):
         assert after.memory.user_notes == [rest]

@@ -185,7 +185,7 @@ class BusOwnCalls:
             matches = await self._rpc.call(memory_rpc.MEMORY_MEANT, meant_request, deadline=seconds)
             # Notes, unlike styles and favourites, can be restored from their words alone.
             facts = matches.patch.keys() <= set(USER_WORDED_FIELDS)
-            outcome = {"forgotten": matches.texts, "several": matches.several, "facts": facts and not matches.past}
+            outcome = {"forgotten": matches.texts, "several": matches.several, "facts": facts and bool(matches.patch)}
             by_id = any(memory_rpc.fact_id(text) == about for text in matches.texts)
             return MemoryPatch(matches.patch, matches.version, outcome, None if by_id else about, past=matches.past)
 

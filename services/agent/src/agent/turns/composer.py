@@ -244,11 +244,14 @@ def estimate_attributes(counter: Counter, prompt: ModelRequest, window: TokenWin
     }
 
 
-def _facts_for_question(context: FullContext | None, question: str, language: Language) -> list[str]:
-    """Returns the remembered facts, in the user's own words, that answer the question."""
+def _facts_for_question(context: FullContext | None, question: str, language: Language) -> list[str] | None:
+    """Returns the remembered facts, in the user's own words, that answer the question; None if memory could not be read
+    for a question that they may answer."""
     name = context.user.name if context and context.user else None
     if name and ASKS_NAME.search(plain(question).strip(" ?!.")):
         return [TEXTS["told_memory.my_name"].in_language(language).format(name=name)]
+    if context and "memory.answering" in context.missing:
+        return None
     return list(context.memory.answering) if context and context.memory else []
 
 

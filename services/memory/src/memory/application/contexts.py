@@ -84,6 +84,8 @@ class ContextBuilder:
         finally:
             symbol_names.cancel()
         holdings_part, remembered = holdings_task.result(), memory.result()
+        if remembered is None and is_about_writer(request.text):
+            parts.missing.append("memory.answering")
         prompt_memory = _prompt_memory(remembered.memory, request.text) if remembered else None
         if holdings_part is None:
             parts.missing.append("alerts")
@@ -116,6 +118,8 @@ class ContextBuilder:
         passages = parts.start("knowledge", self.knowledge(company, request.knowledge)) if request.knowledge else None
         await parts.all()
         remembered = memory.result()
+        if remembered is None and is_about_writer(request.text):
+            parts.missing.append("memory.answering")
         prompt_memory = _prompt_memory(remembered.memory, request.text) if remembered else None
         person = _user(request, prompt_memory)
         return context_rpc.FullContext(

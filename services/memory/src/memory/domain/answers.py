@@ -4,31 +4,30 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 
+from memory.domain.claims import claims, denies
 from memory.domain.long_term.concepts import concept, concepts_of, normalize
 from memory.domain.mentions import mentioned_symbols
 from memory.domain.recall.words import words
-from memory.domain.references import LIVING, reference_words, referred_facts
-from memory.domain.relevant_facts import facets
+from memory.domain.references import CHILDREN, LIVING, PEOPLE_CONCEPTS, reference_words, referred_facts
+from memory.domain.relevant_facts import RESTRICTS, facets
 
 MAX_ANSWERS = 3
-_ABOUT_WRITER = re.compile(r"\b(?:my|our|i|me|we|mis?|nuestr[oa]s?|yo)\b|\b\w+(?:[^sn\W]o|[éí])\b")
+_ABOUT_WRITER = re.compile(r"\b(?:my|our|i|me|we|mis?|nuestr[oa]s?|yo|soy|estoy|voy|doy)\b|\b\w+(?:[^sn\W]o|[éí])\b")
 """Refers to the writer; in Spanish by the form of the verb."""
 _NOT_OF_FACTS = re.compile(
-    r"\b(?:should|shall|could|would|can|may|worth|advi[cs]e|recommend|debo (?=\w+[aei]r\b)|deberia|conviene|"
+    r"\b(?:should|shall|could|would|can(?! not)|may|worth|advi[cs]e|recommend|debo (?=\w+[aei]r\b)|deberia|conviene|"
     r"(?<!no )puedo|podria|recomiendas?|did i (?:ask|say|tell)|te (?:dije|pregunte|conte))\b|"
     r"\b(?:how|where) (?:do|to|can) i? ?(?!live|work|study|come|keep|store)\w+ (?:my|an?|options|shares)\b|"
     r"\b(?:como|donde) (?!me llam|se llam|vivo|trabajo|estudio|guardo)"
     r"(?:me |lo |la )?\w+o\b"
 )
 """Asks for advice, for the way to do something, or for what was said in the chat."""
-_UNSPECIFIC = frozenset(("use", "pay"))
-_PEOPLE = frozenset(
-    concept(word)
-    for word in words(
-        "brother sister mother father mom dad son daughter kid wife husband boss friend partner hermano hermana madre "
-        "padre hijo hija mujer marido esposa esposo jefe amigo amiga novia"
-    )
-)
+_UNSPECIFIC = concepts_of("use pay anything something anybody anyone somebody someone kind tipo thing")
+_I_EAT = re.compile(r"(?:(?<=\bque )|(?<=\bno ))como(?=\W*$)")
+"""The Spanish verb, which is spelled like "how"."""
+_OF_PEOPLE = frozenset(("spouse", "children", "relatives"))
+"""Subjects of questions that a fact about somebody else may answer: "am I married?"."""
+_ATTITUDES = frozenset(("like", "prefer", "trade", "want"))
 _PLACE = re.compile(r"\b(?:in|at|near|from|with|en|de|for|con)\b|\b(?:to|a) [A-ZÁÉÍÓÚ]")
 _COUNTED = re.compile(r"\d|\b(?:one|two|three|four|five|six|twins|dos|tres|cuatro|cinco|seis|gemelos)\b")
 _TIME = re.compile(
@@ -48,7 +47,12 @@ _ASKING = re.compile(
     r"(?:del?|sobre|acerca de)\b)?"
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_WHETHER = re.compile(r"^\W*(?:(?:do|did|am|have|was|had) i|no \w+[oei]|\w+[oei])\b[^?]*\?")
+_WHETHER = re.compile(
+    r"^\W*(?:(?:and|y) )?(?:(?:do|does|did|am|is|are|was|were|have|has|had) (?:i|we|my|our)|"
+    r"(?:is|are) there any\w*|hay alg\w*|"
+    r"(?:no |ya )*(?:\w+[oei]|soy|estoy|voy|doy)|(?:es|son|\w+[ae]n?)(?: \w+)? mis?)\b[^?]*\?"
+)
+_OPEN = re.compile(r"^\W*(?:what|which|que|cual)\b")
 
 
 def facts_that_answer(facts: Sequence[str], message: str) -> list[str]:
@@ -79,17 +83,36 @@ def _questions(message: str) -> list[str]:
 def _answers_to(facts: Sequence[str], question: str) -> list[str]:
     normalized = normalize(question)
     symbols = frozenset(map(concept, words(normalize(" ".join(mentioned_symbols(question))))))
-    wanted = LIVING.sub("job", _ASKING.sub("", normalized, count=1))
-    people = concepts_of(wanted) & _PEOPLE
+    wanted = LIVING.sub("job", _ASKING.sub("", _I_EAT.sub("comer", normalized), count=1))
+    people = concepts_of(CHILDREN.sub("", wanted)) & PEOPLE_CONCEPTS
     requirements = [meets for beginning, meets in _REQUIREMENTS if beginning.match(normalized)]
-    possible = [fact for fact in facts if people <= concepts_of(fact) and all(meets(fact) for meets in requirements)]
+    possible = [
+        fact
+        for fact in facts
+        if people <= concepts_of(fact)
+        and (people or facets(wanted) & _OF_PEOPLE or not claims(fact).relative)
+        and all(meets(fact) for meets in requirements)
+    ]
     if symbols:
         possible = [fact for fact in possible if symbols <= concepts_of(fact)]
         topic = reference_words(wanted) - symbols
         related = (fact for fact in possible if topic & concepts_of(fact) or facets(wanted) & facets(fact))
         return list(islice(related, MAX_ANSWERS))
     matching, ambiguous = referred_facts(possible, wanted)
-    return [fact for fact in matching or ambiguous if _covers_all(wanted, fact)][:MAX_ANSWERS]
+    answers = [fact for fact in matching or ambiguous or possible if _covers_all(wanted, fact)]
+    if _WHETHER.match(normalized):
+        named = reference_words(wanted) - _UNSPECIFIC
+        answers = [fact for fact in answers if named <= concepts_of(fact)] or answers
+    return _with_polarity(normalized, answers)[:MAX_ANSWERS]
+
+
+def _with_polarity(question: str, facts: list[str]) -> list[str]:
+    """Returns the facts that deny something if an open question asks for that; else the others, if there are any."""
+    if not _OPEN.match(question):
+        return facts
+    if denies(question):
+        return [fact for fact in facts if claims(fact).is_denial or RESTRICTS.search(normalize(fact))]
+    return [fact for fact in facts if not claims(fact).is_denial] or facts
 
 
 def _covers_all(question_part: str, fact: str) -> bool:
@@ -98,6 +121,6 @@ def _covers_all(question_part: str, fact: str) -> bool:
         facets(word, forms=False) or frozenset((concept(word),))
         for word in words(question_part)
         if reference_words(word) - _UNSPECIFIC
-    ]
+    ] or [frozenset((attitude,)) for attitude in concepts_of(question_part) & _ATTITUDES]
     fact_topics = facets(fact) | concepts_of(fact)
     return bool(topics) and all(topic & fact_topics for topic in topics)

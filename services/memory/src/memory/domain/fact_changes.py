@@ -11,7 +11,7 @@ from memory.domain.forgotten import MAX_FORGOTTEN, forgotten, remembered_again
 from memory.domain.keys import LogPosition
 from memory.domain.long_term.concepts import concepts_of
 from memory.domain.long_term.speech import own_speech, statements, unquoted
-from memory.domain.references import referred_clause, referred_facts
+from memory.domain.references import fitting_history, referred_clause, referred_facts, referred_history
 from memory.domain.remembered import MAX_TEXT_LENGTH, Remembered, current_facts, with_forgotten
 from memory.domain.statements import CLAUSE, with_note
 
@@ -67,25 +67,27 @@ def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
 
 
 def forget(state: Remembered, what: str, now: datetime, before: str = "") -> MemoryChange:
-    """Returns the state without the facts meant by an id or by words; their history is removed too. If a fact says more
-    than is meant, its remainder stays. `before`: what the user wrote before the request, to which "that" refers. Raises
-    NotMeantError."""
-    all_facts = list(dict.fromkeys([*current_facts(state.memory), *(past.value for past in state.memory.superseded)]))
+    """Returns the state without the facts meant by an id or by words, and without their history, which is not undone.
+    If a fact says more than is meant, its remainder stays. `before`: what the user wrote before the request, to which
+    "that" refers. Raises UnclearReferenceError."""
+    current, past = current_facts(state.memory), referred_history(state.memory, what)
     if before and not concepts_of(what) - _POINTING_CONCEPTS:
-        meant, ambiguous = tuple(fact for fact in current_facts(state.memory) if is_stated(fact, [before])), ()
+        meant, ambiguous = tuple(fact for fact in current if is_stated(fact, [before])), ()
     else:
-        meant, ambiguous = referred_facts(all_facts, what)
-    if not meant:
+        meant, ambiguous = ((), ()) if past else referred_facts(current, what)
+        past = past or (fitting_history(state.memory, what) if meant else [])
+    if not meant and not past:
         raise UnclearReferenceError(ambiguous)
     parts = {fact: referred_clause(fact, what) for fact in meant}
-    changed = without_facts(state, parts, now)
+    changed = without_history(without_facts(state, parts, now), past, now)
     removed = tuple(part for part, _ in parts.values())
-    return MemoryChange(changed, removed, undo=tuple(Undo("remember", {"fact": fact}) for fact in removed))
+    undo = tuple(Undo("remember", {"fact": fact}) for fact in removed)
+    return MemoryChange(changed, removed or tuple(past), undo=undo)
 
 
 def update(state: Remembered, fact: str, new: str, now: datetime) -> MemoryChange:
     """Returns the state in which the one fact meant by an id or by words is reworded; the old wording becomes history.
-    Raises NotMeantError."""
+    Raises UnclearReferenceError."""
     meant, ambiguous = referred_facts(current_facts(state.memory), fact)
     if len(meant) != 1:
         raise UnclearReferenceError(meant or ambiguous)

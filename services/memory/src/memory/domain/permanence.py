@@ -26,6 +26,7 @@ _GOES_ON = re.compile(
 _CONDITION = re.compile(r"\b(?:when|whenever|if|cuando|si)\b")
 _TODAY = re.compile(
     r"\b(?:right now|at the moment|today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening)|last night|"
+    r"had (?:an? )?\w+ (?:night|morning|day|evening|weekend)|(?:am|is|are) about to|a punto de|"
     r"earlier|(?:in|for) (?:an?|\w+) (?:moment|seconds?|minutes?|hours?|while|bit)|hoy|ayer|anoche|antes$|"
     r"ahora mismo|ahorita|en este momento|esta (?:manana|tarde|noche)|(?:en|hace|durante) (?:un|una|\w+) "
     r"(?:momento|segundos?|rato|ratito|minutos?|horas?))\b"
@@ -69,6 +70,8 @@ _LIFE_EVENT = re.compile(
     r"contrat\w+|despid\w+|despedid\w+|echa(?:ron|do)|ascend\w+|gradu\w+|mud\w+|renunci\w+|hered\w+|adopt\w+|"
     r"diagnostic\w+|embarazad\w+|murio|fallecio|abri|dej(?:e|ado) de|lo (?:dejamos|hemos dejado)|cambi(?:e|ado)|"
     r"en (?:el )?paro|de baja)\b|"
+    r"\b(?:started (?:as|at|working)|empe(?:ce|zamos|zo) (?:de|como|a trabajar)) \w|"
+    r"\b(?:found|got) (?:an? )?(?:new )?(?:job|work)\b|\b(?:encontr|consig)\w+ (?:un )?(?:trabajo|empleo)\b|"
     r"\b(?:lost|left|perdi|deje) (?:my|mi|el|la) (?:job|trabajo|empleo|carrera|piso|casa)\b"
 )
 """Life events, whose effect lasts for years."""

@@ -6,17 +6,27 @@ numbers and negation must agree first.
 
 import re
 
+from contracts.calendar_names import NUMBERS
 from memory.domain.mentions import without_symbols
+from memory.domain.recall.words import words
 
 MAX_LENGTH = 100
 MIN_OVERLAP = 0.8
 _AMOUNT = re.compile(
-    r"(?:[$€]\s?)?\b\d[\d.,]{0,20}\b\s?(?:%|k\b|usd\b|usdt\b|d[oó]lares\b|dollars\b|pesos\b|euros\b|€)", re.I
+    r"(?:[$€£]\s?)?\b\d[\d.,]{0,20}(?:\s\d{3}\b)*(?:\s?(?:k|mil|thousand|million|millones|m)\b)?(?:\s(?:de|of))?\s?"
+    r"(?:%|k\b|usd\b|usdt\b|eur\b|gbp\b|mxn\b|d[oó]lares\b|dollars?\b|pesos\b|euros?\b|pounds\b|€|£)",
+    re.I,
 )
-_MONEY = re.compile(r"[$€]\s?\d[\d.,]*\b")
+_MONEY = re.compile(r"[$€£]\s?\d[\d.,]*(?:\s?(?:k|mil|thousand|million|m)\b)?\b")
 _SENTENCE = re.compile(r"(?<![^.!?\n])[^.!?\n]*+\?")
 _WORD = re.compile(r"\[[A-Z]+\]|[^\W\d_]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER_WORDS = frozenset(NUMBERS) | frozenset(
+    words(
+        "first second third fourth fifth last next previous primer primero primera segundo segunda tercer tercero "
+        "tercera cuarto cuarta ultimo ultima proximo proxima anterior half double mitad doble"
+    )
+)
 _BUY = frozenset(
     {"buy", "buying", "bought", "compra", "compro", "comprar", "comprarlo", "comprando", "compré", "compre"}
 )
@@ -59,7 +69,7 @@ def _sides(text: str) -> tuple[bool, bool]:
 
 
 def _numbers(text: str) -> list[str]:
-    return sorted(_NUMBER.findall(text))
+    return sorted([*_NUMBER.findall(text), *(word for word in words(text) if word in _NUMBER_WORDS)])
 
 
 def _negated(text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from contracts.memory_rpc import LongTermMemory, MeantReply, fact_id
 from memory.domain.fact_parts import without_part
-from memory.domain.long_term.concepts import concepts_of, normalize, significant_words
+from memory.domain.long_term.concepts import concept, concepts_of, normalize, significant_words
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import facets, kinds
 
@@ -60,6 +60,16 @@ _CODE_WORDS: dict[str, tuple[str, ...]] = {
     "advanced": ("advanced", "avanzad"),
 }
 _FACT_FIELDS = ("userNotes", "preferences", "olderNotes")
+PEOPLE_CONCEPTS = frozenset(
+    concept(word)
+    for word in words(
+        "brother sister mother father mom dad son daughter kid wife husband boss friend partner hermano hermana madre "
+        "padre hijo hija mujer marido esposa esposo jefe amigo amiga novia"
+    )
+)
+"""People whom words may name: then only facts about them are meant."""
+CHILDREN = re.compile(r"\b(?:kids?|child(?:ren)?|hijos)\b")
+"""Names sons and daughters alike."""
 _OF_ANOTHER = re.compile(r"'s\b|\b(?:of|de|del) (?:my|mi|mis)\b")
 
 
@@ -72,7 +82,7 @@ class _Removal:
 def referred_part(memory: LongTermMemory, about: str, symbols: Collection[str] = ()) -> MeantReply:
     """Returns what the words refer to, with the merge patch that removes it; nothing if they fit nothing; or the
     several facts that they may mean. `symbols`: those named in the words."""
-    if past := _referred_history(memory, about):
+    if past := referred_history(memory, about):
         return MeantReply(texts=past, past=past)
     wire, about_words, removal = memory.to_wire(), frozenset(words(about)), _Removal()
     for name, field_words in _FIELDS:
@@ -99,10 +109,24 @@ def referred_part(memory: LongTermMemory, about: str, symbols: Collection[str] =
         ambiguous = ()
     _remove_facts(removal, wire, {fact: referred_clause(fact, about) for fact in facts})
     _remove_questions_and_strategies(removal, wire, about)
-    return MeantReply(patch=removal.patch, texts=list(dict.fromkeys(removal.texts)), several=list(ambiguous))
+    return MeantReply(
+        patch=removal.patch,
+        texts=list(dict.fromkeys(removal.texts)),
+        several=list(ambiguous),
+        past=fitting_history(memory, about) if facts else [],
+    )
 
 
-def _referred_history(memory: LongTermMemory, about: str) -> list[str]:
+def fitting_history(memory: LongTermMemory, about: str) -> list[str]:
+    """Returns the values of the history that the words refer to beside current facts: what was so before is forgotten
+    with what is so now."""
+    past_values = [past.value for past in memory.superseded if past.field in _FACT_FIELDS]
+    matching, possible = referred_facts(list(dict.fromkeys(past_values)), about)
+    normalized = LIVING.sub("job", normalize(about))
+    return [*(matching or (value for value in possible if _only_says_what_kind(normalized, value)))]
+
+
+def referred_history(memory: LongTermMemory, about: str) -> list[str]:
     """Returns what the words refer to in the history, if they fit no current value as well."""
     past_values = list(dict.fromkeys(past.value for past in memory.superseded))
     current = [*memory.user_notes, *memory.preferences, *memory.older_notes]
@@ -112,6 +136,8 @@ def _referred_history(memory: LongTermMemory, about: str) -> list[str]:
     fields = [getattr(memory, name) for name in ("trading_style", "risk_profile", "experience", "name")]
     if any(_names_value(normalized, str(value)) for value in fields if value):
         return []
+    if all(facets(word, forms=False) for word in telling) and _facts_of_kind(current, normalized):
+        return []  # "where I live" means the place of now, in whatever words
     codes = [past.value for past in memory.superseded if past.field not in _FACT_FIELDS]
     if named_codes := [code for code in codes if _names_value(normalized, code)]:
         return list(dict.fromkeys(named_codes))
@@ -133,6 +159,8 @@ def referred_facts(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], t
         return by_id, ()
     normalized = LIVING.sub("job", normalize(about))
     telling = reference_words(normalized)
+    people = concepts_of(CHILDREN.sub("", normalized)) & PEOPLE_CONCEPTS
+    facts = [fact for fact in facts if people <= concepts_of(fact)] or facts
     matching = [fact for fact in facts if telling and _share(telling, fact) >= MIN_COVERAGE]
     if matching and len(telling) == 1 and _ASKS.search(normalized):
         # "Where I work" means facts about working, not about the way to work.

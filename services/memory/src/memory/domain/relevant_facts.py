@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from contracts.memory_rpc import LongTermMemory
+from memory.domain.claims import PEOPLE
 from memory.domain.long_term.concepts import concept, concepts_of, normalize
 from memory.domain.recall.words import query_terms, stems, words
 
@@ -13,7 +14,7 @@ MAX_FACTS = 12
 """Notes and preferences in a prompt, at most."""
 MAX_RESTRICTIONS = 4
 """Of these, at most so many that restrict every answer: limits, dislikes, allergies, how answers should be."""
-_RESTRICTS = re.compile(
+RESTRICTS = re.compile(
     r"\b(?:never|nunca|not|no|only|solo|can not|avoid|evito|allerg\w*|alergi\w*|hate|odio|at most|maximum|maximo|"
     r"como mucho|more than|mas de|risk|arriesgo|riesgo|answers?|respuestas?|explanations?|explicaciones|language|"
     r"idioma|halal|vegan\w*|vegetarian\w*|ethic\w*|etic\w*|limit|limite)\b"
@@ -71,6 +72,7 @@ _KINDS = {
         "sector": "sector industry industria casino apuesta gambling tabaco tobacco arma weapon oil petroleo "
         "alcohol bank",
         "goal": "goal plan objetivo",
+        "language": "language speak idioma hablo",
         "age": "age edad old birthday cumpleanos birth nacimiento",
     }.items()
 }
@@ -79,6 +81,7 @@ NOT_THINGS = frozenset(("buying", "losing", "time", "goal"))
 """Kinds that say what is asked about a thing, and not what it is."""
 _FORMS = (
     ("work", re.compile(r"^(?:\w+ ){0,2}?(?:i am|we are) an? \w+|^(?:\w+ ){0,2}?soy (?!de\b|muy\b|mas\b)\w+")),
+    ("work", re.compile(rf"\b(?:my|our) (?:{PEOPLE}) is an? \w+|\bmis? (?:{PEOPLE}) es (?!de\b|muy\b|mas\b)\w+")),
     ("age", re.compile(r"\b(?:i am|tengo|cumpli|turned) (?:ya |now )?\d{1,3}(?: years| anos|$)")),
 )
 """Phrases that name a subject without a word for it: I'm a nurse, tengo 52 años."""
@@ -92,7 +95,7 @@ def relevant_facts(memory: LongTermMemory, question: str) -> list[str]:
     facts = [*memory.user_notes, *memory.preferences, *memory.older_notes]
     if len(facts) <= MAX_FACTS:
         return facts
-    always = [fact for fact in facts if _RESTRICTS.search(normalize(fact))][:MAX_RESTRICTIONS]
+    always = [fact for fact in facts if RESTRICTS.search(normalize(fact))][:MAX_RESTRICTIONS]
     newest = [fact for pair in zip(memory.user_notes, memory.preferences, strict=False) for fact in pair]
     return list(dict.fromkeys([*always, *matching_facts(facts, question), *newest, *facts]))[:MAX_FACTS]
 

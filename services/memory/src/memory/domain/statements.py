@@ -32,6 +32,11 @@ _LEAD = (
     r"(?:now|actually|lately|nowadays|these days|from now on"
     r"|ahora|ahora s[ií]|[uú]ltimamente|a partir de ahora|desde ahora),?"
 )
+_NEXT = (
+    r",?\s(?:and|but|y|e|pero) (?:I|we|my|yo|mis?|(?:ya )?(?:no )?(?:prefiero|odio|detesto|adoro|me (?:gust|encant)an?|"
+    r"nunca|siempre|soy|tengo|vivo|trabajo))\b"
+)
+"""The start of another statement of the same sentence."""
 _PREFERENCE = re.compile(
     rf"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)(?:{_LEAD}\s+)?"
     r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|rather)\b|I (?:always |really |now |also |don'?t |"
@@ -39,14 +44,14 @@ _PREFERENCE = re.compile(
     r"en lugar de) [^.!?,;\n]{2,40},? (?:I prefer|prefiero)\b|always\b|I always\b|(?:yo )?(?:siempre |ahora |"
     r"(?:ya )?no )?(?:prefiero|odio|detesto|adoro)\b|(?:a m[ií] )?(?:ahora |no )?(?:me gustan?|me encantan?)\b|"
     r"siempre\b)"
-    r"(?:[^.!?\n;]|[.](?=\d)){2,300})",
+    rf"(?:(?!{_NEXT})(?:[^.!?\n;]|[.](?=\d))){{2,300}})",
     re.I,
 )
 _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_notes", "olderNotes"))
 """Attribute and wire name."""
 _NAMES = frozenset(name for _, name in _FIELDS)
 _FIGURE = re.compile(r"\d")
-_PUNCTUATION = re.compile(r"[.,;:!?]+(?=\s|$)|[¡¿]")
+_UNSAID = re.compile(r"^(?:actually|in fact|en realidad|de hecho)\W+|[.,;:!?]+(?=\s|$)|[¡¿]")
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """Refers to something in another clause of the sentence."""
 CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
@@ -391,4 +396,4 @@ def _with_listed_fact(state: Remembered, attribute: str, text: str, now: datetim
 
 def _are_different(one: str, other: str) -> bool:
     """Whether two texts are different facts; "my dentist is Dr Paz" and "My dentist is Dr. Paz." are the same."""
-    return _PUNCTUATION.sub("", one.casefold()) != _PUNCTUATION.sub("", other.casefold())
+    return _UNSAID.sub("", one.casefold()) != _UNSAID.sub("", other.casefold())

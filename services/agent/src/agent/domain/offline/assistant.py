@@ -51,6 +51,7 @@ from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.answers import rule_calls_answer
 from agent.domain.shortcuts.steps import FORGET, REMEMBER, rest_of
 from agent.domain.text_features import is_plain_yes, language_of, plain, symbols_in
+from agent.texts import TEXTS
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language, is_in_another_language, rule_language
@@ -82,7 +83,7 @@ def respond(
     market: Mapping[str, Any] | None = None,
     knowledge: KnowledgeFound | None = NO_KNOWLEDGE,
     company: CompanyConfig | None = None,
-    facts: Sequence[str] = (),
+    facts: Sequence[str] | None = (),
     plan: str | None = None,
 ) -> SayText | UseTools:
     """Return what a model would do with this prompt.
@@ -90,8 +91,8 @@ def respond(
     `offered` are the tools there are, with their schemas. `introduced` is true if the notice that the assistant is
     offline was given before these messages, `last` if no more tools may be called. `market` is the market's current
     state. `knowledge` is what was found for the question in the company's words, None if that could not be searched. A
-    `company` of None is a trading platform. `facts` are what the user has said that answers the question, `plan` is
-    theirs, if they have one.
+    `company` of None is a trading platform. `facts` are the user's own that answer the question, None if memory could
+    not be read; `plan` is theirs, if they have one.
     """
     question, later_messages, earlier_questions, replies = question_in(messages)
     is_foreign = is_in_another_language(question)
@@ -132,9 +133,8 @@ def respond(
     response = _completed(request, _response(request))
     if isinstance(response, UseTools):
         return response if not last else request.plain_answer(Wish(Intent.UNKNOWN))
-    text = response.text
-    if request.wish.later:
-        text = f"{text}\n{say('one_at_a_time', language, text=request.wish.later)}"
+    later = request.wish.later
+    text = f"{response.text}\n{say('one_at_a_time', language, text=later)}" if later else response.text
     if is_foreign and (is_unknown(text) or CITED.search(text)):
         text = not_understood("" if is_unknown(text) else text, language)
     text = f"{rule_answer}\n\n{text}" if rule_answer else text
@@ -165,7 +165,7 @@ class _Request:
     market: Mapping[str, Any] | None
     knowledge: KnowledgeFound | None
     company: CompanyConfig | None
-    facts: Sequence[str]
+    facts: Sequence[str] | None
     plan: str | None
     is_last: bool
     accepts_person: bool
@@ -215,7 +215,7 @@ def _response(request: _Request) -> SayText | UseTools:
     if request.was_handed_off and (request.accepts_person or not question):
         return SayText(nobody_yet(language))
     if name_reply := name_answer(
-        question, request.earlier_questions, request.facts, language, is_visitor=request.is_visitor
+        question, request.earlier_questions, request.facts or (), language, is_visitor=request.is_visitor
     ):
         return SayText(name_reply)
     if not wish.calls and (events := coming_events(question, request.market, language)):
@@ -300,13 +300,14 @@ def _completed(request: _Request, response: SayText | UseTools) -> SayText | Use
         is_relevant = not is_unknown(response.text) or covers_question(question, response.text)
         if not request.is_visitor and not is_relevant:  # a page about something else is no answer for a customer
             response = request.plain_answer(Wish(Intent.UNKNOWN))
-    is_unserved = wish.withheld is not None or is_unknown(response.text)
-    if is_unserved and request.plan and not set(request.offered) - _AGENT_TOOLS:
-        response = SayText(say("tools_away", language))  # customers have some tools on every plan
+    no_tools = request.plan and not set(request.offered) - _AGENT_TOOLS  # customers have some tools on every plan
+    if no_tools and (wish.withheld is not None or is_unknown(response.text)):
+        response = SayText(say("tools_away", language))
+    if request.facts is None and is_unknown(response.text):
+        response = SayText(TEXTS["step.memory_away"].in_language(language))
     if request.plan and not wish.calls and MY_PLAN.search(plain(question)):
-        has_more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
-        addition = f"\n{response.text}" if has_more else ""
-        response = SayText(say("own_plan", language, plan=request.plan.capitalize()) + addition)
+        addition = "" if is_unknown(response.text) or not terms(MY_PLAN.sub(" ", plain(question))) else response.text
+        response = SayText(f"{say('own_plan', language, plan=request.plan.capitalize())}\n{addition}".strip())
     return response
 
 

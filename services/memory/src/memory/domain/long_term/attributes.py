@@ -52,7 +52,8 @@ class Value:
 MAX_STATEMENT_LENGTH = 2_000
 """Characters of a statement that are examined."""
 _NOW = re.compile(
-    r"\b(?:now|nowadays|these days|from now on|no longer|instead|lately|moved|relocated|switched|changed|mudad[oa]|"
+    r"\b(?:ya (?:soy|estoy|\w{2,}[^sn\W]o)|now|nowadays|these days|from now on|no longer|instead|lately|moved|"
+    r"relocated|switched|changed|mudad[oa]|"
     r"trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|"
     r"traslade|trasladamos|cambie|pase|me quedan?|only have|have only|animado (?:con|a)|come (?:a)?round|"
     r"warmed (?:up )?to|chang(?:ed|ing) my mind|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|currently|got|just|"
@@ -64,6 +65,8 @@ _NOW = re.compile(
     r"as of|starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
     r"i said|quise decir|me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
 )
+_GROWN = re.compile(r"\b(?:already|ya|turned|turns|acaba de cumplir|cumpli[oó]|cumplido)\b")
+"""Says that somebody's age is another than before."""
 _NOT_SO = re.compile(
     r"\b(?:not|never|nunca|no)\b(?!,| (?:only|solo)\b)|\b(?:no longer|ya no|stopped|quit|deje de|used to|antes|solia)\b"
 )
@@ -99,6 +102,9 @@ _SINGLE = frozenset(
         """
     )
 ) | frozenset(("favourite", "broker", "goal", "salary", "rent", "phone", "address", "name", "boss", "city", "ciudad"))
+_SOLE_PEOPLE = concepts_of("wife husband spouse mother father mom dad mujer marido esposa esposo madre padre")
+_CALLED = re.compile(r"\b(?:called|named|name|llama)\b")
+_NAME = re.compile(r"\b[A-ZÁÉÍÓÚÑ]\w*")
 _NAMED_PREFIX = "whoever is my"
 """Prefix of attributes that a person may have several of, each with a name: only a stated change replaces one."""
 _IGNORED_WORDS = frozenset(words("new nuevo nueva current actual present ahora now number numero really"))
@@ -146,6 +152,8 @@ _RATHER = re.compile(
     r"(?P<second>[^.,;:!?\n]{2,40})"
 )
 _RISK = re.compile(r"\b(?:risks?|riesgos?|perfil|profile)\b")
+_LIKED_TOO = re.compile(r"\b(?:come (?:a)?round|warmed (?:up )?to)\b")
+"""Something is liked as well; what was preferred may still be."""
 _DE_TU = re.compile(r"\b(?:tratame|tratarme|trates|hablame|hables|hablarme) de tu\b")
 _LESS = re.compile(r"\b(?:sin|without|less|menos|fewer|tant[oa]s?|so (?:much|many)|too (?:much|many)|demasiad[oa]s?)\b")
 _ANSWERS = frozenset(
@@ -205,7 +213,7 @@ def attribute_values(text: str) -> list[Value]:
 
 def relative_values(relative: str, normalized: str) -> list[Value]:
     """Returns where a relative lives, works or studies according to a normalized statement about them."""
-    changed = says_change(normalized)
+    changed = says_change(normalized) or bool(_GROWN.search(normalized))
     schools = [stage for stage, pattern in SCHOOLS if pattern.search(normalized)][:1]
     extracted = [Value(f"schooling of {relative}", frozenset(schools), frozenset(), changed)] if schools else []
     for attribute, pattern in OF_RELATIVES:
@@ -222,7 +230,7 @@ def are_incompatible(new: Value, old: Value) -> bool:
         return False
     if (
         new.attribute in _ONLY_IF_CHANGED
-        or new.attribute.startswith(("schooling of ", "home of ", "employer of ", _NAMED_PREFIX))
+        or new.attribute.startswith(("schooling of ", "age of ", "home of ", "employer of ", _NAMED_PREFIX))
     ) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
@@ -267,6 +275,7 @@ def _possession_values(normalized: str, changed: bool, text: str) -> Iterator[Va
         single = bool(name_concepts & _SINGLE or _SINGLE & set(name_words))
         if (first and first[0] in _JUDGEMENTS) or not (single or _is_name(first, text)):
             continue
+        single = single or bool(_SOLE_PEOPLE & name_concepts and _CALLED.search(match[0]))
         restricting = frozenset(word for word in name_words if word in symbols)
         if "goal" in name_concepts and _numbers(value):
             restricting |= _concepts_without_months(_NUMBER.sub(" ", value))  # by when, of this goal
@@ -281,7 +290,7 @@ def _possession_values(normalized: str, changed: bool, text: str) -> Iterator[Va
 
 def _is_name(first: list[str], text: str) -> bool:
     """Whether a value begins with a name, judging by its capital letter in the original text."""
-    return bool(first) and bool(re.search(rf"\b{re.escape(first[0].capitalize())}\b", text))
+    return bool(first) and first[0] in map(folded, _NAME.findall(text))
 
 
 def _count_values(normalized: str, changed: bool) -> Iterator[Value]:
@@ -364,7 +373,9 @@ def _slot_values(normalized: str, changed: bool) -> Iterator[Value]:
     unlisted = [word for word in words(unconditional) if word not in SLOT_OF_WORD and word not in RISK_SLOT_OF_WORD]
     others = concepts_of(" ".join(unlisted))
     for name, values in slots.items():
-        if name == "length" and _LESS.search(unconditional):
+        if (name == "length" and _LESS.search(unconditional)) or (
+            name not in _ALWAYS_ONE and _LIKED_TOO.search(normalized)
+        ):
             continue
         is_about_answers = others <= _ANSWERS or (changed and bool(others & _ANSWER_CONCEPTS) and name != "profile")
         if len(values) > 1 or not (is_about_answers if name in _ALWAYS_ONE else is_preference):

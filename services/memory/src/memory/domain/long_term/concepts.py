@@ -52,7 +52,7 @@ _CONCEPTS = {
     "subscribed suscrito suscrita",
     "kid": "kid kids child children hijo hijos baby bebe",
     "daughter": "daughter daughters hija hijas",
-    "brother": "brother brothers hermano",
+    "brother": "brother brothers hermano hermanos",
     "sister": "sister sisters hermana hermanas",
     "day": "day days daily dia dias diario diaria diariamente",
     "week": "week weeks weekly semana semanas semanal semanalmente",
@@ -124,6 +124,10 @@ _CONTRACTIONS = (
     (re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r\b)"), "ahora "),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
 )
+_MY_SON = re.compile(r"\b(my|our|oldest|eldest|youngest) son\b")
+"""The English noun; "son" alone is a Spanish verb without a meaning of its own."""
+_I_EAT = re.compile(r"(?<=\bno )como\b(?! (?:antes|tu|el|ella|yo|siempre|los? demas|todos?)\b)|(?<=\bnunca )como\b")
+"""The Spanish verb, which is spelled like "as"."""
 ACTIONS = frozenset(
     words("be have like prefer want buy sell trade invest use live work pay study look eat drink drive save")
 )
@@ -167,4 +171,5 @@ def concepts_of(text: str) -> frozenset[str]:
 
 def significant_words(text: str) -> list[str]:
     """Returns the same concepts in the order of the text, with repeats."""
-    return [concept(word) for word in words(normalize(text)) if word in _CONCEPT_OF_WORD or word not in FILLER_WORDS]
+    text_words = words(_I_EAT.sub("comer", _MY_SON.sub(r"\1 sons", normalize(text))))
+    return [concept(word) for word in text_words if word in _CONCEPT_OF_WORD or word not in FILLER_WORDS]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from contracts.calendar_names import MONTHS
+from contracts.calendar_names import MONTHS, NUMBERS
 from memory.domain.long_term.concepts import concept, concepts_of, normalize
 from memory.domain.long_term.slots import OCCASION
 from memory.domain.long_term.state_patterns import EMPLOYED
@@ -183,6 +183,12 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      r"(?= (?:to|until|till|a|al|hasta)\b)", frozenset(), True),
     (r"\bllev(?:o|amos) [^.,;:!?\n]{0,20}(?:semanas|meses|anos|mes|ano) sin (?P<what>[^.,;:!?\n]{1,40})",
      frozenset(), False),
+    (r"\b(?:have|has) not (?P<what>\w{3,}(?:ed|en|t|k)(?: \w+){0,2}?) "
+     r"(?:for|in) (?:\w+ ){0,3}(?:weeks|months|years?)\b",
+     frozenset(), False),
+    (r"\bhace (?:\w+ ){1,3}que no (?P<what>[^.,;:!?\n]{1,40})", frozenset(), False),
+    (rf"\b(?:pague|pagamos|(?:he|hemos) pagado) (?:ya )?tod[oa]s? {_MINE} {_WHAT}",
+     _set("have owe pay loan mortgage"), False),
     (rf"{_MOVED}(?: \w+){{0,4}}? (?:from|de|del|desde) (?P<what>[^.,;:!?\n]{{1,60}}?) (?:to|into|a|al|hacia|por) \w",
      frozenset(), True),
     # A wish has come true.
@@ -237,7 +243,8 @@ _GRADUATED = re.compile(
 )
 _BORN = re.compile(
     r"\b(?:baby|twins|son|daughter|boy|girl|little one)\b.{0,20}\b(?:born|arrived|here|came)\b|\b(?:gave|"
-    r"has given) birth\b|\bdado a luz\b|\bdio a luz\b|\b(?:nacio|ha nacido|nacieron|han nacido)\b.{0,20}\b(?:hij[oa]s?|"
+    r"has given) birth\b|\bhad (?:the|our|my|a) (?:baby|twins|boy|girl)\b|\b(?:dado|dio|di) a luz\b|"
+    r"\b(?:nacio|ha nacido|nacieron|han nacido)\b.{0,20}\b(?:hij[oa]s?|"
     r"bebe|nin[oa]|gemel[oa]s|peque|cri[oa])\b|\b(?:hij[oa]s?|bebe|nin[oa]|gemel[oa]s|peque|"
     r"cri[oa])\b.{0,20}\b(?:nacio|ha nacido|nacieron|han nacido|llego)\b"
 )
@@ -293,7 +300,8 @@ _SINCE = re.compile(
     rf"hace poco|(?:on |last |this |el (?:pasado )?)(?:{'|'.join(OCCASION)})\b"
     rf"|(?:back |early |late )?(?:in|on|since|en|desde|el|la)(?: \w+){{0,2}}? (?:{'|'.join(MONTHS)}|(?:19|20)\d\d)"
     r"|(?:semana|mes|ano) pasad[oa]|(?:last|this|este|esta|el|la) (?:week|month|year|semana|mes|ano)(?: pasad[oa])?"
-    r"|\w+(?: \w+)? (?:days?|weeks?|months?|years?) ago|hace \w+(?: \w+)? (?:dias?|semanas?|mes(?:es)?|anos?))\b.*$"
+    rf"|(?:about |over |almost |nearly )?(?:\d+|an?|some|several|many|{'|'.join(NUMBERS)})(?: few| couple of)? "
+    r"(?:days?|weeks?|months?|years?) ago|hace \w+(?: \w+)? (?:dias?|semanas?|mes(?:es)?|anos?))\b.*$"
 )
 """When it ended. This is removed, since the ended statement does not contain it."""
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|when|if|cuando|if) ")

@@ -64,6 +64,8 @@ FRAMES = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
 OF_RELATIVES = (
     ("home", re.compile(rf"\b(?:lives?|living|moved|relocated|viven?|mudad[oa]s?|trasladad[oa]s?|mudo|traslado) "
                         rf"(?:in|to|en|al?) {_VALUE}")),
+    ("age", re.compile(r"\b(?:is|turned|turns|tiene|cumplio|cumplir|cumplido) (?:(?:now|already|just|ya) )*"
+                       r"(?P<value>\d{1,3})\b")),
     ("employer", re.compile(rf"\b(?:works?|working|trabajan?|(?:a )?(?:job|trabajo)) (?:at|for|en|para) {_VALUE}")),
 )  # fmt: skip
 MY = re.compile(

@@ -23,7 +23,7 @@ _VERB_FIRST = re.compile(
 )
 _ASKS = re.compile(
     r"^(?:(?:please|por favor|ok|okay|oye|hey|hola|hello|hi|and|y|so|then|now|pues|bueno|entonces|gracias|thanks)\W+)*"
-    r"(?:tell|show|give|explain|help|find|check|look|compare|calculate|let|get|send|set|add|remove|put|place|cancel|"
+    r"(?:tell|show|give|explain|help|find|search|check|look|compare|calculate|let|get|send|set|add|remove|put|place|cancel|"
     r"confirm|open|list|analy[sz]e|summari[sz]e|translate|convert|write|answer|buy|sell|alert|notify|remind|ask|try|"
     r"thank|thanks|sorry|can you|could you|would you|will you|do you|"
     r"dime|muestrame|ensename|dame|explicame|ayudame|busca|buscame|mira|compara|calcula|dejame|pon|ponme|anade|quita|"

@@ -11,7 +11,8 @@ from memory.domain.recall.words import folded
 _QUOTED = re.compile(
     r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|^[^\S\n]*[>|].*$|```[\s\S]*?(?:```|\Z)|"""
     r"""<(?P<tag>[a-z]\w*)\b[^>\n]*>[\s\S]{0,1000}?</(?P=tag)>|"""
-    r"""^(?:---.*(?:forward|original|reenvi).*|(?:from|de): .*@.*)$[\s\S]*""",
+    r"""^(?:---.*(?:forward|original|reenvi).*|(?:from|de): .*@.*)$[\s\S]*|"""
+    r"""^(?:(?:from|to|subject|date|de|para|asunto|fecha): .*\n){2}[\s\S]*""",
     re.M | re.I,
 )
 """Quotations, tables, code, the source of a page, mails. Text in single quotes must be longer than a word, because they
@@ -180,7 +181,8 @@ def statements(text: str) -> list[str]:
         lowered = folded(sentence)
         is_imagined = (is_imagined or bool(_PRETENDS.match(lowered))) and not _REALLY.match(lowered)
         if (
-            (is_imagined and not _BACK_TO_REALITY.search(lowered))
+            not unquoted_text[start:end].strip()
+            or (is_imagined and not _BACK_TO_REALITY.search(lowered))
             or _IRONY.search(lowered)
             or _is_joking_boast(normalize(sentence))
         ):
