@@ -58,7 +58,8 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
         # three quarters of the free disk. On a laptop the disk itself is the limit.
         # Written to disk before it is acknowledged, as MongoDB's documents are: a log that a power cut set back would
         # give new facts the sequences of stored ones.
-        config.write_text(f"jetstream {{\n  max_file_store: 1TB\n  sync_interval: always\n}}\n{accounts()}")
+        storage = "jetstream {\n  max_file_store: 1TB\n  sync_interval: always\n}\n"
+        config.write_text(f'{storage}ping_interval: "2s"\n{accounts()}')
 
     return Program(
         name="nats",
