@@ -38,8 +38,8 @@ _NO_COPIES = frozenset({_NO_PEERS, 10074})
 _MIN_TOTAL_BYTES = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
 _NOT_YET = frozenset({_NO_PEERS, _NOT_FOUND})
-"""Errors of a cluster: its servers have not found each other yet, or the one that answers does not know a stream yet that
-another service has just made."""
+"""Errors of a cluster: its servers have not found each other yet, or the one that answers does not know yet of a stream
+that another service has just made."""
 _PEERS_TIMEOUT = 10.0
 """Seconds that the servers of a starting cluster have for that."""
 _POLL_INTERVAL = 0.1
