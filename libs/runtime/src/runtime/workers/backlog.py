@@ -40,7 +40,7 @@ CACHE_SECONDS = 0.5
 """Seconds for which the figures are cached."""
 ANSWER_TIMEOUT = 0.5
 """Seconds that the other workers have to reply."""
-SERVER_TIMEOUT = 2.0
+SERVER_TIMEOUT = 4.0
 """Seconds for the server's reply. An overloaded worker reads it late, and that is when the figures matter."""
 UNKNOWN_AFTER_SECONDS = 5.0
 """Seconds without a reply from the server after which the figures are NaN: for scaling, no figure is better than a
