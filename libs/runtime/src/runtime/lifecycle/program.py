@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any
 
 import structlog
 import uvloop
@@ -32,6 +32,8 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if text is None:
             raise
         problem, retryable = text, False
+    else:
+        return
     if not structlog.is_configured():
         # It failed before it configured its logs.
         with suppress(ValidationError, UnicodeDecodeError):  # then the defaults apply
@@ -40,7 +42,7 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
     sys.exit(1)
 
 
-async def _complete(service: Callable[[], Coroutine[Any, Any, None]]) -> NoReturn:
+async def _complete(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
     await service()
     # All work has ended. Python would still wait for threads, which may import a library for many seconds.
     sys.stdout.flush()
