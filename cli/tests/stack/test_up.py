@@ -106,10 +106,7 @@ async def test_data_survives_a_kill_and_a_restart(nexus: Nexus) -> None:
         seq = await keep_one(nexus)
         secrets = (nexus.data / "secrets.json").read_text()
         # A power cut cannot be had here: what the bus acknowledges is on disk only with this.
-        configuration = (nexus.data / "nats/server.conf").read_text()
-        assert "sync_interval: always" in configuration
-        # A frozen service leaves its queue groups after three of these.
-        assert 'ping_interval: "2s"' in configuration
+        assert "sync_interval: always" in (nexus.data / "nats/server.conf").read_text()
         process.send_signal(signal.SIGKILL)
         process.wait()
     with nexus.up(*SERVERS):

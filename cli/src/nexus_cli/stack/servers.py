@@ -59,7 +59,7 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
         # Written to disk before it is acknowledged, as MongoDB's documents are: a log that a power cut set back would
         # give new facts the sequences of stored ones.
         storage = "jetstream {\n  max_file_store: 1TB\n  sync_interval: always\n}\n"
-        config.write_text(f'{storage}ping_interval: "2s"\n{accounts()}')
+        config.write_text(storage + accounts())
 
     return Program(
         name="nats",
