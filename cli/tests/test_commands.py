@@ -56,6 +56,15 @@ def nexus(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
 
 
+def test_marks_are_not_demanded_with_a_key_that_no_service_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEXUS_NATS_URL", "nats://127.0.0.1:9")
+    monkeypatch.delenv("NEXUS_MARK_KEY", raising=False)
+    refused = nexus("marks", "demand", "--data", str(tmp_path / "data"))
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "NEXUS_MARK_KEY" in refused.stderr
+    assert not (tmp_path / "data").exists()
+
+
 def test_a_token_stands_alone_on_standard_output_and_is_signed_by_the_data_directorys_secret(tmp_path: Path) -> None:
     data = ("--data", str(tmp_path / "data"))
     refused = nexus("token", "--role", "user", *data)

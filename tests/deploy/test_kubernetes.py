@@ -284,4 +284,6 @@ def test_nats_own_chart_gets_every_user_and_what_the_configuration_says() -> Non
     assert set(values["container"]["env"]) == set(re.findall(r"\$(NATS_\w+_PASSWORD)", configuration))
     assert values["config"]["jetstream"]["merge"]["sync_interval"] == "always"
     assert "max_payload: 1MB" in configuration
+    for name in ("write_deadline", "lame_duck_duration", "ping_interval"):
+        assert f'{name}: "{values["config"]["merge"][name]}"' in configuration
     assert values["config"]["cluster"]["replicas"] == 3

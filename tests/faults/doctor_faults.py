@@ -251,7 +251,7 @@ FAULTS = (
     StagedFault("NATS gone", _servers_killed(3), "nats", ("no NATS server answered",)),
     StagedFault("stream full", stream_full, "stream CHAT", ("full",)),
     StagedFault("stream missing", stream_missing, "stream UPLOADS", ("missing",)),
-    StagedFault("consumer stuck", consumer_stuck, "consumer memory-projection", ("wait",)),
+    StagedFault("consumer stuck", consumer_stuck, "consumer memory-projection", ("paused",)),
     StagedFault("poison message", poison_message, "dead letters", ("memory", CHAT_SUBJECT)),
     StagedFault("disk nearly full", disk_nearly_full, "disk", ("free",)),
     StagedFault("Redis read-only", redis_read_only, "redis", ("read-only",)),

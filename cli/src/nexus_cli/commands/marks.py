@@ -20,8 +20,10 @@ def demand(data: Data = DEFAULT_DATA) -> None:
     from runtime.bus.marks import demand as demand_marks
     from runtime.settings import MarkSettings
 
-    key = read_settings().mark_key
-    stored_key = None if key is not None else DataDirectory(data).secrets().mark_key
+    key, directory = read_settings().mark_key, DataDirectory(data)
+    if key is None and directory.is_new:
+        fail(f"no stack has run on {data}: name its directory (--data), or set NEXUS_MARK_KEY as the services have it")
+    stored_key = None if key is not None else directory.secrets().mark_key
     try:
         keys = MarkSettings().keys or ((stored_key.encode(),) if stored_key else ())
     except ValueError as error:

@@ -56,7 +56,10 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
             old_streams.rename(account_streams)
         # Size limits of streams count as reservations, and by default the server refuses streams once these exceed
         # three quarters of the free disk. On a laptop the disk itself is the limit.
-        config.write_text(f"jetstream {{ max_file_store: 1TB }}\n{accounts()}")
+        # Written to disk before it is acknowledged, as MongoDB's documents are: a log that a power cut set back would
+        # give new facts the sequences of stored ones.
+        storage = "jetstream {\n  max_file_store: 1TB\n  sync_interval: always\n}\n"
+        config.write_text(storage + accounts())
 
     return Program(
         name="nats",

@@ -15,8 +15,11 @@ from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from contracts.streams import CHAT, STREAMS, TOOLS, TURNS
+from runtime.bus import streams
 from runtime.bus.connection import connect, subscribe
+from runtime.bus.jetstream_api import call
 from runtime.bus.publisher import Publisher
+from runtime.bus.replies import ReplyInbox
 from runtime.bus.streams import await_streams, ensure_streams, stream_config
 from runtime.errors import NotReadyError
 from runtime.settings import NatsSettings, StreamSettings
@@ -49,6 +52,24 @@ async def test_a_second_time_changes_nothing_and_many_at_once_do_no_harm(nats_se
     await ensure_streams(clients[0])
     for client in clients:
         await client.close()
+
+
+async def test_a_server_that_does_not_know_a_new_stream_yet_is_asked_again(
+    nats_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    smaller = replace(CHAT, max_bytes=1024 * 1024)
+    await ensure_streams(nats_client, [smaller])
+    asked: list[str] = []
+
+    async def call_lagging_server(inbox: ReplyInbox, form: Any, method: str, *rest: Any) -> Any:
+        asked.append(method)
+        if method == "STREAM.INFO.CHAT" and asked.count(method) <= 2:
+            return {"error": {"code": 404, "err_code": 10059, "description": "stream not found"}}
+        return await call(inbox, form, method, *rest)
+
+    monkeypatch.setattr(streams, "call", call_lagging_server)
+    await ensure_streams(nats_client, [CHAT])
+    assert (await config(nats_client, "CHAT"))["max_bytes"] == CHAT.max_bytes
 
 
 async def test_a_newer_version_adds_a_subject_and_keeps_what_is_stored(nats_client: Client) -> None:

@@ -62,6 +62,8 @@ async def main() -> None:
         sys.stdout.flush()
 
     async def build() -> None:
+        if os.environ.get("HANGS") == "import":
+            asyncio.get_running_loop().run_in_executor(None, time.sleep, 600)
         service.serve(PING, ping)
         service.add_worker(PullWorker(service.nats, "TOOLS", "sample", ["tools.call.requested.v1.*"], work))
         service.on_stop(closed)

@@ -13,6 +13,7 @@ from prometheus_client import REGISTRY
 
 from runtime.errors import NotReadyError
 from runtime.http.web_server import QuietServer
+from runtime.lifecycle import health as module
 from runtime.lifecycle.health import Health, HealthServer
 from runtime.testing.servers import eventually
 
@@ -55,6 +56,29 @@ async def test_a_check_that_hangs_fails_at_its_deadline() -> None:
     health.ready()
     report = await asyncio.wait_for(health.report(), 20)
     assert "no answer within" in (report.checks["redis"].error or "")
+    await health.stop()
+
+
+async def test_figures_that_are_late_for_one_request_are_there_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CHECK_DEADLINE", 0.01)
+    begun, ended, gate = [0], [0], asyncio.Event()
+
+    async def refresh() -> None:
+        begun[0] += 1
+        await gate.wait()
+        ended[0] += 1
+
+    health = Health("sample")
+    health.before_metrics(refresh)
+    health.started()
+    health.ready()
+    metrics = next(route.endpoint for route in health.routes() if route.path == "/metrics")
+    await metrics(None)
+    assert (begun, ended) == ([1], [0])
+    gate.set()
+    await eventually(lambda: ended == [1])
+    await metrics(None)
+    assert (begun, ended) == ([2], [2])
     await health.stop()
 
 

@@ -168,14 +168,39 @@ async def test_a_full_stream_makes_its_writers_not_ready_until_there_is_room(
     assert await running.end() == 0
 
 
-@pytest.mark.parametrize("what", ["thread", "loop"])
 async def test_a_process_that_hangs_is_ended_at_its_drain_deadline(
-    what: str, nats_server: NatsServer, nats_streams: Client
+    nats_server: NatsServer, nats_streams: Client
 ) -> None:
-    running = await start(nats_server.url, HANGS=what, DRAIN_SECONDS="2")
+    running = await start(nats_server.url, HANGS="loop", DRAIN_SECONDS="2")
     await running.until("service.ready")
     assert await running.end() == OVERDUE_EXIT_CODE
     await running.until("service.overdue")
+
+
+@pytest.mark.parametrize(("what", "seconds"), [("import", "60"), ("thread", "2")])
+async def test_a_process_does_not_wait_for_threads(
+    what: str, seconds: str, nats_server: NatsServer, nats_streams: Client
+) -> None:
+    running = await start(nats_server.url, HANGS=what, DRAIN_SECONDS=seconds)
+    await running.until("service.ready")
+    assert await running.end() == 0
+    await running.until("service.stopped")
+
+
+async def test_a_process_that_is_still_importing_handles_sigterm(tmp_path: Path) -> None:
+    # Without a handler the kernel ends it too (-15), but not as process 1 of a container.
+    (tmp_path / "slow.py").write_text("print('importing', flush=True)\ninput()\n")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-c", "from runtime.lifecycle.process import run; run('slow:main')"),
+        cwd=tmp_path,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"importing\n"
+    process.terminate()
+    assert await process.wait() == 128 + signal.SIGTERM
 
 
 async def test_a_process_ends_although_the_bus_is_frozen(nats_server: NatsServer, nats_streams: Client) -> None:

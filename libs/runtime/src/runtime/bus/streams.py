@@ -37,8 +37,11 @@ _NO_COPIES = frozenset({_NO_PEERS, 10074})
 """Errors: no servers for so many copies, or more than one copy without a cluster."""
 _MIN_TOTAL_BYTES = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
+_NOT_YET = frozenset({_NO_PEERS, _NOT_FOUND})
+"""Errors of a cluster: its servers have not found each other yet, or the one that answers does not know yet of a stream
+that another service has just made."""
 _PEERS_TIMEOUT = 10.0
-"""Seconds that the servers of a starting cluster have to find each other."""
+"""Seconds that the servers of a starting cluster have for that."""
 _POLL_INTERVAL = 0.1
 """Seconds between checks for a stream that another service creates."""
 
@@ -146,7 +149,7 @@ async def ensure_streams(
         NotReadyError: JetStream did not answer in time, or a stream exists in a form that cannot be changed.
     """
     now = asyncio.get_running_loop().time()
-    end, peers_known = now + deadline, now + min(deadline, _PEERS_TIMEOUT)
+    end, cluster_ready = now + deadline, now + min(deadline, _PEERS_TIMEOUT)
     inbox = ReplyInbox.of(client)
     new_metadata = Marks.of(client).new_stream_metadata
     size_share = 1.0
@@ -157,7 +160,7 @@ async def ensure_streams(
         wanted = stream_config(stream, replicas)
         metadata = new_metadata.get(stream.name)
         answer = await _ensure(inbox, wanted, size_share, end, first_answer, metadata)
-        while error_code(answer) == _NO_PEERS and asyncio.get_running_loop().time() < peers_known:
+        while error_code(answer) in _NOT_YET and asyncio.get_running_loop().time() < cluster_ready:
             await asyncio.sleep(_POLL_INTERVAL)
             answer = await _ensure(inbox, wanted, size_share, end, None, metadata)
         if error_code(answer) == _NO_STORAGE:

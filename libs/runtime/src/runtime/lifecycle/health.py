@@ -11,6 +11,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,6 +88,7 @@ class Health:
         self.service = service
         self._checks: dict[str, Check] = {}
         self._refreshes: list[Refresh] = []
+        self._refreshing: Future[None] | None = None
         self._status = "starting"
         self._loop: asyncio.AbstractEventLoop | None = None
         self._beat = time.monotonic()
@@ -99,7 +101,8 @@ class Health:
         self._checks[name] = check
 
     def before_metrics(self, refresh: Refresh) -> None:
-        """Runs `refresh` on the service's loop at each request for /metrics, which waits for it at most 2 s."""
+        """Runs `refresh` on the service's loop at each request for /metrics, which waits for it at most 2 s; if it
+        takes longer it goes on, for the next request."""
         self._refreshes.append(refresh)
 
     def started(self) -> None:
@@ -164,9 +167,11 @@ class Health:
     async def _refresh(self) -> None:
         if self._status != "ready" or self._loop is None or not self._refreshes:
             return
-        future = asyncio.run_coroutine_threadsafe(_all(self._refreshes), self._loop)
+        if self._refreshing is None or self._refreshing.done():
+            self._refreshing = asyncio.run_coroutine_threadsafe(_all(self._refreshes), self._loop)
         try:
-            await asyncio.wait_for(asyncio.wrap_future(future), CHECK_DEADLINE * 2)
+            # Not cancelled: on a loop that is always late no figure would ever become newer.
+            await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(self._refreshing)), CHECK_DEADLINE * 2)
         except Exception as error:
             log.warning("metrics.not_refreshed", error=str(error) or type(error).__name__)
 

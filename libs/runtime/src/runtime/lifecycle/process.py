@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
+import signal
 import sys
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
@@ -21,6 +23,8 @@ COLLECT_AFTER = 10_000
 
 def run(main: str) -> None:
     """Runs a service's coroutine function, given as `module:function`, as runtime.lifecycle.program does."""
+    # Nothing is served yet, so it may end at once. Process 1 of a container ignores SIGTERM unless there is a handler.
+    signal.signal(signal.SIGTERM, lambda number, _: os._exit(128 + number))
     service = load(main)
     importlib.import_module("runtime.lifecycle.program").run(service)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -18,11 +19,12 @@ from runtime.settings import LogSettings
 
 
 def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Runs a service until it ends. It has failed to start if it raises NotReadyError, or a setting is invalid."""
+    """Runs a service until it ends, and the process with it. It has failed to start if it raises NotReadyError, or a
+    setting is invalid."""
     try:
         dotenv()
         secret_files()
-        uvloop.run(service())
+        uvloop.run(_complete(service))
     except NotReadyError as error:
         problem, retryable = str(error), error.retryable
     except ValidationError as error:
@@ -38,3 +40,11 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
             logs.configure(service.__module__.partition(".")[0].replace("_", "-"), LogSettings())
     structlog.get_logger(__name__).error("service.not_ready", error=problem, retryable=retryable)
     sys.exit(1)
+
+
+async def _complete(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    await service()
+    # All work has ended. Python would still wait for threads, which may import a library for many seconds.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

@@ -39,7 +39,9 @@ log = structlog.get_logger(__name__)
 CACHE_SECONDS = 0.5
 """Seconds for which the figures are cached."""
 ANSWER_TIMEOUT = 0.5
-"""Seconds that the other workers, and then the server, have to reply."""
+"""Seconds that the other workers have to reply."""
+SERVER_TIMEOUT = 4.0
+"""Seconds for the server's reply. An overloaded worker reads it late, and that is when the figures matter."""
 UNKNOWN_AFTER_SECONDS = 5.0
 """Seconds without a reply from the server after which the figures are NaN: for scaling, no figure is better than a
 wrong one."""
@@ -66,12 +68,15 @@ class _Report:
 
 
 class Backlog:
-    """Sets the gauges `due` and `oldest` for one worker's consumer. `known`: an upper bound on waiting messages from
-    another source, which matters after the consumer was lost and recreated: it then delivers finished messages
-    again."""
+    """Gives the gauges `due` and `oldest` their values, for one worker's consumer. `known`: an upper bound on waiting
+    messages from another source, which matters after the consumer was lost and recreated: it then delivers finished
+    messages again."""
 
     def __init__(self, worker: PullWorker, due: Gauge, oldest: Gauge, known: Callable[[], int] | None = None) -> None:
-        self._worker, self._due, self._oldest, self._known = worker, due, oldest, known
+        self._worker, self._known = worker, known
+        # Computed when they are read: on an event loop that is late the last figures would stay for good.
+        due.set_function(lambda: self.figures.due if self._is_current() else math.nan)
+        oldest.set_function(lambda: self.figures.oldest if self._is_current() else math.nan)
         client, spec = worker.client, worker.spec
         self._client = client
         self._inbox = ReplyInbox.of(client)
@@ -106,7 +111,7 @@ class Backlog:
                 await subscription.unsubscribe()
 
     async def refresh(self) -> None:
-        """Sets the gauges from figures that are at most half a second old; NaN if the server gives none."""
+        """Makes sure that the figures are at most half a second old, if the server answers."""
         async with self._refresh_lock:
             if time.monotonic() - self._refreshed_at <= CACHE_SECONDS:
                 return
@@ -114,9 +119,9 @@ class Backlog:
                 await self.look()
             except (NatsError, TimeoutError, ReadFailedError, KeyError, ValueError) as error:
                 log.debug("waiting.unknown", consumer=self._worker.spec.durable, error=str(error))
-            is_known = time.monotonic() - self._refreshed_at <= UNKNOWN_AFTER_SECONDS
-            self._due.set(self.figures.due if is_known else math.nan)
-            self._oldest.set(self.figures.oldest if is_known else math.nan)
+
+    def _is_current(self) -> bool:
+        return time.monotonic() - self._refreshed_at <= UNKNOWN_AFTER_SECONDS
 
     async def look(self) -> Figures:
         """Returns the current figures; the previous ones while the consumer is missing or without a leader.
@@ -131,7 +136,7 @@ class Backlog:
         for worker_id, report in self._reports.items():
             if report.at < self._asked_at - LEASE:
                 self._reports[worker_id] = replace(report, running=0, gone=True)
-        info = await ask(self._inbox, ConsumerInfo, self._info, deadline=ANSWER_TIMEOUT)
+        info = await ask(self._inbox, ConsumerInfo, self._info, deadline=SERVER_TIMEOUT)
         if "error" not in info:
             # Otherwise the previous figures stay until the consumer is back; the worker recreates a lost one.
             await self._compute(info)
@@ -217,7 +222,7 @@ class Backlog:
         """Returns the age of the first message never delivered; both times are the server's."""
         after = info["delivered"]["stream_seq"] + 1
         stored = [
-            await self._log.next(subject, after, deadline=ANSWER_TIMEOUT) for subject in self._worker.spec.subjects
+            await self._log.next(subject, after, deadline=SERVER_TIMEOUT) for subject in self._worker.spec.subjects
         ]
         now = datetime.fromisoformat(info["ts"])
         return max((max((now - fact.time).total_seconds(), 0.0) for fact in stored if fact is not None), default=0.0)
