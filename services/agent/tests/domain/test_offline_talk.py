@@ -294,7 +294,7 @@ def test_a_customer_is_told_their_name_and_not_the_sentence_that_had_it() -> Non
 
 def test_without_memory_a_question_about_oneself_is_not_said_to_be_unknown() -> None:
     messages = [{"role": "user", "content": "where do I live?"}]
-    found = respond(messages, {"search_memory": {}}, "en", introduced=True, facts=None)
+    found = respond(messages, ["search_memory"], "en", introduced=True, facts=None)
     assert found == SayText("I cannot reach my memory right now: try again in a moment.")
     greeting = [{"role": "user", "content": "hello"}]
     assert respond(greeting, SCHEMAS, "en", facts=None) == respond(greeting, SCHEMAS, "en")
