@@ -1,0 +1,64 @@
+"""What the offline assistant says of tools' results, es and en: the tool's figures, and what is unknown."""
+
+import pytest
+
+from agent.domain.offline.answers import answer_from
+from agent.domain.offline.tool_answers import tool_answer
+
+
+def test_a_prepared_order_says_that_nothing_is_placed_yet() -> None:
+    estimate = {"price": 10.0, "amount": 50.0, "cash_after": 99_950.0, "currency": "USD"}
+    body = {"summary": "buy 5 AAPL at market (paper)", "estimate": estimate}
+    text = answer_from("create_paper_order", {}, body, "buy 5 AAPL", "en")
+    assert "Nothing is placed without your yes" in text
+    assert "99,950.00" in text
+    assert "99.950,00" in answer_from("create_paper_order", {}, body, "compra 5 AAPL", "es")
+
+
+def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
+    body = {"symbol": "AAPL", "period": "FY2011", "pe": 24.2, "beta": None, "as_of": "2012", "source": "sample"}
+    text = tool_answer("get_fundamentals", body, "en")
+    assert text is not None
+    assert "P/E 24.2" in text
+    assert "beta" in text.split("no data for")[1]
+    assert "not financial advice" in text
+    assert tool_answer("get_portfolio", {"as_of": "x", "cash": 1.0, "equity": 1.0, "currency": "USD"}, "es") is not None
+    assert tool_answer("list_alerts", {"alerts": []}, "es") == "No hay alertas activas."
+
+
+def test_alerts_are_told_in_words() -> None:
+    alerts = [{"symbol": "AAPL", "condition": condition, "price": 700.0} for condition in (">=", "<=", "==")]
+    assert [tool_answer("list_alerts", {"alerts": alerts}, language).splitlines()[1:] for language in ("en", "es")] == [
+        ["- AAPL at 700.00 or more", "- AAPL at 700.00 or less", "- AAPL touching 700.00"],
+        ["- AAPL a 700,00 o más", "- AAPL a 700,00 o menos", "- AAPL al tocar 700,00"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("what did I buy last week?", ["5 IBM"]),
+        ("¿qué vendí?", ["2 MSFT"]),
+        ("¿qué compré ayer?", ["5 IBM"]),
+        ("my trades this month", ["5 IBM", "2 MSFT"]),
+        ("my trades", ["5 IBM", "2 MSFT", "9 FB"]),
+        ("what did I sell today?", ["5 IBM", "2 MSFT", "9 FB"]),
+    ],
+)
+def test_the_trades_of_the_time_and_side_asked_for_are_told(asked: str, shown: list[str]) -> None:
+    trades = [
+        {"symbol": symbol, "side": side, "quantity": quantity, "price": 10.0, "time": f"{day}T13:30:00Z"}
+        for symbol, side, quantity, day in (
+            ("IBM", "buy", 5, "2012-09-11"), ("MSFT", "sell", 2, "2012-09-03"), ("FB", "buy", 9, "2012-08-20"),
+        )
+    ]  # fmt: skip
+    told = answer_from("get_trade_history", {}, {"trades": trades, "as_of": "2012-09-12T20:00:00Z"}, asked, "en")
+    assert [" ".join(line.split(": ")[1].split()[1:3]) for line in told.splitlines() if line[0] == "-"] == shown
+    assert told.startswith("There are none") == ("today" in asked)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), [("list_alerts", {}), ("get_price", {"symbol": "IBM"})])
+def test_a_tool_that_failed_is_not_named_to_people(tool: str, arguments: dict[str, str]) -> None:
+    error = {"code": "TIMEOUT", "message": "No ha habido respuesta a tiempo (5 s)."}
+    said = answer_from(tool, arguments, {"error": error}, "?", "es")
+    assert said == f"No he podido consultar {arguments.get('symbol', 'eso')}: No ha habido respuesta a tiempo (5 s)."
