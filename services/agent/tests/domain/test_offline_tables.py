@@ -362,7 +362,13 @@ def test_what_has_no_time_beside_it_is_no_certain_answer_to_when(question: str) 
 
 @pytest.mark.parametrize(
     ("text", "is_told"),
-    [("tengo dos hurones", True), ("I have two ferrets", True), ("mi gato tiene 9 años, cual le toca", False)],
+    [
+        ("tengo dos hurones", True),
+        ("I have two ferrets", True),
+        ("mi gato tiene 9 años, cual le toca", False),
+        ("seguro de hurones", False),
+        ("plazo para hurones", False),
+    ],
 )
 def test_a_visitors_statement_is_asked_about_and_not_unknown(text: str, is_told: bool) -> None:
     told = answered(text, VET, "es" if text[0] != "I" else "en")

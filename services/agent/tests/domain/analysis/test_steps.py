@@ -235,7 +235,10 @@ def test_a_question_about_all_tickers_is_about_those_that_the_market_has() -> No
     assert [len(call.tickers) for call in within.made] == [12, 1]
 
 
-def test_how_the_market_does_is_a_question_about_all_tickers() -> None:
+def test_how_all_stocks_do_is_a_question_about_all_tickers_and_how_the_market_does_about_none() -> None:
+    for query in ("How is the market doing?", "¿Cómo va la bolsa?"):
+        assert Bench(symbols=["IBM", "MSFT"]).run(query)["tickers"] == []
+        assert Bench(symbols=["IBM", "MSFT"], default_tickers=("SPY",)).run(query)["tickers"] == ["SPY"]
     for query in ("How have all stocks done today?", "¿Cómo van todas las acciones hoy?"):
         bench = Bench(symbols=["IBM", "MSFT"])
         assert bench.run(query)["tickers"] == ["IBM", "MSFT"]

@@ -7,6 +7,7 @@ The next step depends only on the record, the policy, and whether a result fits 
 an analysis continues where the last one stopped, and recorded replies and results are not requested again.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -50,6 +51,7 @@ from agent.domain.analysis.texts import analysis_text, note, reason_of
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.checked_text import CheckedText, check_text
 from agent.domain.claims.facts import facts_of_findings
+from agent.domain.text_features import plain
 from agent.domain.tickers import normalize_tickers, tickers_in
 from contracts.company import CompanyConfig
 from contracts.events.analysis import (
@@ -65,6 +67,7 @@ from contracts.market_rpc import MarketStatusReply
 
 FitsSchema = Callable[[str, Mapping[str, Any]], bool]
 """Returns whether a tool's data fit its output schema."""
+_ALL = re.compile(r"\b(?:all|every|tod[oa]s)\b")
 MAX_SUMMARY_LENGTH = 4_000
 """Characters of a model's summary; a longer text is rejected."""
 
@@ -165,8 +168,10 @@ def _is_about_all(request: AnalysisRequested) -> bool:
 
 
 def _complete(request: AnalysisRequested) -> str:
-    """The query, as a question for figures if it asks how the market is doing."""
-    return (None if request.tickers else complete_question(request.query, ())) or request.query
+    """The query, as a question for figures if it asks how all tickers are doing. How the market as a whole is doing has
+    no tickers: they are asked for, or taken from the defaults."""
+    names_all = not request.tickers and _ALL.search(plain(request.query))
+    return (complete_question(request.query, ()) if names_all else None) or request.query
 
 
 def _dated_query(request: AnalysisRequested, policy: AnalysisPolicy) -> str:

@@ -150,9 +150,11 @@ def is_customers_statement(text: str, offered: Collection[str]) -> bool:
 
 def is_visitors_statement(text: str) -> bool:
     """Whether a visitor only says something about themselves: "I have two cats". Visitors seldom write question marks,
-    so nothing in it may ask."""
+    so it must be in the first person, and nothing in it may ask."""
+    normalized = plain(text)
     asking = (shapes.ASKS_WHICH, shapes.DO_YOU, shapes.MAY)
-    return is_statement(text) and not any(pattern.search(plain(text)) for pattern in asking)
+    is_of_oneself = talk_words.FIRST_PERSON.search(normalized) is not None
+    return is_statement(text) and is_of_oneself and not any(pattern.search(normalized) for pattern in asking)
 
 
 def is_statement(text: str) -> bool:

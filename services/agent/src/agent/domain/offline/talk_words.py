@@ -237,6 +237,12 @@ TELLS = re.compile(
     rf"supongo) |{_LED}(?:my|our|mis?|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{{2,}}(?<!l)o) )"
 )
 """A statement without a request: "I work nights", "manejo un taxi", "it's raining"."""
+FIRST_PERSON = re.compile(
+    r"\b(?:i|we|my|our|me|nos|mis?|nuestr[oa]s?|soy|somos|estoy|estamos|tengo|vivo|llevo|hago|vengo|salgo|conozco|"
+    r"conduzco|duermo|fumo|bebo|sufro|padezco|viajo|vendo|alquilo|monto|corro|nado|cocino|leo|escribo|hablo|invierto|"
+    r"opero|gano|pierdo|prefiero|adoro|siento|tomo|mido)\b"
+)
+"""Words of the first person. Verbs that are nouns as well are left out: "envio", "pago", "trabajo"."""
 EXCLAIMS = re.compile(
     rf"{_LED}(?:que (?:buen|mal|bonit|dur|larg|rar)\w*|vaya|menud[oa]|what an?) \w+|"
     r"(?:great|nice|lovely|terrible|awful) (?:weather|day|week)\b"
