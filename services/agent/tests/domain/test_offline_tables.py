@@ -373,3 +373,10 @@ def test_what_has_no_time_beside_it_is_no_certain_answer_to_when(question: str) 
 def test_a_visitors_statement_is_asked_about_and_not_unknown(text: str, is_told: bool) -> None:
     told = answered(text, VET, "es" if text[0] != "I" else "en")
     assert (not is_unknown(told)) == is_told
+
+
+def test_a_statement_is_not_answered_with_what_only_seems_near_in_meaning() -> None:
+    premium = passage("Premium", "The Premium plan costs €99 a month.", heading=["Premium"], near=[0.25])
+    told = answered("I have two cats", [premium], "en")
+    assert "€99" not in told
+    assert not is_unknown(told)

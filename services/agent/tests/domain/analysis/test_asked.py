@@ -222,6 +222,7 @@ ALL = "Which of the five stocks rose most this year?"
         ("¿y en lo que va de año?", ["Compara IBM y MSFT en 2012"], "Compara IBM y MSFT: y en lo que va de año?"),
         ("and in 2010?", ["How did IBM do in 2012?"], None),
         ("rank them by volatility", ["hello"], None),
+        ("rank all stocks by volatility", ["IBM vs MSFT in 2012"], None),
         ("thanks", ["Compare IBM and MSFT in 2012"], None),
         ("How is the market doing?", [], "Which stocks rose most today?"),
         ("how did the market do yesterday?", [], "Which stocks rose most yesterday?"),

@@ -74,25 +74,25 @@ _SUPERLATIVE = re.compile(
     r"(?:cheap|high|low|larg|bigg|small|strong|weak|calm|risk|deep)i?e(?:r|st))\b"
 )
 """Matches a question for the ticker that has the most of something."""
-_KINDS = (
+KINDS = (
     r"(?:stocks?|shares?|symbols?|tickers?|compan(?:y|ies)|acci(?:on|ones)|valor(?:es)?|empresas?|simbolos?|titulos?)"
 )
 _SEVERAL = rf"(?:[4-9]|[1-3]\d|{'|'.join(word for word, number in NUMBERS.items() if 4 <= number < 40)})"
 _FEW = rf"(?:[2-9]|[1-3]\d|{'|'.join(word for word, number in NUMBERS.items() if 2 <= number < 40)})"
 _FIRST = r"(?:biggest|top|largest|best|worst|mayores|mejores|peores|(?:mayor|mejor|peor)(?! \d| (?:\w+ )?\w+s\b))"
-_BEST = rf"\b{_FIRST}(?: {_FEW})? (?:(?:gain|los|mov|perform)(?:ers?|ing {_KINDS})|{_KINDS})\b"
-_GROUP = rf"(?:{_SEVERAL}(?: {_KINDS})?|{_KINDS})"
+_BEST = rf"\b{_FIRST}(?: {_FEW})? (?:(?:gain|los|mov|perform)(?:ers?|ing {KINDS})|{KINDS})\b"
+_GROUP = rf"(?:{_SEVERAL}(?: {KINDS})?|{KINDS})"
 _OF_ALL = re.compile(
     rf"\b(?:(?:which|what|cual(?:es)?|que)(?: ones?| una?s?)? (?:of|de) "
     rf"(?:(?:the|your|all|las|los|tus|tod[oa]s) )*{_GROUP}"
-    rf"|(?:which|what|que|cual) {_KINDS}|(?:how many|cuant[oa]s)(?: of| de) (?:(?:the|your|all|las|los|tus) )*{_GROUP}"
+    rf"|(?:which|what|que|cual) {KINDS}|(?:how many|cuant[oa]s)(?: of| de) (?:(?:the|your|all|las|los|tus) )*{_GROUP}"
     rf"|(?:all|each|every|any|some|todas|todos|cada|alguna?)(?: of| de)?(?: (?:the|your|las|los|tus))? {_GROUP}"
     rf"|(?:which|what|cual(?:es)?) (?:is|are|was|were|es|son|fue|fueron|ha sido) (?:the|las?|el|los) "
-    rf"(?:[a-z-]+ ){{0,2}}{_KINDS}"
-    rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) (?:[a-z-]+ )?{_KINDS}"
-    rf"|(?:the|las|los) {_SEVERAL} {_KINDS}"
+    rf"(?:[a-z-]+ ){{0,2}}{KINDS}"
+    rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) (?:[a-z-]+ )?{KINDS}"
+    rf"|(?:the|las|los) {_SEVERAL} {KINDS}"
     rf"|{_BEST}"
-    rf"|(?:the|las|los) {_FEW} (?:{_FIRST} )?(?:{_KINDS}|que (?:mas|menos|mejor|peor))"
+    rf"|(?:the|las|los) {_FEW} (?:{_FIRST} )?(?:{KINDS}|que (?:mas|menos|mejor|peor))"
     r"|(?:rank|sort|order|ordena|clasifica) (?:them )?(?:all|every(?:thing| one)|todo|todas|todos)"
     r"|(?:ranking|clasificacion) (?:by|por|segun)|(?:of|de) (?:them )?(?:all|todas|todos)"
     r"|(?:the )?whole market|todo el mercado"

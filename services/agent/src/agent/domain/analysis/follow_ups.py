@@ -4,7 +4,7 @@ what is meant."""
 import re
 from collections.abc import Sequence
 
-from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, language_in
+from agent.domain.analysis.asked import KINDS, is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import MARKET_STATE, unread_words
@@ -18,6 +18,8 @@ _RANKING_REQUEST = re.compile(
     r"^\W*(?:(?:and|y|e|now|ahora)\b\W*)?(?:by|por) "
 )
 """Matches a request to sort the tickers of earlier messages."""
+_ALL_OF_MARKET = re.compile(rf"\b(?:all|every|tod[oa]s)(?: (?:of|the|de|l[oa]s))* {KINDS}\b")
+"""Names all tickers of the market, and so none of earlier messages."""
 _OPPOSITES = (
     "best worst", "better worse", "most least", "more less", "highest lowest", "biggest smallest", "largest smallest",
     "top bottom", "mejor peor", "mejores peores", "mas menos", "mayor menor", "mayores menores",
@@ -77,7 +79,10 @@ def _market_question(text: str) -> str | None:
 
 def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
     """Adds the tickers and days of earlier messages to a request to sort them."""
-    if not _RANKING_REQUEST.search(plain(text)) or not read_question(text, ()).figures:
+    normalized = plain(text)
+    if not _RANKING_REQUEST.search(normalized) or _ALL_OF_MARKET.search(normalized):
+        return None
+    if not read_question(text, ()).figures:
         return None
     words: list[str] = []
     days = main_period(text).arguments

@@ -102,7 +102,7 @@ class SiteQuestion:
         if self.search_incomplete:
             return SayText(search_unavailable(self.language))
         if is_visitors_statement(self.question):
-            return SayText(after_statement([*possible_answers, *related], self.language))
+            return SayText(after_statement(self._about_topic([*possible_answers, *related]), self.language))
         return SayText(
             unknown(
                 self.language,
@@ -112,6 +112,12 @@ class SiteQuestion:
                 unknown_word=unknown_word,
             )
         )
+
+    def _about_topic(self, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+        """The excerpts that have a word which the message is about."""
+        query = terms(self.question)
+        topic = frozenset[str]().union(*(query[word] for word in topic_words(query)))
+        return [excerpt for excerpt in excerpts if topic & keys_in(f"{excerpt.heading} {excerpt.text}")]
 
 
 def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
