@@ -154,6 +154,7 @@ TALK: dict[Intent, list[str]] = {
         "is there parking?",
         "is sales@acme.com yours?",
         "quiero cancelar mi suscripción",
+        "¿qué no como?",
     ],
     Intent.ABOUT: ["what is this?", "¿qué es esto exactamente?", "what do you do here?", "¿quiénes son ustedes?"],
 }
