@@ -29,10 +29,13 @@ _PART = re.compile(
 )
 
 
-def holding_answer(question: str, positions: Sequence[Position], equity: float, language: Language) -> str:
-    """What a question asks of the positions; "" if it asks for no figure of them, or there are none with a price."""
+def holding_answer(question: str, portfolio: Mapping[str, Any], language: Language) -> str:
+    """What a question asks of the positions in get_portfolio's data; "" if it asks for no figure of them, or there are
+    none with a price."""
+    positions: Sequence[Position] = portfolio.get("positions") or ()
+    equity, currency = float(portfolio.get("equity") or 0), portfolio.get("currency") or ""
     normalized, symbols = plain(question), symbols_in(question)
-    priced = [position for position in positions if position.get("price") is not None]
+    priced = [{**position, "currency": currency} for position in positions if position.get("price") is not None]
     named = [position for position in priced if position["symbol"] in symbols]
     if symbols and not named:
         held = {position["symbol"] for position in positions}
@@ -49,7 +52,8 @@ def holding_answer(question: str, positions: Sequence[Position], equity: float, 
         key: Callable[[Position], float] = _gained if is_gain else _worth
         chosen = (min if most["least"] else max)(priced, key=key)
         return _gain(chosen, language) if is_gain else _part(chosen, equity, language)
-    return _say("total", language, gain=_signed(sum(map(_gained, priced)), language)) if is_gain else ""
+    gain = _signed(sum(map(_gained, priced)), language)
+    return _say("total", language, gain=gain, currency=currency) if is_gain else ""
 
 
 def _worth(position: Position) -> float:
@@ -79,6 +83,7 @@ def _parts(position: Position, language: Language) -> dict[str, str]:
         "average": number(position["average_price"], language),
         "price": number(position["price"], language),
         "value": number(_worth(position), language),
+        "currency": str(position["currency"]),
     }
 
 

@@ -326,7 +326,7 @@ def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> Say
     held = [result for result in results if result[0] != "get_pending_orders"]
     said = _results_in_words([*held, *waiting], language)
     body = held[0][2] if held else {}
-    asked = holding_answer(wish.words, _rows(body, "positions"), float(body.get("equity") or 0), language)
+    asked = holding_answer(wish.words, body, language)
     return SayText(f"{asked}\n{said.text}") if asked else said
 
 
