@@ -84,9 +84,7 @@ class ContextBuilder:
         finally:
             symbol_names.cancel()
         holdings_part, remembered = holdings_task.result(), memory.result()
-        if remembered is None and is_about_writer(request.text):
-            parts.missing.append("memory.answering")
-        prompt_memory = _prompt_memory(remembered.memory, request.text) if remembered else None
+        prompt_memory = _prompt_memory(remembered, request.text, parts)
         if holdings_part is None:
             parts.missing.append("alerts")
         elif holdings_part.portfolio is None:
@@ -118,9 +116,7 @@ class ContextBuilder:
         passages = parts.start("knowledge", self.knowledge(company, request.knowledge)) if request.knowledge else None
         await parts.all()
         remembered = memory.result()
-        if remembered is None and is_about_writer(request.text):
-            parts.missing.append("memory.answering")
-        prompt_memory = _prompt_memory(remembered.memory, request.text) if remembered else None
+        prompt_memory = _prompt_memory(remembered, request.text, parts)
         person = _user(request, prompt_memory)
         return context_rpc.FullContext(
             user=person,
@@ -171,8 +167,14 @@ class ContextBuilder:
         return (await self.market.events(await asyncio.shield(symbol_names)))[:MAX_EVENTS]
 
 
-def _prompt_memory(memory: LongTermMemory, question: str) -> LongTermMemory:
-    """The memory reduced to the facts that go into a prompt, most important first."""
+def _prompt_memory(remembered: Remembered | None, question: str, parts: Parts) -> LongTermMemory | None:
+    """The memory reduced to the facts that go into a prompt, most important first. If it could not be read, what
+    answers a question about its writer is named as missing."""
+    if remembered is None:
+        if is_about_writer(question):
+            parts.missing.append("memory.answering")
+        return None
+    memory = remembered.memory
     facts = relevant_facts(memory, question)
     notes = [fact for fact in facts if fact not in memory.preferences]
     return memory.model_copy(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from memory.domain.claims import claims, denies
-from memory.domain.long_term.concepts import concept, concepts_of, normalize
+from memory.domain.long_term.concepts import I_EAT, concept, concepts_of, normalize
 from memory.domain.mentions import mentioned_symbols
 from memory.domain.recall.words import words
 from memory.domain.references import CHILDREN, LIVING, PEOPLE_CONCEPTS, reference_words, referred_facts
@@ -23,8 +23,6 @@ _NOT_OF_FACTS = re.compile(
 )
 """Asks for advice, for the way to do something, or for what was said in the chat."""
 _UNSPECIFIC = concepts_of("use pay anything something anybody anyone somebody someone kind tipo thing")
-_I_EAT = re.compile(r"(?:(?<=\bque )|(?<=\bno ))como(?=\W*$)")
-"""The Spanish verb, which is spelled like "how"."""
 _OF_PEOPLE = frozenset(("spouse", "children", "relatives"))
 """Subjects of questions that a fact about somebody else may answer: "am I married?"."""
 _ATTITUDES = frozenset(("like", "prefer", "trade", "want"))
@@ -83,7 +81,7 @@ def _questions(message: str) -> list[str]:
 def _answers_to(facts: Sequence[str], question: str) -> list[str]:
     normalized = normalize(question)
     symbols = frozenset(map(concept, words(normalize(" ".join(mentioned_symbols(question))))))
-    wanted = LIVING.sub("job", _ASKING.sub("", _I_EAT.sub("comer", normalized), count=1))
+    wanted = LIVING.sub("job", _ASKING.sub("", I_EAT.sub("comer", normalized), count=1))
     people = concepts_of(CHILDREN.sub("", wanted)) & PEOPLE_CONCEPTS
     requirements = [meets for beginning, meets in _REQUIREMENTS if beginning.match(normalized)]
     possible = [

@@ -126,8 +126,11 @@ _CONTRACTIONS = (
 )
 _MY_SON = re.compile(r"\b(my|our|oldest|eldest|youngest) son\b")
 """The English noun; "son" alone is a Spanish verb without a meaning of its own."""
-_I_EAT = re.compile(r"(?<=\bno )como\b(?! (?:antes|tu|el|ella|yo|siempre|los? demas|todos?)\b)|(?<=\bnunca )como\b")
-"""The Spanish verb, which is spelled like "as"."""
+I_EAT = re.compile(
+    r"(?<=\bno )como\b(?! (?:antes|tu|el|ella|yo|siempre|los? demas|todos?)\b)|(?<=\bnunca )como\b|"
+    r"(?<=\bque )como(?=\W*$)"
+)
+"""The Spanish verb, which is spelled like "as" and "how"."""
 ACTIONS = frozenset(
     words("be have like prefer want buy sell trade invest use live work pay study look eat drink drive save")
 )
@@ -171,5 +174,5 @@ def concepts_of(text: str) -> frozenset[str]:
 
 def significant_words(text: str) -> list[str]:
     """Returns the same concepts in the order of the text, with repeats."""
-    text_words = words(_I_EAT.sub("comer", _MY_SON.sub(r"\1 sons", normalize(text))))
+    text_words = words(I_EAT.sub("comer", _MY_SON.sub(r"\1 sons", normalize(text))))
     return [concept(word) for word in text_words if word in _CONCEPT_OF_WORD or word not in FILLER_WORDS]
