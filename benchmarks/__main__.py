@@ -17,6 +17,7 @@ from benchmarks import (
     indicators,
     knowledge_search,
     memory_search,
+    open_sockets,
     start,
     tool_calls,
 )
@@ -35,6 +36,7 @@ QUESTIONS = {
     "inbox_search": inbox_search.run,
     "knowledge_search": knowledge_search.run,
     "memory_search": memory_search.run,
+    "open_sockets": open_sockets.run,
     "start": start.run,
     "tool_calls": tool_calls.run,
 }

@@ -8,7 +8,8 @@ The clients and the model share the machine's cores with the stack, so their CPU
 import asyncio
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 
 import aiohttp
 import orjson
@@ -37,7 +38,7 @@ async def run() -> list[Figure]:
         await turns_of(stack, 8, 80)
         for people in AT_ONCE:
             figures += await _closed(stack, people)
-        figures += await _slow(stack, model)
+        figures += await slow_turns(stack, model)
     return figures
 
 
@@ -55,7 +56,8 @@ async def _closed(stack: RunningStack, people: int) -> list[Figure]:
     ]
 
 
-async def _slow(stack: RunningStack, model: ScriptedModel) -> list[Figure]:
+async def slow_turns(stack: RunningStack, model: ScriptedModel) -> list[Figure]:
+    """Runs the turns of 480 people with a model of 1.5 s; returns their rate, and what each waited longer than that."""
     model.say(default=SLOW)
     started = time.perf_counter()
     waits = await turns_of(stack, PEOPLE, SLOW_TURNS)
@@ -77,9 +79,7 @@ async def turns_of(stack: RunningStack, people: int, turns: int, pause: float = 
     async def person(http: aiohttp.ClientSession) -> None:
         while True:
             token, _ = await stack.visitor(COMPANY)
-            async with http.ws_connect(f"{stack.url}/v2/chat/ws", max_msg_size=0) as socket:
-                await socket.send_str(_text(type="hello", token=token, locale="en"))
-                await _read_until(socket, '"welcome"')
+            async with open_chat(http, stack, token) as socket:
                 for _ in range(TURNS_PER_CONVERSATION):
                     if next(turn_numbers, None) is None:
                         return
@@ -96,6 +96,17 @@ async def turns_of(stack: RunningStack, people: int, turns: int, pause: float = 
         for _ in range(people):
             group.create_task(person(http))
     return waits
+
+
+@asynccontextmanager
+async def open_chat(
+    http: aiohttp.ClientSession, stack: RunningStack, token: str
+) -> AsyncGenerator[aiohttp.ClientWebSocketResponse]:
+    """A websocket on which the visitor of this token has been welcomed."""
+    async with http.ws_connect(f"{stack.url}/v2/chat/ws", max_msg_size=0) as socket:
+        await socket.send_str(_text(type="hello", token=token, locale="en"))
+        await _read_until(socket, '"welcome"')
+        yield socket
 
 
 def _text(**frame: str) -> str:
