@@ -12,7 +12,7 @@ _HEADS: dict[Language, str] = {
 
 All that can be set of a company, from the model that checks it. Each is the same in `nexus company set`, in the console
 and over HTTP (`PATCH /v2/companies/{id}`); `null` is the default again. What is stored and has no effect comes back as
-a warning, and stands beside its field.
+a warning, which the console shows beside its field.
 
 | setting | | bounds | default |
 | --- | --- | --- | --- |
