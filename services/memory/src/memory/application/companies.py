@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import NexusError
-from contracts.identity_rpc import KnownUser
+from contracts.identity_rpc import IdentifyReply, IdentifyRequest
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
@@ -55,16 +55,15 @@ class CompanyRegistry:
         settings = await self.store.get_with_deleted(company)
         return shown(settings) if settings else None
 
-    async def identify(self, company: str, token: str) -> KnownUser:
-        """Returns the user of a JWT signed by the company.
-
-        Raises:
-            IdentityRefusedError, StoreUnavailableError.
-        """
-        settings = await self.store.get(company)
+    async def identify(self, request: IdentifyRequest) -> IdentifyReply:
+        """Returns the user of a JWT signed by the company; raises StoreUnavailableError."""
+        settings = await self.store.get(request.company_id)
         if settings is None:
-            raise IdentityRefusedError("there is no such company")
-        return known_user(settings.config, token, datetime.now(UTC))
+            return IdentifyReply(problem="there is no such company")
+        try:
+            return IdentifyReply(user=known_user(settings.config, request.token, datetime.now(UTC)))
+        except IdentityRefusedError as error:
+            return IdentifyReply(problem=str(error))
 
     async def create(self, config: dict[str, object]) -> CompanySettings:
         """Creates a company with these settings, and returns them.

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 import orjson
 
@@ -10,9 +12,13 @@ from contracts import conversation_rpc
 from contracts.errors import ErrorCode
 from contracts.inbox import OwnerEvent
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
+from memory.adapters.cached_windows import CachedWindows
+from memory.adapters.redis_windows import RedisWindows
 from memory.application.contexts import PassageSearch
 from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
+from memory.application.inbox_search import InboxSearch
+from memory.application.late_facts import ConversationDropper
 from memory.deps import Deps
 from memory.domain.conversation import STATES
 from memory.domain.facts import without_principal
@@ -21,6 +27,51 @@ from memory.domain.reply_size import history_messages
 from memory.errors import StoreUnavailableError
 from memory.ports import InboxFilter
 from runtime.errors import RpcError
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationReaders:
+    """How all features read conversations. `quick_histories` are for contexts. `windows` are to be started; `drops`
+    remove conversations from this process's caches."""
+
+    histories: HistoryReader
+    quick_histories: HistoryReader
+    inbox: Inbox
+    windows: RedisWindows
+    drops: tuple[ConversationDropper, ...]
+
+
+def build(deps: Deps) -> ConversationReaders:
+    windows = RedisWindows(deps.redis)
+    cached_windows = CachedWindows(windows)
+    history_reader = partial(
+        HistoryReader,
+        facts=deps.facts,
+        conversations=deps.conversations,
+        windows=cached_windows,
+        log=deps.log,
+        floor=deps.floor,
+        deadline=deps.settings.history_deadline,
+    )
+    inbox_search = InboxSearch(deps.conversations)
+    deps.service.on_stop(inbox_search.stop)
+    inbox = Inbox(
+        facts=deps.facts,
+        conversations=deps.conversations,
+        searching=inbox_search,
+        looks=deps.looks,
+        log=deps.log,
+        floor=deps.floor,
+    )
+    return ConversationReaders(
+        history_reader(),
+        # A context reads the history twice within two parts' deadlines, and its summary may take one of these in
+        # between.
+        history_reader(patience=deps.settings.context_part / 4),
+        inbox,
+        windows,
+        (windows.drop, cached_windows.drop, inbox_search.drop),
+    )
 
 
 def serve(deps: Deps, histories: HistoryReader, inbox: Inbox, knowledge: PassageSearch) -> None:

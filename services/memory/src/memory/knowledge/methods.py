@@ -24,36 +24,12 @@ MAX_REPLY_PASSAGES = 200
 
 
 def passage(hit: Hit) -> Passage:
-    document = hit.document
-    view = _passage(document, hit.place, hit.text, hit.section, hit.score, exact=hit.exact)
-    if hit.near:
-        view = view.model_copy(update={"near": list(hit.near)})
-    if len(hit.sections) == 1:
-        return view
+    document, section = hit.document, hit.section
     sections = [
-        PassageSection(start=section.start, heading=list(section.headings), url=_url(document, section))
-        for section in hit.sections
+        PassageSection(start=part.start, heading=list(part.headings), url=_url(document, part)) for part in hit.sections
     ]
-    return view.model_copy(update={"sections": sections})
-
-
-def _url(document: StemmedDocument, section: Section) -> str | None:
-    if document.url and section.anchor and document.source == "site":
-        return f"{document.url}#{section.anchor}"
-    return document.url
-
-
-def _passage(
-    document: StemmedDocument,
-    place: int,
-    text: str,
-    section: Section,
-    score: float,
-    *,
-    exact: bool = False,
-) -> Passage:
     return Passage(
-        id=f"{document.id.replace('-', '')}-{place}",
+        id=f"{document.id.replace('-', '')}-{hit.place}",
         document_id=document.id,
         source=document.source,  # pyright: ignore[reportArgumentType] - an open list
         title=document.title,
@@ -61,12 +37,20 @@ def _passage(
         heading=list(section.headings),
         anchor=section.anchor,
         language=document.language,
-        text=text,
-        score=score,
+        text=hit.text,
+        score=hit.score,
         read_at=document.read_at,
         hash=document.hash,
-        exact=exact,
+        exact=hit.exact,
+        sections=sections if len(sections) > 1 else None,
+        near=list(hit.near) or None,
     )
+
+
+def _url(document: StemmedDocument, section: Section) -> str | None:
+    if document.url and section.anchor and document.source == "site":
+        return f"{document.url}#{section.anchor}"
+    return document.url
 
 
 class Searcher:
@@ -154,7 +138,7 @@ class DocumentMethods:
             texts = await self._documents.texts(company, record.id, record.edition)
         document = record.document()
         passages = [
-            _passage(document, place, text.text, text.sections[0], 0.0)
+            passage(Hit(document, place, text.text, text.sections[0], text.sections[:1], 0.0))
             for place, text in enumerate(texts[:MAX_REPLY_PASSAGES])
         ]
         return knowledge_rpc.DocumentReply(document=record.view(), passages=passages)
