@@ -25,7 +25,6 @@ from memory.domain.facts import without_principal
 from memory.domain.inbox_index import InboxQuery
 from memory.domain.reply_size import history_messages
 from memory.errors import StoreUnavailableError
-from memory.ports import InboxFilter
 from runtime.errors import RpcError
 
 
@@ -176,33 +175,27 @@ class ConversationMethods:
             raise RpcError(ErrorCode.BAD_FIELD, "state mine needs operatorId")
         usual_direction = "asc" if list_name == "needs_human" else "desc"
         direction = request.direction or usual_direction
-        filters = InboxFilter(
-            state=list_name if list_name in STATES else None,
-            operator_id=request.operator_id if list_name == "mine" else None,
-            user_id=request.user_id,
-            unassigned=list_name == "unassigned",
-            reversed=direction != usual_direction,
-        )
-        is_search = bool(request.query or request.label or request.since or request.until)
-        if is_search or (request.user_id is not None and list_name != "all"):
-            return await self._search(request, filters)
-        page = await self._inbox.page(request.company_id, filters, request.limit, request.cursor)
-        order = "waiting" if list_name == "needs_human" else "activity"
-        return conversation_rpc.ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
-
-    async def _search(
-        self, request: conversation_rpc.ConversationsRequest, filters: InboxFilter
-    ) -> conversation_rpc.ConversationsReply:
         query = InboxQuery(
             query=request.query,
-            state=filters.state,
-            assignee=filters.operator_id,
+            state=list_name if list_name in STATES else None,
+            assignee=request.operator_id if list_name == "mine" else None,
             person=request.user_id,
-            unassigned=filters.unassigned,
+            unassigned=list_name == "unassigned",
             label=request.label,
             since=_aware(request.since),
             until=_aware(request.until),
         )
+        is_search = bool(request.query or request.label or request.since or request.until)
+        if is_search or (request.user_id is not None and list_name != "all"):
+            return await self._search(request, query)
+        is_reversed = direction != usual_direction
+        page = await self._inbox.page(request.company_id, query, request.limit, request.cursor, is_reversed=is_reversed)
+        order = "waiting" if list_name == "needs_human" else "activity"
+        return conversation_rpc.ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
+
+    async def _search(
+        self, request: conversation_rpc.ConversationsRequest, query: InboxQuery
+    ) -> conversation_rpc.ConversationsReply:
         direction = request.direction or "desc"
         page, complete = await self._inbox.search(
             request.company_id, query, request.limit, request.cursor, oldest_first=direction == "asc"
