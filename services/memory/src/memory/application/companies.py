@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from contracts.company import CompanyConfig, CompanySettings
+from contracts.company_rpc import CompaniesReply, CompaniesRequest
 from contracts.errors import NexusError
 from contracts.identity_rpc import IdentifyReply, IdentifyRequest
 from memory.adapters.announcements import BusAnnouncements
@@ -82,10 +83,11 @@ class CompanyRegistry:
         await self._announce(settings)
         return shown(settings)
 
-    async def page(self, after: str, limit: int) -> tuple[list[CompanySettings], bool]:
-        """The companies after `after` in order, and whether there are more."""
-        page = await self.store.existing_after(after, limit + 1)
-        return [shown(settings) for settings in page[:limit]], len(page) > limit
+    async def page(self, request: CompaniesRequest) -> CompaniesReply:
+        """A page of companies, in order."""
+        page = await self.store.existing_after(request.after, request.limit + 1)
+        items = [shown(settings) for settings in page[: request.limit]]
+        return CompaniesReply(items=items, more=len(page) > request.limit)
 
     async def delete(self, company: str) -> bool:
         """Deletes a company's settings; a record of the deletion remains. Returns False if there is no such company.

@@ -33,7 +33,7 @@ from memory.application.companies import CompanyRegistry
 from memory.application.memories import Memories
 from memory.domain.deleted_words import without_statements
 from memory.domain.erasure import Erasure
-from memory.domain.keys import MAX_SEQ, LogPosition
+from memory.domain.keys import BEGINNING, MAX_SEQ, LogPosition
 from memory.domain.receipt import (
     FIRST_RUN,
     LATE_RUN,
@@ -58,7 +58,7 @@ MAX_AWAITING_CALLS = 1_000
 """Deletions that wait for running calls to end; beyond this number the oldest is dropped."""
 MAX_FACTS = 20_000
 """Facts examined for statements in one conversation, at most."""
-_START, _END = LogPosition(0, 0), LogPosition(10**13 - 1, MAX_SEQ)
+_END = LogPosition(10**13 - 1, MAX_SEQ)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,11 +95,8 @@ class DataErasure:
             await self.store.conversations_of(company, user)
         )
         receipt_id = earlier.receipt if earlier and earlier.receipt else receipt
-        return await self._begin(
-            Erasure(company, user, tuple(sorted(conversations)), self.clock.now(), LogPosition(0, 0), receipt_id),
-            kind,
-            by,
-        )
+        job = Erasure(company, user, tuple(sorted(conversations)), self.clock.now(), BEGINNING, receipt_id)
+        return await self._begin(job, kind, by)
 
     async def conversations(
         self, kind: ErasureKind, company: str, names: Sequence[str], *, by: ErasedBy, receipt: str
@@ -108,10 +105,8 @@ class DataErasure:
         await self.stored()
         earlier = await self.store.begun(company, f".{receipt}")
         people = tuple(earlier.people if earlier else await self.store.people_of(company, names))
-        now, no_position = self.clock.now(), LogPosition(0, 0)
-        return await self._begin(
-            Erasure(company, "", tuple(sorted(names)), now, no_position, receipt, people), kind, by
-        )
+        job = Erasure(company, "", tuple(sorted(names)), self.clock.now(), BEGINNING, receipt, people)
+        return await self._begin(job, kind, by)
 
     async def company(self, request: CompanyRequest) -> CompanyDeleted:
         """Deletes a company; repeat the call if it fails. `deleted` is False if there was neither a company nor
@@ -194,10 +189,8 @@ class DataErasure:
 
     async def _erase_call_outcomes(self, job: Erasure) -> None:
         reappeared = await self._reappeared(job)
-        absent_job = replace(
-            job,
-            conversations=tuple(conversation for conversation in job.conversations if conversation not in reappeared),
-        )
+        absent = tuple(conversation for conversation in job.conversations if conversation not in reappeared)
+        absent_job = replace(job, conversations=absent)
         plan = await (self.bus.plan_conversation_facts(absent_job) if reappeared else self.bus.plan(absent_job))
         await self.receipts.note(job.company, job.receipt, LATE_RUN, plan.counts)
         await self.bus.carry_out(plan)
@@ -229,7 +222,7 @@ class DataErasure:
         must not outlive their source; returns their number."""
         texts: list[str] = []
         for conversation in job.conversations:
-            facts = await self.facts.after(job.company, conversation, _START, _END, MAX_FACTS)
+            facts = await self.facts.after(job.company, conversation, BEGINNING, _END, MAX_FACTS)
             texts += [fact.data.text for fact in facts if isinstance(fact.data, VisitorMessage)]
         count = 0
         for person in job.people if texts else ():

@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from contracts.conversation_rpc import ConversationView, MessageView
+from contracts.conversation_rpc import (
+    ConversationView,
+    LatestConversationReply,
+    LatestConversationRequest,
+    MessageView,
+)
 from contracts.events.chat import OwnerKind
 from contracts.inbox import OwnerEvent, VisitorView
 from memory.adapters.chat_log import StreamLog
@@ -62,10 +67,11 @@ class Inbox:
             return None
         return {name: seq for (name, seq), up_to in zip(unanswered.items(), read_positions, strict=True) if seq > up_to}
 
-    async def latest(self, company: str, user_id: str) -> str | None:
+    async def latest(self, request: LatestConversationRequest) -> LatestConversationReply:
         """The person's most recently active conversation, as of the request."""
         await self.fresh()
-        return await self.conversations.latest_of(company, user_id)
+        name = await self.conversations.latest_of(request.company_id, request.user_id)
+        return LatestConversationReply(conversation_id=name)
 
     async def page(
         self, company: str, query: InboxQuery, limit: int, cursor: str | None, *, is_reversed: bool

@@ -56,14 +56,10 @@ def serve(deps: Deps, companies: CompanyRegistry) -> None:
             settings=await companies.patch(request.company_id, request.version, request.patch)
         )
 
-    async def page(request: company_rpc.CompaniesRequest) -> company_rpc.CompaniesReply:
-        items, has_more = await companies.page(request.after, request.limit)
-        return company_rpc.CompaniesReply(items=items, more=has_more)
-
     service.serve(company_rpc.COMPANY_GET, get)
     service.serve(company_rpc.COMPANY_CREATE, create)
     service.serve(company_rpc.COMPANY_PATCH, patch)
-    service.serve(company_rpc.COMPANY_LIST, page)
+    service.serve(company_rpc.COMPANY_LIST, companies.page)
     service.serve(IDENTIFY, companies.identify)
     service.serve(company_rpc.SIGHTING_NOTE, sightings.note)
     service.serve(company_rpc.SIGHTINGS, sightings.of)

@@ -85,7 +85,7 @@ def serve(deps: Deps, histories: HistoryReader, inbox: Inbox, knowledge: Passage
     service.serve(conversation_rpc.HISTORY, conversations.history)
     service.serve(conversation_rpc.SNAPSHOT, conversations.snapshot)
     service.serve(conversation_rpc.FACTS_AFTER, conversations.facts)
-    service.serve(conversation_rpc.LATEST_CONVERSATION, conversations.latest)
+    service.serve(conversation_rpc.LATEST_CONVERSATION, inbox.latest)
     service.serve(conversation_rpc.CONVERSATION, conversations.conversation)
     service.serve(conversation_rpc.CONVERSATION_MESSAGES, conversations.messages)
     service.serve(conversation_rpc.CONVERSATIONS, conversations.conversations)
@@ -148,13 +148,6 @@ class ConversationMethods:
             for fact in page.facts
         ]
         return conversation_rpc.FactsReply(facts=facts, complete=page.complete, gone=page.gone)
-
-    async def latest(
-        self, request: conversation_rpc.LatestConversationRequest
-    ) -> conversation_rpc.LatestConversationReply:
-        return conversation_rpc.LatestConversationReply(
-            conversation_id=await self._inbox.latest(request.company_id, request.user_id)
-        )
 
     async def conversation(self, request: conversation_rpc.ConversationRef) -> conversation_rpc.ConversationReply:
         return conversation_rpc.ConversationReply(

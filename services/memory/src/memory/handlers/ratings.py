@@ -11,7 +11,7 @@ from contracts.report_rpc import RATING, REPORT, REPORT_OPEN
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
 from memory.application.inbox import Inbox
-from memory.application.insights import Insights
+from memory.application.insights import insights
 from memory.application.reports import Reports
 from memory.deps import Deps
 from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
@@ -31,11 +31,10 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox, note_rating: RatingListe
     answer; it returns False if the answer is not stored yet."""
     service = deps.service
     ratings, stored_reports = MongoRatings(deps.database["ratings"]), MongoReports(deps.fact_database)
-    insights = Insights(conversations=deps.conversations, ratings=ratings)
     reports = Reports(
         store=MongoReports(deps.database), companies=deps.companies, fresh=inbox.fresh, clock=deps.floor.now
     )
-    service.serve(INSIGHTS, insights.report)
+    service.serve(INSIGHTS, partial(insights, deps.conversations, ratings))
     service.serve(REPORT, reports.report)
     service.serve(REPORT_OPEN, reports.conversations_counted)
     service.serve(RATING, reports.rating)
