@@ -2,14 +2,14 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
 
 from contracts import market_rpc
 from contracts.memory_rpc import UserRef
-from contracts.rpc import Rpc
 from memory.errors import ServiceUnavailableError
 from runtime.calls.deadlines import last_part_deadline
-from runtime.calls.rpc import ReplyT, RequestT, RpcClient
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.recent import Bounded
 
@@ -24,6 +24,8 @@ UNKNOWN_SECONDS = 60.0
 MAX_CACHED = 20_000
 NO_SYMBOL = frozenset({"bad_symbol", "no_data", "not_in_sample"})
 """Error reasons that concern the symbol itself; all others concern the provider."""
+
+AnswerT = TypeVar("AnswerT")
 
 
 class MarketClient:
@@ -48,8 +50,12 @@ class MarketClient:
         tickers = list(dict.fromkeys(symbols))[:MAX_SYMBOLS]
         if not tickers:
             return {}
-        request = market_rpc.QuotesRequest(symbols=tickers)
-        reply = await self._call(market_rpc.MARKET_QUOTES, request, "what symbols cost")
+        call = self._rpc.call(
+            market_rpc.MARKET_QUOTES,
+            market_rpc.QuotesRequest(symbols=tickers),
+            deadline=last_part_deadline(CALL_TIMEOUT_SECONDS),
+        )
+        reply = await _reply(call, "what symbols cost")
         # Quotes of other symbols, and those without a valid price, are ignored.
         valid = (quote for quote in reply.quotes if 0 < quote.price < math.inf)
         quotes = {quote.symbol: quote for quote in valid if quote.symbol in tickers}
@@ -62,22 +68,33 @@ class MarketClient:
 
     async def status(self) -> market_rpc.MarketStatusReply:
         """The state of the sessions now."""
-        return await self._call(market_rpc.MARKET_STATUS, market_rpc.MarketStatusRequest(), "whether it is open")
+        call = self._rpc.call(
+            market_rpc.MARKET_STATUS,
+            market_rpc.MarketStatusRequest(),
+            deadline=last_part_deadline(CALL_TIMEOUT_SECONDS),
+        )
+        return await _reply(call, "whether it is open")
 
     async def events(self, symbols: Sequence[str]) -> list[market_rpc.MarketEvent]:
         """The upcoming events of these symbols and of the economy, soonest first."""
         request = market_rpc.MarketEventsRequest(symbols=list(symbols)[:MAX_SYMBOLS])
-        return (await self._call(market_rpc.MARKET_EVENTS, request, "what lies ahead")).events
+        call = self._rpc.call(market_rpc.MARKET_EVENTS, request, deadline=last_part_deadline(CALL_TIMEOUT_SECONDS))
+        return (await _reply(call, "what lies ahead")).events
 
     async def holdings(self, company: str, user: str) -> market_rpc.Holdings:
-        request = UserRef(company_id=company, user_id=user)
-        return await self._call(market_rpc.HOLDINGS, request, "what a user holds")
-
-    async def _call(self, method: Rpc[RequestT, ReplyT], request: RequestT, subject: str) -> ReplyT:
-        try:
-            return await self._rpc.call(method, request, deadline=last_part_deadline(CALL_TIMEOUT_SECONDS))
-        except RpcError as error:
-            raise ServiceUnavailableError(f"the market-adapter cannot return {subject}: {error}") from error
+        call = self._rpc.call(
+            market_rpc.HOLDINGS,
+            UserRef(company_id=company, user_id=user),
+            deadline=last_part_deadline(CALL_TIMEOUT_SECONDS),
+        )
+        return await _reply(call, "what a user holds")
 
     def _cache(self, symbol: str, *, exists: bool, seconds: float) -> None:
         self._existence[symbol] = (exists, time.monotonic() + seconds)
+
+
+async def _reply(call: Awaitable[AnswerT], subject: str) -> AnswerT:
+    try:
+        return await call
+    except RpcError as error:
+        raise ServiceUnavailableError(f"the market-adapter cannot return {subject}: {error}") from error
