@@ -132,7 +132,7 @@ class MemoryReplica:
         deps = self._deps()
         log, floor = deps.log, deps.floor
         knowledge = KnowledgePart(deps)
-        ask_knowledge = knowledge.searcher.ask
+        ask_knowledge = knowledge.indexes.search
         readers = conversations.build(deps)
         histories, inbox = readers.histories, readers.inbox
         conversations.serve(deps, histories, inbox, ask_knowledge)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-import orjson
-
 from contracts import conversation_rpc
 from contracts.errors import ErrorCode
 from contracts.inbox import OwnerEvent
@@ -21,7 +19,6 @@ from memory.application.inbox_search import InboxSearch
 from memory.application.late_facts import ConversationDropper
 from memory.deps import Deps
 from memory.domain.conversation import STATES
-from memory.domain.facts import without_principal
 from memory.domain.inbox_index import InboxQuery
 from memory.domain.reply_size import history_messages
 from memory.errors import StoreUnavailableError
@@ -138,16 +135,9 @@ class ConversationMethods:
         return [event for event in events if first is None or event.created_at >= first]
 
     async def facts(self, request: conversation_rpc.FactsRequest) -> conversation_rpc.FactsReply:
-        page = await self._histories.after(
+        return await self._histories.after(
             request.company_id, request.conversation_id, request.since, request.min_seq, request.limit
         )
-        facts = [
-            conversation_rpc.FactView(
-                seq=fact.seq, kind=fact.kind.value, event=orjson.loads(without_principal(fact.raw))
-            )
-            for fact in page.facts
-        ]
-        return conversation_rpc.FactsReply(facts=facts, complete=page.complete, gone=page.gone)
 
     async def conversation(self, request: conversation_rpc.ConversationRef) -> conversation_rpc.ConversationReply:
         return conversation_rpc.ConversationReply(

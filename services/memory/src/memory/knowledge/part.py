@@ -28,7 +28,7 @@ from memory.knowledge.bus import KnowledgeBus, follow_changes
 from memory.knowledge.gaps import GapList
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
-from memory.knowledge.methods import DocumentMethods, Searcher
+from memory.knowledge.methods import DocumentMethods
 from memory.knowledge.mongo_documents import DocumentStore
 from memory.knowledge.mongo_gaps import GapStore, Unanswered
 from memory.knowledge.mongo_runs import RunStore
@@ -80,13 +80,12 @@ class KnowledgePart:
             RunStore(stored), DocumentStore(stored), self.library, companies, self.bus, clock
         )
         self.gaps = GapList(self.gap_store, self.library, clock)
-        self.searcher = Searcher(self.indexes)
         gaps = GapStore(deps.database)
         document_methods = DocumentMethods(self.library, documents, self.bus)
-        methods.serve(service, self.searcher, document_methods, self.refreshing)
+        methods.serve(service, self.indexes, document_methods, self.refreshing)
         service.serve(OVERVIEW, Overview(documents, gaps, self.refreshing, companies).of)
         answer_methods.serve(service, self.library, documents, gaps, self.gaps, clock)
-        tool.serve(service, self.searcher)
+        tool.serve(service, self.indexes)
         self._stores = (DocumentStore(stored), SiteStateStore(stored), RunStore(stored), self.gap_store)
         service.serve(FORGET, self._forget)
         service.on_stop(self.indexes.stop)
