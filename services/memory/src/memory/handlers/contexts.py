@@ -19,6 +19,8 @@ from memory.application.memories import Memories
 from memory.deps import Deps
 from memory.domain.short_term import UserActivity
 from memory.fact_intake import MISPLACED, FactIntake, FactType, ReceivedFact, consume_facts
+from runtime.clock import Clock
+from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack, DeadLetter
 
 ACTIONS = FactType("action.decided.v1", "memory-actions", CloudEvent[ActionDecided])
@@ -63,6 +65,23 @@ def serve(
         knowledge=knowledge,
         caught_up=learner.caught_up,
     )
+    service.serve(context_rpc.CONTEXT, contexts.build)
+    service.serve(context_rpc.SUMMARY_SAVE, conversations.save)
+    _serve_short_term(service, short_term, clock)
+    activity = Activity(
+        store=short_term,
+        conversations=deps.stored_conversations,
+        principals=deps.principals,
+        market=deps.market,
+        clock=clock,
+    )
+    # Retried while Redis is unavailable, for an hour at most. Pending actions are only in Redis, which forgets them
+    # within the hour: there are no late facts to filter.
+    consume_facts(FactIntake(service, None), ACTIONS, partial(clear_action, activity))
+    return activity
+
+
+def _serve_short_term(service: Service, short_term: RedisShortTerm, clock: Clock) -> None:
 
     async def get(request: UserRef) -> context_rpc.ShortTermReply:
         return context_rpc.ShortTermReply(memory=await short_term.get(request.company_id, request.user_id))
@@ -77,19 +96,6 @@ def serve(
     async def clear(request: UserRef) -> context_rpc.ShortTermCleared:
         return context_rpc.ShortTermCleared(cleared=await short_term.clear(request.company_id, request.user_id))
 
-    service.serve(context_rpc.CONTEXT, contexts.build)
-    service.serve(context_rpc.SUMMARY_SAVE, conversations.save)
     service.serve(context_rpc.SHORT_TERM_GET, get)
     service.serve(context_rpc.SHORT_TERM_UPDATE, update)
     service.serve(context_rpc.SHORT_TERM_CLEAR, clear)
-    activity = Activity(
-        store=short_term,
-        conversations=deps.stored_conversations,
-        principals=deps.principals,
-        market=deps.market,
-        clock=clock,
-    )
-    # Retried while Redis is unavailable, for an hour at most. Pending actions are only in Redis, which forgets them
-    # within the hour: there are no late facts to filter.
-    consume_facts(FactIntake(service, None), ACTIONS, partial(clear_action, activity))
-    return activity
