@@ -63,6 +63,7 @@ def contexts(messages: Sequence[MessageView]) -> ContextBuilder:
         uses=answering(newest=calls),
         market=market,
         log=log,
+        clock=FakeClock(NOW),
     )
     remembered = Versioned("v", Remembered(MEMORY))
     return ContextBuilder(

@@ -40,7 +40,6 @@ from memory.application.inbox import Inbox
 from memory.application.inbox_search import InboxSearch
 from memory.application.positions import Positions
 from memory.application.projection import Projection
-from memory.application.projection_sources import ProjectionSource
 from memory.application.sweeps import PeriodicSweep
 from memory.deps import Deps
 from memory.domain.facts import LogFact
@@ -94,11 +93,14 @@ class Memory:
         self.log = StreamLog(ConversationLog(client), publisher, _SETTINGS.history_deadline)
         self.floor = ProjectionFloor(client, CHAT.name, DURABLE, lambda: self.log.era)
         self._kept = MongoPositions(self._storing, stores.mongo.client())
+        self._stored_facts = MongoFacts(self._storing["facts"])
+        self._stored_conversations = MongoConversations(self._storing["conversations"])
+        self._principals = PrincipalCheck(verifier)
         self.projection = Projection(
-            facts=MongoFacts(self._storing["facts"]),
-            conversations=MongoConversations(self._storing["conversations"]),
+            facts=self._stored_facts,
+            conversations=self._stored_conversations,
             settled=functools.partial(self._kept.position, positions.PROJECTION),
-            principals=PrincipalCheck(verifier),
+            principals=self._principals,
         )
         windows = RedisWindows(self._redis)
         self.histories = _Histories(
@@ -157,20 +159,23 @@ class Memory:
         self.floor.calm = consumer.calm
         await consumer.ensure()
         service = cast("Service", self)
-        refresh_settings = self.companies.refresh
-        settings_sweep = PeriodicSweep(
-            "settings on the bus", app.SETTINGS_RETRY_SECONDS, refresh_settings, idle_seconds=app.SETTINGS_SWEEP_SECONDS
-        )
+        settings_sweep = companies.settings_sweep(self.companies)
 
         def on_restored() -> None:
             self.projection.forget()
-            settings_sweep.hurry(app.SETTINGS_REPEATS)
+            settings_sweep.hurry(companies.SETTINGS_REPEATS)
 
         deps = Deps(
             service=service,
             settings=_SETTINGS,
+            principals=self._principals,
             database=self._asked,
             fact_database=self._storing,
+            redis=self._redis,
+            conversations=self.conversations,
+            facts=self.facts,
+            stored_conversations=self._stored_conversations,
+            stored_facts=self._stored_facts,
             companies=MongoCompanies(self._asked["companies"]),
             looks=RedisLooks(self._redis),
             market=cast("Any", None),
@@ -187,7 +192,7 @@ class Memory:
             "mongodb",
             self._kept,
             BusConsumers(self._client),
-            [_chat(self.log, self.projection)],
+            [positions.projection_source(self.log, self.projection, _no_gaps)],
             now=SystemClock().now,
             empty=store == fresh,
             every=_SETTINGS.positions_sweep,
@@ -245,21 +250,8 @@ async def _learned_nothing(fact: LogFact) -> None:
     await asyncio.sleep(0)
 
 
-def _chat(log: StreamLog, projection: Projection) -> ProjectionSource:
-    """Returns the source of conversations among those of positions.in_mongodb."""
-    nothing, knowledge = cast("Any", None), cast("Any", _NoKnowledge())
-    others = (nothing, nothing, nothing, nothing, nothing, nothing)
-    return positions.mongodb_sources(log, projection, *others, knowledge, nothing)[0]
-
-
-class _NoKnowledge:
-    """Knowledge that records no questions."""
-
-    async def note_gaps(self, facts: Sequence[LogFact]) -> None:
-        """Nothing."""
-
-    async def again(self, fact: Any) -> None:
-        """Nothing."""
+async def _no_gaps(facts: Sequence[LogFact]) -> None:
+    """Records no questions."""
 
 
 _SETTINGS = MemorySettings()

@@ -22,11 +22,11 @@ from memory.adapters.redis_budgets import RedisBudgets
 from memory.application.budgets import BudgetLedger
 from memory.domain.conversation import NEEDS_HUMAN, InboxConversation, fold
 from memory.domain.facts import LogFact, decode
+from memory.domain.inbox_index import InboxQuery
 from memory.domain.keys import BEGINNING, LogPosition, milliseconds
 from memory.domain.progress import Missed
 from memory.domain.spending_limits import BudgetAccount, Settlement
 from memory.errors import StoreUnavailableError
-from memory.ports import InboxFilter
 from runtime.stores.mongo import Database, Document
 from runtime.testing.servers import MongoDatabase, ValkeyServer
 from tests.simulation.cache import SimulatedLedger, SimulatedRedis
@@ -94,7 +94,7 @@ async def _conversations(database: Database) -> list[object]:
         [state.conversation for state in await rows.save([later, _folded(_fact(5, "y", "c4"))])],
         await rows.load([("demo", "c1"), ("demo", "c3"), ("demo", "c4")]),
     ]
-    for chosen in (InboxFilter(), InboxFilter(state="ai"), InboxFilter(state="human"), InboxFilter(user_id="v1")):
+    for chosen in (InboxQuery(), InboxQuery(state="ai"), InboxQuery(state="human"), InboxQuery(person="v1")):
         cursor = None
         for _ in range(2):
             page = await rows.page("demo", chosen, 3, cursor)

@@ -35,6 +35,12 @@ async def stored(store: FolderStore, conversation: str, size: int, file: str | N
     return file
 
 
+async def keep(shares: MongoFileShares, company: str, conversation: str, file: str, size: int) -> bool:
+    """Returns whether the file may be stored."""
+    request = FileKeepRequest(company_id=company, conversation_id=conversation, file_id=file, size=size)
+    return (await shares.keep(request)).kept
+
+
 async def test_what_comes_is_counted_once_and_what_goes_makes_room(servers: Servers, tmp_path: Path) -> None:
     store, clock = FolderStore(tmp_path), FakeClock(datetime.now(UTC))
     async with AsyncMongoClient[dict[str, Any]](servers.mongo, tz_aware=True) as client:
@@ -44,7 +50,7 @@ async def test_what_comes_is_counted_once_and_what_goes_makes_room(servers: Serv
 
         async def sends(conversation: str, size: int, company: str = "acme") -> str | None:
             file = uuid7()
-            if not await shares.keep(company, conversation, file, size):
+            if not await keep(shares, company, conversation, file, size):
                 return None
             return await stored(store, conversation, size, file)
 
@@ -54,11 +60,11 @@ async def test_what_comes_is_counted_once_and_what_goes_makes_room(servers: Serv
 
         first = await sends("c1", 600)
         assert first is not None
-        assert await shares.keep("acme", "c1", first, 600)
+        assert await keep(shares, "acme", "c1", first, 600)
         assert await sends("c2", 401) is None
         assert await sends("c1", MOST, "other") is not None
         # A company's first files may come together.
-        assert all(await asyncio.gather(*(shares.keep("new", "c1", uuid7(), 100) for _ in range(8))))
+        assert all(await asyncio.gather(*(keep(shares, "new", "c1", uuid7(), 100) for _ in range(8))))
         # Side by side no more is let in than there is room for.
         let_in = [one for one in await asyncio.gather(*(sends("c2", 100) for _ in range(8))) if one]
         assert (len(let_in), await used()) == (4, MOST)
@@ -85,8 +91,8 @@ async def test_the_daily_run_puts_right_what_a_process_that_died_has_left(server
         files = KeptFiles(store, MongoFacts(database["facts"]), shares, clock)
         await stored(store, "c1", 300)
         counted = await stored(store, "c1", 70)
-        assert await shares.keep("acme", "c1", counted, 70)
-        assert await shares.keep("acme", "c2", uuid7(), 500)
+        assert await keep(shares, "acme", "c1", counted, 70)
+        assert await keep(shares, "acme", "c2", uuid7(), 500)
         await database["file_shares"].update_one({"_id": "acme"}, {"$inc": {"bytes": 55}})
         # One that was counted a moment ago may be on its way; one of yesterday that is not there never came.
         assert await files.recount("acme") == 870

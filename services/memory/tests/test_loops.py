@@ -19,6 +19,7 @@ LOOPS = {
     "activity",
     "lessons",
     "webhooks",
+    "webhook feed",
     "position of MongoDB",
     "position of Redis",
     "waiting conversations",

@@ -50,6 +50,11 @@ async def test_a_batch_says_whether_there_is_more(stored: DirectReader) -> None:
     assert sequences(await stored.batch(MINE, 5, 2)) == []
 
 
+async def test_all_messages_are_read_batch_by_batch(stored: DirectReader) -> None:
+    assert [fact.seq async for fact in stored.all(MINE, size=2)] == [1, 2, 4]
+    assert [fact.seq async for fact in stored.all(MINE, 2)] == [2, 4]
+
+
 async def test_a_batch_begins_at_a_moment_in_whatever_zone_it_is_told(stored: DirectReader) -> None:
     second = (await stored.batch(ALL, 2, 1)).facts[0].time
     lima = timezone(timedelta(hours=-5))

@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.request import getproxies_environment
 
 import aiohttp
@@ -23,7 +24,7 @@ from agent.adapters.failed_turns import FailedTurnList
 from agent.adapters.failures import FailureReports
 from agent.adapters.file_texts import ExecutorFiles
 from agent.adapters.followed import FollowedConversations
-from agent.adapters.forgotten import ForgottenConversations
+from agent.adapters.forgotten import drop_forgotten
 from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import HistoryClient
 from agent.adapters.journal_store import JournalStore
@@ -247,8 +248,8 @@ class Agent:
         for subject in TOOLS_CHANGED:
             await subscribe(self._nats, subject, self._catalogue.changed)
         live = LiveFacts(Marks.of(self._nats), self._watches, self.sweep, self._followed)
-        forgotten = ForgottenConversations(self._histories, self._followed, self.engine.deleted)
-        await follow_deletions(self._nats, forgotten.drop)
+        drop = partial(drop_forgotten, self._histories, self._followed, self.engine.deleted)
+        await follow_deletions(self._nats, drop)
         await listen(self._nats, LIVE_CHAT_ALL, live.take)
         await self._server.serve(TURN_STATE, self._turn_state)
         for methods in self._methods:

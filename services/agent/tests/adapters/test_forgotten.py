@@ -1,7 +1,9 @@
 """A deleted conversation goes on under its own id: nothing that was said before comes into the prompt."""
 
+from functools import partial
+
 from agent.adapters.followed import FollowedConversations
-from agent.adapters.forgotten import ForgottenConversations
+from agent.adapters.forgotten import drop_forgotten
 from agent.adapters.histories import HistoryClient
 from agent.ports import ConversationKey
 from agent.scripted_model.script import Rule, ScriptedReply
@@ -22,9 +24,7 @@ async def test_what_was_deleted_comes_into_no_prompt(nats_server: NatsServer) ->
         await histories.up_to(ConversationKey(COMPANY, "c1"), await scene.visitor("c1", "a secret"))
         await scene.nats.jetstream().purge_stream(CHAT.name, subject=conversation_tree(COMPANY, "c1"))  # pyright: ignore[reportUnknownMemberType]
         stopped: list[ConversationKey] = []
-        await follow_deletions(
-            scene.nats, ForgottenConversations(histories, FollowedConversations(), stopped.append).drop
-        )
+        await follow_deletions(scene.nats, partial(drop_forgotten, histories, FollowedConversations(), stopped.append))
         await scene.nats.publish(FORGOTTEN, b"nonsense")
         await scene.nats.publish(FORGOTTEN, Forgotten(company=COMPANY, conversations=["c1"]).to_json())
         await eventually(lambda: stopped == [ConversationKey(COMPANY, "c1")])

@@ -1,9 +1,9 @@
 """The composition root: the only place that builds things and reads settings."""
 
-import functools
 import time
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from functools import partial
+from typing import Protocol
 from uuid import uuid4
 
 from contracts.errors import NexusError
@@ -11,54 +11,44 @@ from contracts.streams import CHAT, FACTS, KNOWLEDGE
 from memory import migrations
 from memory.adapters import mongo, stream_figures
 from memory.adapters.announcements import BusAnnouncements
-from memory.adapters.cache_erasure import CacheErasure
-from memory.adapters.cached_windows import CachedWindows
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.market import MarketClient
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
-from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_positions import MongoPositions
-from memory.adapters.mongo_ratings import MongoRatings
-from memory.adapters.mongo_reports import MongoReports
-from memory.adapters.mongo_usage import MongoUsage
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
-from memory.adapters.redis_echoes import RedisEchoes
 from memory.adapters.redis_looks import RedisLooks
-from memory.adapters.redis_short_term import RedisShortTerm
-from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.adapters.trimmed_chat import TrimmedChat
 from memory.adapters.webhook_table import WebhookTable
-from memory.application.activity import Activity
 from memory.application.budgets import BudgetBook
-from memory.application.companies import CompanyRegistry
-from memory.application.exports import Exports
-from memory.application.handoffs import Handoffs
-from memory.application.history import HistoryReader
-from memory.application.inbox import Inbox
-from memory.application.inbox_search import InboxSearch
-from memory.application.insights import Insights
 from memory.application.log_trimmer import LogTrimmer
 from memory.application.older_conversations import lists_step
 from memory.application.projection import Projection
-from memory.application.reports import Reports
 from memory.application.seed import seed
 from memory.application.sweeps import PeriodicSweep
-from memory.application.usage import Usages
 from memory.deps import Deps
 from memory.domain.facts import LogFact
 from memory.fact_intake import FactIntake
-from memory.handlers import companies as company_handlers
-from memory.handlers import contexts, erasure, long_term, positions, ratings, refusals, usage, users, webhooks
-from memory.handlers import conversations as conversation_handlers
-from memory.handlers import desk as desk_handlers
+from memory.handlers import (
+    companies,
+    contexts,
+    conversations,
+    desk,
+    erasure,
+    long_term,
+    positions,
+    ratings,
+    refusals,
+    usage,
+    users,
+    webhooks,
+)
 from memory.knowledge.part import KnowledgePart
 from memory.settings import MemorySettings
-from runtime.auth.seal import company_seal
 from runtime.bus.direct import DirectReader
 from runtime.clock import Clock, SystemClock
 from runtime.errors import NotReadyError
@@ -71,30 +61,19 @@ TRIM_SWEEP_SECONDS = 30.0
 """Interval of the sweep that trims the log."""
 BOUNDS_REFRESH_SECONDS = 30.0
 """Interval of reading the stream's first sequence and era: facts are far older than that when they are trimmed."""
-SETTINGS_RETRY_SECONDS, SETTINGS_SWEEP_SECONDS, SETTINGS_REPEATS = 5.0, 3_600.0, 3
-"""Interval of comparing the settings with those on the bus: SETTINGS_RETRY_SECONDS after a comparison that changed
-something, since a replica of the stream that lags behind may have answered, otherwise SETTINGS_SWEEP_SECONDS. If a
-store may have lost data, it is repeated SETTINGS_REPEATS times."""
-REST_FACTOR = 5
-"""A sweep that found nothing waits this many times longer: new work comes with a fact, and the replica that receives it
-sweeps at the usual interval."""
 
 
 class ServicePart(Protocol):
-    """A part that runs in the background and must be stopped."""
+    """A part that runs in the background, is watched (it must neither end nor hang), and must be stopped."""
+
+    @property
+    def name(self) -> str: ...
 
     async def start(self) -> None: ...
 
     async def stop(self) -> None:
         """Ends within a few seconds."""
         ...
-
-
-@runtime_checkable
-class LoopingPart(Protocol):
-    """A part with a loop of its own, which is watched: it must neither end nor hang."""
-
-    name: str
 
     def stuck_because(self) -> str | None:
         """See runtime.liveness."""
@@ -119,6 +98,7 @@ class MemoryReplica:
         self._principals = principals
         self._settings = settings
         self._dev = dev
+        self._clock = clock or SystemClock()
         connections = mongo.Connections()
         self._mongo = mongo.connect(mongo_settings, connections)
         database = self._mongo[mongo_settings.database]
@@ -126,21 +106,10 @@ class MemoryReplica:
         self._database = mongo.for_requests(database)
         self._fact_database = mongo.for_facts(database, mongo_settings.deadline)
         self._positions = MongoPositions(self._fact_database, connections)
-        redis = functools.partial(redis_client, redis_settings.url, redis_settings.deadline, name="nexus-memory")
+        redis = partial(redis_client, redis_settings.url, redis_settings.deadline, name="nexus-memory")
         self._redis = redis()
         # Budgets have connections of their own: a burst of windows must not take all of them.
         self._budgets = redis()
-        self._clock = clock or SystemClock()
-        self._executions = MongoExecutions(self._fact_database["executions"])
-        self._companies = MongoCompanies(self._database["companies"])
-        self._reports = MongoReports(self._fact_database)
-        self._usages = Usages(
-            store=MongoUsage(self._fact_database["usage"]),
-            companies=self._companies,
-            clock=self._clock,
-            conversations=self._reports,
-        )
-        self._spending = BudgetBook(RedisBudgets(self._budgets), time.time)
         # There is no check for Redis: without it memory is slower, not wrong, and therefore still ready.
         ping, lanes = mongo.MongoPing(self._mongo), (self._database.limit, self._fact_database.limit)
         service.add_check("mongodb", ping)
@@ -150,55 +119,79 @@ class MemoryReplica:
         service.on_start(self.build)
 
     async def build(self) -> None:
-        """Builds everything on the connected service.
+        """Builds everything on the connected service, and starts it.
 
         Raises:
             NotReadyError: MongoDB, the stream or its consumer is not available.
         """
-        service, settings = self._service, self._settings
+        service = self._service
         for close in (self._mongo.close, self._redis.aclose, self._budgets.aclose):
             service.on_stop(close)
         new_id = str(uuid4())
         store, stored_format = await mongo.open_database(self._database, new_id)
-        facts, stored_facts = MongoFacts(self._database["facts"]), MongoFacts(self._fact_database["facts"])
-        conversations = MongoConversations(self._database["conversations"])
-        stored_conversations = MongoConversations(self._fact_database["conversations"])
-        log = StreamLog(service.conversation_log, service.publisher, settings.history_deadline)
-        deps = Deps(
-            service=service,
-            settings=settings,
-            database=self._database,
-            fact_database=self._fact_database,
-            companies=self._companies,
-            looks=RedisLooks(self._redis),
-            market=MarketClient(service.rpc),
-            log=log,
-            floor=ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era),
-            clock=self._clock,
-            local=self._dev.dev,
+        deps = self._deps()
+        log, floor = deps.log, deps.floor
+        knowledge = KnowledgePart(deps)
+        ask_knowledge = knowledge.indexes.search
+        readers = conversations.build(deps)
+        histories, inbox = readers.histories, readers.inbox
+        conversations.serve(deps, histories, inbox, ask_knowledge)
+        announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
+        table = WebhookTable(deps.companies)
+        registry = companies.build(deps, announcements, table.refresh)
+        companies.serve(deps, registry)
+        companies.serve_sign_in(deps, registry)
+        await self._start(*await webhooks.build(deps, table, registry))
+        if self._dev.dev:
+            await seed(registry, self._dev.demo_origin)
+        spending = BudgetBook(RedisBudgets(self._budgets), time.time)
+        usage.serve_budgets(service, spending, ask_knowledge)
+        memories, learner, lessons, searching = long_term.serve(
+            deps, announcements=announcements, inbox=inbox, histories=histories, embeddings=knowledge.embeddings
         )
-        floor = deps.floor
+        activity = contexts.serve(deps, memories, learner, readers.quick_histories, ask_knowledge)
         projection = Projection(
-            facts=stored_facts,
-            conversations=stored_conversations,
-            settled=functools.partial(self._positions.position, positions.PROJECTION),
-            principals=self._principals,
+            facts=deps.stored_facts,
+            conversations=deps.stored_conversations,
+            settled=partial(self._positions.position, positions.PROJECTION),
+            principals=deps.principals,
         )
-        short_term = RedisShortTerm(self._redis, self._clock)
-        activity = Activity(
-            store=short_term,
-            conversations=stored_conversations,
-            principals=self._principals,
-            market=deps.market,
-            clock=self._clock,
+        erasing = erasure.serve(
+            deps,
+            knowledge=knowledge,
+            companies=registry,
+            memories=memories,
+            drops=(*readers.drops, projection.drop, searching.drop),
+            drop_projected=projection.drop,
         )
-        knowledge = KnowledgePart(
-            service, self._database, self._fact_database, self._companies, stored_facts, self._clock
+        intake = FactIntake(service, erasing.late)
+        reports = ratings.serve(deps, intake, inbox, knowledge.rated)
+        users.serve(deps, intake, memories, learner, inbox, erasing.erasure)
+        usage.serve(deps, intake, spending)
+        human_desk = desk.serve(deps, intake, inbox)
+        knowledge.consume(intake)
+        handoff_sweeps = desk.handoff_sweeps(deps, human_desk, reports)
+        older_lists = lists_step(deps.stored_conversations, deps.stored_facts)
+        migrations.serve(service, (knowledge.stems_step(), older_lists, registry.reseal_step()), stored_format)
+        settings_sweep = companies.settings_sweep(registry)
+
+        def store_was_restored() -> None:
+            projection.forget()
+            settings_sweep.hurry(companies.SETTINGS_REPEATS)  # settings that the store has lost are on the bus
+
+        conversation_source = positions.projection_source(log, projection, knowledge.note_gaps)
+        mongodb, position_sweeps = positions.watch(
+            deps,
+            self._positions,
+            self._budgets,
+            (conversation_source, positions.lesson_source(log, lessons), *intake.sources),
+            positions.redis_sources(log, activity, spending),
+            empty=store == new_id,
+            restored=store_was_restored,
         )
-        service.on_stop(knowledge.indexes.stop)
 
         async def project_batch(facts: Sequence[LogFact]) -> None:
-            """Handles a batch of the log. The parts that it uses are built below, before anything is consumed."""
+            """Handles a batch of the log."""
             facts = await erasing.late.project(facts, projection.project)
             mongodb.taken(facts)
             activity.note(facts)
@@ -208,160 +201,76 @@ class MemoryReplica:
             await knowledge.note_gaps(facts)
 
         consumer = ChatConsumer(
-            service.nats,
-            log,
-            store,
-            project_batch,
-            teaches=projection.may_teach,
-            learn=lambda fact: lessons.take(fact),
+            service.nats, log, store, project_batch, teaches=projection.may_teach, learn=lessons.take
         )
         floor.hurry, floor.calm, consumer.settled = consumer.hurry, consumer.calm, floor.stir
+        floor.store, floor.same_server = lambda: mongodb.behind.get(positions.PROJECTION), mongodb.same_server
         service.add_check("projection", consumer.check)
         await consumer.ensure()
-        windows = RedisWindows(self._redis)
-        cached_windows = CachedWindows(windows)
-        history_reader = functools.partial(
-            HistoryReader,
-            facts=facts,
-            conversations=conversations,
-            windows=cached_windows,
-            log=log,
-            floor=floor,
-            deadline=settings.history_deadline,
-        )
-        histories = history_reader()
-        inbox_search = InboxSearch(conversations)
-        service.on_stop(inbox_search.stop)
-        inbox = Inbox(
-            facts=facts, conversations=conversations, searching=inbox_search, looks=deps.looks, log=log, floor=floor
-        )
-        announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
-        table = WebhookTable(self._companies)
-        companies = CompanyRegistry(
-            store=self._companies,
-            announcements=announcements,
-            conversations=stored_conversations,
-            changed=table.refresh,
-            seal=company_seal(),
-        )
-        await self._start_parts(*await webhooks.build(deps, table, companies, RedisEchoes(self._redis)))
-        reports = Reports(
-            store=MongoReports(self._database), companies=self._companies, fresh=inbox.fresh, clock=floor.now
-        )
-        if self._dev.dev:
-            await seed(companies, self._dev.demo_origin)
-        conversation_handlers.serve(deps, histories, inbox, knowledge.searcher.ask)
-        company_handlers.serve(deps, companies)
-        company_handlers.serve_sign_in(deps, companies)
-        usage.serve_budgets(service, self._spending, knowledge.searcher.ask)
-        memories, learner, lessons, searching = long_term.serve(
-            deps, announcements=announcements, inbox=inbox, histories=histories, embeddings=knowledge.embeddings
-        )
-        # A context reads the history twice within two parts' deadlines, and its summary may take one of these in
-        # between.
-        quick_histories = history_reader(patience=settings.context_part / 4)
-        contexts.serve(deps, memories, learner, quick_histories, short_term, knowledge.searcher.ask)
-        drops = (windows.drop, cached_windows.drop, projection.drop, searching.drop, inbox_search.drop)
-        cache = CacheErasure(service.nats, self._redis, drops)
-        erasing = erasure.serve(
-            deps, cache=cache, knowledge=knowledge, companies=companies, memories=memories, drop=projection.drop
-        )
-        intake = FactIntake(service, erasing.late)
-        answer_ratings = MongoRatings(self._database["ratings"])
-        ratings.serve(service, Insights(conversations=conversations, ratings=answer_ratings), reports)
-        ratings.consume(intake, answer_ratings, self._reports, knowledge.rated)
-        exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
-        users.serve(intake, memories, learner, exports, erasing.erasure, self._executions)
-        usage.serve(intake, self._usages, self._spending)
-        desk = desk_handlers.serve(deps, intake, inbox)
-        knowledge.consume()
-        older_lists = lists_step(stored_conversations, stored_facts)
-        migrations.serve(service, (*knowledge.changes(), older_lists, companies.reseal_step()), stored_format)
-        contexts.consume(service, activity)
-        settings_sweep = PeriodicSweep(
-            "settings on the bus", SETTINGS_RETRY_SECONDS, companies.refresh, idle_seconds=SETTINGS_SWEEP_SECONDS
-        )
-
-        def store_was_restored() -> None:
-            projection.forget()
-            settings_sweep.hurry(SETTINGS_REPEATS)  # settings that the store has lost are on the bus
-
-        mongodb_sources = positions.mongodb_sources(
-            log,
-            projection,
-            self._executions,
-            self._usages,
-            answer_ratings,
-            self._reports,
-            learner,
-            lessons,
-            knowledge,
-            desk,
-        )
-        mongodb, position_sweeps = positions.watch(
-            deps,
-            self._positions,
-            self._budgets,
-            mongodb_sources,
-            positions.redis_sources(log, activity, self._spending),
-            empty=store == new_id,
-            restored=store_was_restored,
-        )
-        handoffs = Handoffs(
-            conversations=conversations,
-            companies=self._companies,
-            log=log,
-            looks=deps.looks,
-            clock=floor.now,
-            measure_usual_wait=reports.usual_wait,
-            assign_in_turn=desk.assign_in_turn,
-        )
-        handoff_sweeps = [
-            PeriodicSweep(name, settings.handoff_sweep, look, idle_seconds=REST_FACTOR * settings.handoff_sweep)
-            for name, look in (
-                ("waiting conversations", handoffs.look),
-                ("conversations that are due", desk.sweep),
-            )
-        ]
-        floor.store, floor.same_server = lambda: mongodb.behind.get(positions.PROJECTION), mongodb.same_server
         try:
             # Before any read: what the store has lost is read from the log until the store has it again.
             await mongodb.compare()
         except NexusError as error:
             raise NotReadyError(str(error), retryable=error.retryable) from error
-
         service.on_reconnect(log.refresh_after_reconnect)
         service.on_reconnect(mongodb.bus_is_back)
-        service.on_reconnect(knowledge.indexes.mark_all_changed)
-        figures = stream_figures.StreamFigures(service.nats, service.streams)
-        for refresh_figures in (floor.refresh, figures.read_if_old, handoffs.measure):
-            service.before_metrics(refresh_figures)
-        await self._start_parts(
+        service.before_metrics(floor.refresh)
+        await erasing.cache.follow()
+        await knowledge.follow()
+        await self._start(
             floor,
-            windows,
+            readers.windows,
             activity,
             lessons,
             consumer,
-            cache,
-            *knowledge.parts(),
+            *knowledge.sweeps(),
             *position_sweeps,
             *erasing.sweeps,
             *handoff_sweeps,
-            PeriodicSweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
-            PeriodicSweep("figures of the streams", stream_figures.INTERVAL_SECONDS, figures.read),
-            PeriodicSweep("the log's window", TRIM_SWEEP_SECONDS, self._log_trimmer(log, floor).sweep),
-            PeriodicSweep("bounds of the log", BOUNDS_REFRESH_SECONDS, log.refresh_if_old),
-            PeriodicSweep("untold settings", settings.settings_sweep, companies.sweep),
+            PeriodicSweep("quiet conversations", self._settings.quiet_sweep, human_desk.sweep_quiet),
+            PeriodicSweep("untold settings", self._settings.settings_sweep, registry.sweep),
             settings_sweep,
+            *self._stream_sweeps(deps),
         )
 
-    def _log_trimmer(self, log: StreamLog, floor: ProjectionFloor) -> LogTrimmer:
-        window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
-        return LogTrimmer(TrimmedChat(self._service.nats, log), floor.now, window)
+    def _deps(self) -> Deps:
+        service = self._service
+        log = StreamLog(service.conversation_log, service.publisher, self._settings.history_deadline)
+        return Deps(
+            service=service,
+            settings=self._settings,
+            principals=self._principals,
+            database=self._database,
+            fact_database=self._fact_database,
+            redis=self._redis,
+            conversations=MongoConversations(self._database["conversations"]),
+            facts=MongoFacts(self._database["facts"]),
+            stored_conversations=MongoConversations(self._fact_database["conversations"]),
+            stored_facts=MongoFacts(self._fact_database["facts"]),
+            companies=MongoCompanies(self._database["companies"]),
+            looks=RedisLooks(self._redis),
+            market=MarketClient(service.rpc),
+            log=log,
+            floor=ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era),
+            clock=self._clock,
+            local=self._dev.dev,
+        )
 
-    async def _start_parts(self, *parts: ServicePart) -> None:
+    def _stream_sweeps(self, deps: Deps) -> tuple[PeriodicSweep, ...]:
+        """The sweeps that look at the streams as a whole."""
+        service, log = deps.service, deps.log
+        figures = stream_figures.StreamFigures(service.nats, service.streams)
+        service.before_metrics(figures.read_if_old)
+        window = next(stream.window for stream in service.streams if stream.name == CHAT.name)
+        trimmer = LogTrimmer(TrimmedChat(service.nats, log), deps.floor.now, window)
+        return (
+            PeriodicSweep("figures of the streams", stream_figures.INTERVAL_SECONDS, figures.read),
+            PeriodicSweep("the log's window", TRIM_SWEEP_SECONDS, trimmer.sweep),
+            PeriodicSweep("bounds of the log", BOUNDS_REFRESH_SECONDS, log.refresh_if_old),
+        )
+
+    async def _start(self, *parts: ServicePart) -> None:
         for part in parts:
             await part.start()
             self._service.on_stop(part.stop)
-            if isinstance(part, LoopingPart):
-                self._service.watch(part.name, part.stuck_because)
+            self._service.watch(part.name, part.stuck_because)

@@ -2,7 +2,9 @@
 loss."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -11,6 +13,7 @@ from contracts.envelope import CloudEvent
 from contracts.ids import NOBODY, is_company
 from contracts.streams import FACTS
 from memory.application.late_facts import FactSubject, LateFacts
+from memory.application.projection_sources import ProjectionSource, process_each
 from memory.domain.keys import LogPosition, milliseconds
 from runtime.bus.consumers import ConsumerSpec
 from runtime.bus.direct import StoredFact
@@ -62,10 +65,18 @@ class ReceivedFact(Generic[DataT]):
 
 @dataclass(frozen=True, slots=True)
 class FactIntake:
-    """What consumers of FACTS need: the service, and the filter for late facts (None: no filter)."""
+    """What consumers of FACTS need: the service, and the filter for late facts (None: no filter). `sources`: by these a
+    MongoDB that has lost data reads the facts again."""
 
     service: Service
     late: LateFacts | None
+    sources: list[ProjectionSource] = field(default_factory=list[ProjectionSource])
+
+    def read_again(
+        self, kind: FactType[DataT], handle: "Callable[[ReceivedFact[DataT]], Awaitable[object]]", stored_as: str = ""
+    ) -> None:
+        """Adds the source by which facts of one type are handled again."""
+        self.sources.append(fact_source(kind, handle, stored_as=stored_as))
 
 
 def consume_facts(
@@ -102,6 +113,22 @@ def consume_batches(
         return [MISPLACED if fact is None else next(outcomes) for fact in facts]
 
     _consume(intake.service, kind, whole_batch(kind.event, handle_batch), linger)
+
+
+def fact_source(
+    kind: FactType[DataT],
+    handle: Callable[[ReceivedFact[DataT]], Awaitable[object]],
+    max_age: timedelta | None = None,
+    stored_as: str = "",
+) -> ProjectionSource:
+    """The source that reads facts of one type again, and handles each."""
+
+    async def reapply(stored: StoredFact) -> None:
+        if (fact := decode_stored(kind, stored)) is not None:
+            await handle(fact)
+
+    process = partial(process_each, take=reapply)
+    return ProjectionSource(FACTS.name, kind.durable, kind.subject, process, max_age, stored_as=stored_as)
 
 
 def decode_stored(kind: FactType[DataT], stored: StoredFact) -> ReceivedFact[DataT] | None:

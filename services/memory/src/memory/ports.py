@@ -24,17 +24,6 @@ class PageOf(Generic[ItemT]):
         return PageOf([read(item) for item in self.items], self.next)
 
 
-@dataclass(frozen=True, slots=True)
-class InboxFilter:
-    """Selects a company's conversations: all of them by default. `reversed`: in reverse order."""
-
-    state: str | None = None
-    operator_id: str | None = None
-    user_id: str | None = None
-    unassigned: bool = False
-    reversed: bool = False
-
-
 class RecentWindows(Protocol):
     """A cache of windows; losing one costs time, never correctness."""
 

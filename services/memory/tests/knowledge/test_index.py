@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contracts.knowledge import Block
-from memory.knowledge.index import CompanyIndex
-from memory.knowledge.methods import passage
+from memory.knowledge.index import CompanyIndex, passage
 from memory.knowledge.passages import passages
 from memory.knowledge.question import Synonyms, parsed_question
 from memory.knowledge.texts import StemmedDocument, stemmed_passage

@@ -8,7 +8,7 @@ from pymongo import AsyncMongoClient
 
 from contracts.company import CompanySettings
 from contracts.events.knowledge import DocumentUpserted
-from contracts.knowledge import Block
+from contracts.knowledge import Block, KnowledgeQuery
 from memory.adapters.mongo import for_facts
 from memory.embeddings.embeddings import Embeddings
 from memory.knowledge.indexes import KnowledgeIndexes
@@ -60,7 +60,7 @@ async def test_the_parts_of_a_long_document_that_come_together_are_read_once(ser
             for part in range(1, PARTS + 1)
         ]
         await asyncio.gather(*(library.upserted("acme", event) for event in events))
-        found = await indexes.search("acme", "rockets in hangar 12", 5, seconds=10.0)
-        assert "hangar 12" in found.hits[0].text
+        found = await indexes.search("acme", KnowledgeQuery(text="rockets in hangar 12", limit=5), 10.0)
+        assert "hangar 12" in found.passages[0].text
         assert documents.read == 1
         await indexes.stop()

@@ -7,7 +7,7 @@ reads again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -26,6 +26,8 @@ DEADLINE = 5.0
 """Default deadline of a read, in seconds."""
 ATTEMPT_TIMEOUT = 1.0
 """Seconds to wait for one answer; then the request is repeated, within the caller's deadline."""
+BATCH_SIZE = 256
+"""Messages of one batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,19 @@ class DirectReader:
         the end).
         """
         return await self._many({"seq": max(seq, 1), "next_by_subj": filter_subject, "batch": size}, deadline)
+
+    async def all(
+        self, filter_subject: str, seq: int = 1, *, size: int = BATCH_SIZE, deadline: float = DEADLINE
+    ) -> AsyncGenerator[StoredFact]:
+        """Yields the messages that match the filter from `seq` on, in order; they are read in batches of `size`, each
+        within `deadline`."""
+        while True:
+            batch = await self.batch(filter_subject, seq, size, deadline=deadline)
+            for fact in batch.facts:
+                yield fact
+            if not batch.more or not batch.facts:
+                return
+            seq = batch.facts[-1].seq + 1
 
     async def batch_since(self, filter_subject: str, since: datetime, size: int) -> Batch:
         """Returns up to `size` messages that match the filter and were stored at `since` or later, in order."""

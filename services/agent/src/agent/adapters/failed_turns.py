@@ -19,7 +19,6 @@ from runtime.errors import ReadFailedError
 TYPE = "turn.failed.v1"
 FIRST_SPAN_SEQUENCES, SPAN_GROWTH = 20_000, 4
 """Sequences of the first span that is searched, from the end, and the factor by which each further span is wider."""
-BATCH_FACTS = 256
 MAX_QUESTION_CHARS = 300
 """Characters of a question in the list."""
 Failure = tuple[StoredFact, TurnFailed]
@@ -60,15 +59,12 @@ class FailedTurnList:
     async def _between(self, company: str, start: int, end: int, limit: int) -> list[Failure]:
         """Returns the last `limit` failures with start ≤ seq < end."""
         newest: deque[Failure] = deque(maxlen=limit)
-        subject, position = channels.fact(TYPE, company, None), start
-        while True:
-            batch = await self._facts.batch(subject, position, BATCH_FACTS)
-            for fact in batch.facts:
-                if fact.seq < end and (data := _data_of(fact, company)) is not None:
-                    newest.append((fact, data))
-            if not batch.more or not batch.facts or batch.facts[-1].seq >= end:
-                return list(newest)
-            position = batch.facts[-1].seq + 1
+        async for fact in self._facts.all(channels.fact(TYPE, company, None), start):
+            if fact.seq >= end:
+                break
+            if (data := _data_of(fact, company)) is not None:
+                newest.append((fact, data))
+        return list(newest)
 
     async def _item(self, fact: StoredFact, data: TurnFailed) -> FailedTurn:
         return FailedTurn(

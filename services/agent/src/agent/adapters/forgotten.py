@@ -7,18 +7,16 @@ from agent.adapters.histories import HistoryClient
 from agent.ports import ConversationKey
 
 
-class ForgottenConversations:
+def drop_forgotten(
+    histories: HistoryClient,
+    followed: FollowedConversations,
+    stop: Callable[[ConversationKey], None],
+    company: str,
+    conversations: Sequence[str],
+) -> None:
     """Drops deleted conversations (see runtime.deletions). `stop`: stops a conversation's running turns."""
-
-    def __init__(
-        self, histories: HistoryClient, followed: FollowedConversations, stop: Callable[[ConversationKey], None]
-    ) -> None:
-        self._histories = histories
-        self._followed = followed
-        self._stop = stop
-
-    def drop(self, company: str, conversations: Sequence[str]) -> None:
-        for key in (ConversationKey(company, conversation) for conversation in conversations):
-            self._histories.drop(key)
-            self._followed.drop(key)
-            self._stop(key)
+    for conversation in conversations:
+        key = ConversationKey(company, conversation)
+        histories.drop(key)
+        followed.drop(key)
+        stop(key)

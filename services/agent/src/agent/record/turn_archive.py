@@ -28,7 +28,6 @@ from runtime.errors import ReadFailedError, RpcError
 
 log = structlog.get_logger(__name__)
 
-BATCH_FACTS = 256
 READ_DEADLINE = 10.0
 """Seconds to read a batch of records; a part of the caller's deadline if there is one."""
 MAX_CLOCK_DIFFERENCE = timedelta(seconds=5)
@@ -128,15 +127,8 @@ class TurnArchive:
             if is_wanted and (turn := _record(fact)) is not None:
                 yield turn
 
-    async def _all(self, subject: str) -> AsyncIterator[StoredFact]:
-        position = 1
-        while True:
-            batch = await self._facts.batch(subject, position, BATCH_FACTS, deadline=part_deadline(READ_DEADLINE))
-            for fact in batch.facts:
-                yield fact
-            if not batch.more or not batch.facts:
-                return
-            position = batch.facts[-1].seq + 1
+    def _all(self, subject: str) -> AsyncIterator[StoredFact]:
+        return self._facts.all(subject, deadline=part_deadline(READ_DEADLINE))
 
 
 def _record(fact: StoredFact) -> RecordedTurn | None:

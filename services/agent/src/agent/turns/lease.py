@@ -8,29 +8,24 @@ same time.
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from agent.early_start import start_early
 from agent.ports import ConversationKey, Journals
 
 
+@dataclass(slots=True, eq=False)
 class Lease:
     """One driver's hold on a turn. `last_standstill` returns when this process last stood still for longer than a
     lease, by time.monotonic(). `on_lost` is called if another driver has written the journal."""
 
-    def __init__(
-        self,
-        journals: Journals,
-        key: ConversationKey,
-        last_standstill: Callable[[], float],
-        on_lost: Callable[[], None],
-    ) -> None:
-        self._journals = journals
-        self._key = key
-        self._last_standstill = last_standstill
-        self._on_lost = on_lost
-        self._revision = 0
-        self._confirmed_at = 0.0
-        self._check: asyncio.Task[None] | None = None
+    journals: Journals
+    key: ConversationKey
+    last_standstill: Callable[[], float]
+    on_lost: Callable[[], None]
+    _revision: int = field(init=False, default=0)
+    _confirmed_at: float = field(init=False, default=0.0)
+    _check: asyncio.Task[None] | None = field(init=False, default=None)
 
     def saved(self, revision: int) -> None:
         """Notes that the journal was just saved, which proves that the turn is ours now."""
@@ -38,7 +33,7 @@ class Lease:
 
     def doubtful(self) -> bool:
         """Whether ownership is unknown, so that no text may be sent; starts a check of the journal then."""
-        if self._last_standstill() <= self._confirmed_at:
+        if self.last_standstill() <= self._confirmed_at:
             return False
         if self._check is None or self._check.done():
             self._check = start_early(self._check_journal())
@@ -46,17 +41,17 @@ class Lease:
 
     def close(self) -> None:
         """Ends the check, and drops the reference to the driver."""
-        self._on_lost = _do_nothing
+        self.on_lost = _do_nothing
         if self._check is not None:
             self._check.cancel()
 
     async def _check_journal(self) -> None:
         started_at, saved_revision = time.monotonic(), self._revision
-        _, revision = await self._journals.read(self._key)
+        _, revision = await self.journals.read(self.key)
         if revision == saved_revision:
             self._confirmed_at = started_at
         elif saved_revision == self._revision:
-            self._on_lost()
+            self.on_lost()
 
 
 def _do_nothing() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from agent.ports import ConversationKey, Live
 
@@ -9,32 +10,25 @@ BATCH_SECONDS = 0.05
 """Seconds between two deltas. The first piece goes out at once, together with what came in the same packet."""
 
 
+@dataclass(slots=True, eq=False)
 class Deltas:
     """The streamed text of one run. `restart` clears it for all readers: run.started is sent again and deltaSeq starts
     at 0. No text is sent while `doubtful()` is true."""
 
-    def __init__(
-        self,
-        live: Live,
-        key: ConversationKey,
-        turn_id: str,
-        message_id: str,
-        doubtful: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self._live = live
-        self._key = key
-        self._turn_id = turn_id
-        self._message_id = message_id
-        self._doubtful = doubtful
-        self._waiting: list[str] = []
-        self._sent: list[str] = []
-        self._timer: asyncio.Handle | None = None
-        self._loop = asyncio.get_running_loop()
-        self.next_seq = 0
-        self.on_first: Callable[[], None] | None = None
-        """Called once, when the first text is sent."""
-        self.open = False
-        """Whether the run's start was announced, but not its end."""
+    live: Live
+    key: ConversationKey
+    turn_id: str
+    message_id: str
+    doubtful: Callable[[], bool] = lambda: False
+    _waiting: list[str] = field(init=False, default_factory=list)
+    _sent: list[str] = field(init=False, default_factory=list)
+    _timer: asyncio.Handle | None = field(init=False, default=None)
+    _loop: asyncio.AbstractEventLoop = field(init=False, default_factory=asyncio.get_running_loop)
+    next_seq: int = field(init=False, default=0)
+    on_first: Callable[[], None] | None = field(init=False, default=None)
+    """Called once, when the first text is sent."""
+    open: bool = field(init=False, default=False)
+    """Whether the run's start was announced, but not its end."""
 
     def begin(self) -> None:
         """Announces a run without text."""
@@ -42,13 +36,13 @@ class Deltas:
         self._sent.clear()
         self.next_seq = 0
         self.open = True
-        self._live.emit(self._key, "run.started", {"turnId": self._turn_id, "messageId": self._message_id})
+        self.live.emit(self.key, "run.started", {"turnId": self.turn_id, "messageId": self.message_id})
 
     def end(self, kind: str, data: Mapping[str, object]) -> None:
         """Announces the end of the run (run.finished, run.error or run.cancelled) and drops unsent text."""
         self.stop()
         self.open = False
-        self._live.emit(self._key, kind, {"turnId": self._turn_id, **data})
+        self.live.emit(self.key, kind, {"turnId": self.turn_id, **data})
 
     def text(self, piece: str) -> None:
         """Adds text; ignored after the end of the run."""
@@ -89,7 +83,7 @@ class Deltas:
             self._timer = self._loop.call_later(BATCH_SECONDS, self._tick)
 
     def _send(self) -> None:
-        if self._doubtful():
+        if self.doubtful():
             return
         if self.on_first is not None and not self._sent:
             self.on_first()
@@ -97,10 +91,10 @@ class Deltas:
         delta = "".join(self._waiting)
         self._waiting.clear()
         self._sent.append(delta)
-        self._live.emit(
-            self._key,
+        self.live.emit(
+            self.key,
             "message.delta",
-            {"turnId": self._turn_id, "messageId": self._message_id, "deltaSeq": self.next_seq, "delta": delta},
+            {"turnId": self.turn_id, "messageId": self.message_id, "deltaSeq": self.next_seq, "delta": delta},
         )
         self.next_seq += 1
 

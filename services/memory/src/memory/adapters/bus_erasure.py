@@ -21,7 +21,6 @@ from runtime.bus.connection import jetstream
 from runtime.bus.direct import DirectReader
 from runtime.workers.dead_letters import DeadLetters
 
-PAGE_SIZE = 256
 MAX_DEAD_LETTERS = 10_000
 FEEDBACK = "feedback.given.v1"
 """Ratings of answers; their subject names the person who rated, not the conversation's visitor."""
@@ -57,7 +56,7 @@ class StreamErasure:
     async def plan(self, job: Erasure) -> StreamPlan:
         """Finds everything in the streams about the user or the conversations; raises BusUnavailableError."""
         company, conversations = job.company, frozenset(job.conversations)
-        plan = StreamPlan()
+        plan, is_about = StreamPlan(), _is_about(company, conversations)
         with bus_errors("look through the streams"):
             for conversation in job.conversations:
                 await self._count(plan, CHAT.name, conversation_tree(company, conversation))
@@ -67,16 +66,12 @@ class StreamErasure:
                 if job.user:
                     await self._find(plan, FACTS.name, fact(event_type, company, job.user), _always)
                 for person in job.people:
-                    await self._find(
-                        plan, FACTS.name, fact(event_type, company, person), _is_about(company, conversations)
-                    )
-            await self._find(plan, FACTS.name, f"{FEEDBACK}.{company}.*", _is_about(company, conversations))
+                    await self._find(plan, FACTS.name, fact(event_type, company, person), is_about)
+            await self._find(plan, FACTS.name, f"{FEEDBACK}.{company}.*", is_about)
             for event_type in ("turn.failed.v1", *fact_types()):
                 if event_type not in COMPANY_EVENT_TYPES:
-                    await self._find(
-                        plan, FACTS.name, fact(event_type, company, None), _is_about(company, conversations)
-                    )
-            await self._find(plan, TOOLS.name, TOOL_REQUESTS, _is_about(company, conversations))
+                    await self._find(plan, FACTS.name, fact(event_type, company, None), is_about)
+            await self._find(plan, TOOLS.name, TOOL_REQUESTS, is_about)
             if job.user:
                 await self._count(plan, TURNS.name, analyses_of(company, job.user))
             subjects = frozenset(f"{company}/{part}" for part in (job.user, *conversations) if part)
@@ -84,9 +79,9 @@ class StreamErasure:
                 plan,
                 WEBHOOKS.name,
                 f"webhooks.delivery.v1.{company}.*",
-                lambda event: _subject(event) in subjects or _is_about(company, conversations)(event),
+                lambda event: _subject(event) in subjects or is_about(event),
             )
-            await self._find_dead_letters(plan, job, subjects)
+            await self._find_dead_letters(plan, job, subjects, is_about)
         return plan
 
     async def carry_out(self, plan: StreamPlan) -> None:
@@ -142,22 +137,19 @@ class StreamErasure:
         plan.add(stream, sum((info.state.subjects or {}).values()))
 
     async def _find(self, plan: StreamPlan, stream: str, subject: str, matches: Callable[[bytes], bool]) -> None:
-        reader = DirectReader(self._client, stream)
-        position = 1
-        while True:
-            batch = await reader.batch(subject, position, PAGE_SIZE)
-            hits = [(stream, fact.seq) for fact in batch.facts if matches(fact.event)]
-            plan.messages.extend(hits)
-            plan.add(stream, len(hits))
-            if not batch.more or not batch.facts:
-                return
-            position = batch.facts[-1].seq + 1
+        found = [
+            (stream, message.seq)
+            async for message in DirectReader(self._client, stream).all(subject)
+            if matches(message.event)
+        ]
+        plan.messages.extend(found)
+        plan.add(stream, len(found))
 
-    async def _find_dead_letters(self, plan: StreamPlan, job: Erasure, subjects: Collection[str]) -> None:
-        company, conversations = job.company, frozenset(job.conversations)
-        trees = tuple(f"chat.{company}.{conversation}." for conversation in conversations)
-        people = tuple(f".v1.{company}.{user}" for user in (job.user,) if user)
-        is_about = _is_about(company, conversations)
+    async def _find_dead_letters(
+        self, plan: StreamPlan, job: Erasure, subjects: Collection[str], is_about: Callable[[bytes], bool]
+    ) -> None:
+        trees = tuple(f"chat.{job.company}.{conversation}." for conversation in job.conversations)
+        people = (f".v1.{job.company}.{job.user}",) if job.user else ()
         for letter in await self._letters.list(limit=MAX_DEAD_LETTERS):
             has_subject = letter.subject.startswith(trees) or letter.subject.endswith(people)
             if letter.stream == WEBHOOKS.name:

@@ -38,12 +38,9 @@ class CacheErasure:
         self._redis = redis
         self._drops = drops
 
-    async def start(self) -> None:
-        """Listens for other replicas' deletions."""
+    async def follow(self) -> None:
+        """Drops from now on what other replicas delete, too."""
         await follow_deletions(self._client, self._drop)
-
-    async def stop(self) -> None:
-        """Does nothing: the subscription ends with the connection."""
 
     async def keys(self, job: Erasure) -> list[bytes]:
         """The existing keys in Redis of the user or of the conversations and their people; raises

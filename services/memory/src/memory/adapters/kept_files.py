@@ -34,13 +34,8 @@ class KeptFiles:
         self._clock = clock
 
     async def count(self, job: Erasure) -> int:
-        return len(
-            [
-                key
-                for conversation in job.conversations
-                async for key in self._keys(folder_of(job.company, conversation))
-            ]
-        )
+        folders = [folder_of(job.company, conversation) for conversation in job.conversations]
+        return len([key for folder in folders async for key in self._keys(folder)])
 
     async def erase(self, job: Erasure) -> None:
         for conversation in job.conversations:

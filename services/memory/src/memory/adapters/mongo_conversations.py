@@ -35,7 +35,7 @@ from memory.adapters.conversation_document import (
 )
 from memory.adapters.mongo import began_by, duplicate_writes, keys_under, page_of, store_errors
 from memory.domain.conversation import NEEDS_HUMAN, STATES, ConversationOutcome, InboxConversation
-from memory.domain.inbox_index import Findable
+from memory.domain.inbox_index import Findable, InboxQuery
 from memory.domain.keys import (
     BEGINNING,
     END,
@@ -46,7 +46,7 @@ from memory.domain.keys import (
     position_of,
     timed_key,
 )
-from memory.ports import InboxFilter, PageOf
+from memory.ports import PageOf
 from runtime.stores.mongo import Collection, Document
 from runtime.stores.unknown_fields import UnknownFields
 
@@ -134,23 +134,24 @@ class MongoConversations:
         return [self._read(row) for row in rows]
 
     async def page(
-        self, company: str, filters: InboxFilter, limit: int, cursor: str | None
+        self, company: str, query: InboxQuery, limit: int, cursor: str | None, *, is_reversed: bool = False
     ) -> PageOf[InboxConversation]:
-        """A page of conversations, latest activity first (`needs_human`: longest wait first)."""
-        index, prefix = _index(company, filters)
-        ascending = filters.reversed != (filters.state == NEEDS_HUMAN)
+        """A page of the list that a query without words names, latest activity first (`needs_human`: longest wait
+        first) unless `is_reversed`."""
+        index, prefix = _index(company, query)
+        ascending = is_reversed != (query.state == NEEDS_HUMAN)
         async with store_errors("read the inbox"):
             return (await page_of(self._rows, index, prefix, limit, cursor, ascending=ascending)).mapped(self._read)
 
     async def counts(self, company: str, operator: str) -> dict[str, int]:
         """The number of conversations in each list, by name; `mine` are this human agent's."""
-        lists = {name: InboxFilter(state=name) for name in STATES} | {
-            "all": InboxFilter(),
-            "mine": InboxFilter(operator_id=operator),
-            "unassigned": InboxFilter(unassigned=True),
+        lists = {name: InboxQuery(state=name) for name in STATES} | {
+            "all": InboxQuery(),
+            "mine": InboxQuery(assignee=operator),
+            "unassigned": InboxQuery(unassigned=True),
         }
         async with store_errors("count the inbox"):
-            numbers = await asyncio.gather(*(self._count(*_index(company, filters)) for filters in lists.values()))
+            numbers = await asyncio.gather(*(self._count(*_index(company, query)) for query in lists.values()))
         return dict(zip(lists, numbers, strict=True))
 
     async def _count(self, index: str, prefix: str) -> int:
@@ -288,13 +289,13 @@ def _key(state: InboxConversation) -> str:
     return conversation_key(state.company, state.conversation)
 
 
-def _index(company: str, filters: InboxFilter) -> tuple[str, str]:
-    if filters.operator_id is not None:
-        return "operatorKey", f"{company}:{filters.operator_id}"
-    if filters.unassigned:
+def _index(company: str, query: InboxQuery) -> tuple[str, str]:
+    if query.assignee is not None:
+        return "operatorKey", f"{company}:{query.assignee}"
+    if query.unassigned:
         return "unassignedKey", company
-    if filters.user_id is not None:
-        return "personKey", f"{company}:{filters.user_id}"
-    if filters.state is not None:
-        return "stateKey", f"{company}:{filters.state}"
+    if query.person is not None:
+        return "personKey", f"{company}:{query.person}"
+    if query.state is not None:
+        return "stateKey", f"{company}:{query.state}"
     return "inboxKey", company

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from pymongo import ASCENDING, DESCENDING
 
-from contracts.desk_rpc import CannedReply, NamedNote, NoteView
+from contracts import desk_rpc
+from contracts.desk_rpc import NamedNote, NoteView
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from memory.adapters.mongo import keys_under, store_errors
 from memory.domain.desk import Update, folded, note_view
@@ -78,23 +79,26 @@ class MongoDesk:
         notes = [NamedNote(conversation_id=row["_id"].split("/", 2)[1], note=_note(row)) for row in newest]
         return [item for item in notes if item.note.by != author]
 
-    async def replies(self, company: str) -> list[CannedReply]:
+    async def replies(self, request: desk_rpc.CannedRepliesRequest) -> desk_rpc.CannedReplies:
         """A company's canned replies, by shortcut."""
-        query = {"_id": keys_under(company)}
+        query = {"_id": keys_under(request.company_id)}
         async with store_errors("read canned replies"):
             rows = await self._replies.find(query).sort("_id", ASCENDING).limit(MAX_REPLIES).to_list()
-        return [CannedReply(shortcut=row["_id"].split("/", 1)[1], text=row["text"]) for row in rows]
+        items = [desk_rpc.CannedReply(shortcut=row["_id"].split("/", 1)[1], text=row["text"]) for row in rows]
+        return desk_rpc.CannedReplies(items=items)
 
-    async def put_reply(self, company: str, reply: CannedReply) -> None:
+    async def put_reply(self, request: desk_rpc.CannedReplyRequest) -> desk_rpc.CannedReplySaved:
         """Stores a canned reply; it replaces the one with the same shortcut."""
-        row: Document = {"_id": f"{company}/{reply.shortcut}", "text": reply.text}
+        reply = request.reply
+        row: Document = {"_id": f"{request.company_id}/{reply.shortcut}", "text": reply.text}
         async with store_errors("store a canned reply"):
             await self._replies.replace_one({"_id": row["_id"]}, row, upsert=True)
+        return desk_rpc.CannedReplySaved(reply=reply)
 
-    async def delete_reply(self, company: str, shortcut: str) -> bool:
-        """Deletes a canned reply; returns whether there was one."""
+    async def delete_reply(self, request: desk_rpc.CannedReplyRef) -> desk_rpc.CannedReplyGone:
         async with store_errors("delete a canned reply"):
-            return (await self._replies.delete_one({"_id": f"{company}/{shortcut}"})).deleted_count == 1
+            result = await self._replies.delete_one({"_id": f"{request.company_id}/{request.shortcut}"})
+        return desk_rpc.CannedReplyGone(deleted=result.deleted_count == 1)
 
 
 def _note(row: Document) -> NoteView:

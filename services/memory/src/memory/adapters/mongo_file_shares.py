@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from pymongo.errors import DuplicateKeyError
 
+from contracts.file_rpc import FileKeepReply, FileKeepRequest
 from memory.adapters.mongo import store_errors
 from memory.domain.keys import conversation_key
 from runtime.stores.mongo import Database, Document
@@ -25,17 +26,17 @@ class MongoFileShares:
         """`quota`: what one company may store, in bytes."""
         self._files = database["files"]
         self._sums = database["file_shares"]
-        self.quota = quota
+        self._quota = quota
 
-    async def keep(self, company: str, conversation: str, file: str, size: int) -> bool:
-        """Counts a file, once; returns False if the company's quota is used up."""
+    async def keep(self, request: FileKeepRequest) -> FileKeepReply:
+        """Counts a file, once, unless the company's quota is used up."""
+        company, file, size = request.company_id, request.file_id, request.size
         async with store_errors("count a file"):
-            if not await self._insert(company, conversation, file, size):
-                return True
-            if await self._add(company, size):
-                return True
-            await self._files.delete_one({"_id": file})
-        return False
+            is_new = await self._insert(company, request.conversation_id, file, size)
+            kept = not is_new or await self._add(company, size)
+            if not kept:
+                await self._files.delete_one({"_id": file})
+        return FileKeepReply(kept=kept, most=self._quota)
 
     async def record_uncounted(self, company: str, conversation: str, file: str, size: int) -> None:
         """Records a stored file that was never counted; the next sum includes it."""
@@ -98,7 +99,7 @@ class MongoFileShares:
         return True
 
     async def _add(self, company: str, size: int) -> bool:
-        with_room = {"_id": company, "bytes": {"$lte": self.quota - size}}
+        with_room = {"_id": company, "bytes": {"$lte": self._quota - size}}
         if (await self._sums.update_one(with_room, {"$inc": {"bytes": size}})).matched_count:
             return True
         with suppress(DuplicateKeyError):  # several first files at once: each is counted

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from datetime import datetime
 
-import orjson
 from nats.aio.client import Client
 
 from contracts.ids import NOBODY
@@ -12,6 +11,7 @@ from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.bus_errors import bus_errors
 from memory.errors import BusUnavailableError
 from runtime.bus.direct import DirectReader
+from runtime.bus.jetstream_api import Purged, ask, error_text
 from runtime.bus.replies import ReplyInbox
 
 PAGE_SIZE = 1_000
@@ -50,25 +50,17 @@ class RecordedTraces:
                 return
             # The server treats sequence 0 as "all".
             body: dict[str, str | int] = {"filter": subject} | ({"seq": newer[0].seq} if newer else {})
-            message = await self._inbox.request(
-                f"$JS.API.STREAM.PURGE.{stream}", orjson.dumps(body), deadline=REPLY_TIMEOUT_SECONDS
-            )
-            reply = orjson.loads(message.data)
+            method = f"STREAM.PURGE.{stream}"
+            reply = await ask(self._inbox, Purged, method, body, deadline=REPLY_TIMEOUT_SECONDS)
             if "error" in reply:
-                raise BusUnavailableError(f"{stream} could not be purged: {reply['error'].get('description')}")
+                raise BusUnavailableError(f"{stream} could not be purged: {error_text(reply)}")
 
     async def _older(self, stream: str, subject: str, before: datetime) -> AsyncIterator[int]:
         """The sequences of a subject's messages that were stored before then, oldest first."""
-        reader, position = DirectReader(self._client, stream), 1
-        while True:
-            batch = await reader.batch(subject, position, PAGE_SIZE)
-            for record in batch.facts:
-                if record.time >= before:
-                    return
-                yield record.seq
-            if not batch.more:
+        async for record in DirectReader(self._client, stream).all(subject, size=PAGE_SIZE):
+            if record.time >= before:
                 return
-            position = batch.facts[-1].seq + 1
+            yield record.seq
 
 
 def _turns(company: str) -> tuple[str, str]:

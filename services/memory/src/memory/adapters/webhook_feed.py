@@ -57,6 +57,8 @@ _log = structlog.get_logger(__name__)
 class WebhookFeed:
     """Queues deliveries while the table has endpoints."""
 
+    name = "webhook feed"
+
     def __init__(self, client: Client, table: WebhookTable) -> None:
         self._client = client
         self._table = table

@@ -53,8 +53,7 @@ class WebhookTable:
         company = settings.config.company_id
         if not (settings.config.webhooks or settings.config.channels) and company not in self._endpoints:
             return
-        read_stored = await self._store.get(company)
-        endpoints = endpoints_of(read_stored.config) if read_stored else []
+        endpoints = await self.read_stored(company)
         if endpoints:
             self._endpoints[company] = endpoints
         else:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from contracts.company import CompanyConfig, CompanySettings
+from contracts.company_rpc import CompaniesReply, CompaniesRequest
 from contracts.errors import NexusError
-from contracts.identity_rpc import KnownUser
+from contracts.identity_rpc import IdentifyReply, IdentifyRequest
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
@@ -55,16 +56,15 @@ class CompanyRegistry:
         settings = await self.store.get_with_deleted(company)
         return shown(settings) if settings else None
 
-    async def identify(self, company: str, token: str) -> KnownUser:
-        """Returns the user of a JWT signed by the company.
-
-        Raises:
-            IdentityRefusedError, StoreUnavailableError.
-        """
-        settings = await self.store.get(company)
+    async def identify(self, request: IdentifyRequest) -> IdentifyReply:
+        """Returns the user of a JWT signed by the company; raises StoreUnavailableError."""
+        settings = await self.store.get(request.company_id)
         if settings is None:
-            raise IdentityRefusedError("there is no such company")
-        return known_user(settings.config, token, datetime.now(UTC))
+            return IdentifyReply(problem="there is no such company")
+        try:
+            return IdentifyReply(user=known_user(settings.config, request.token, datetime.now(UTC)))
+        except IdentityRefusedError as error:
+            return IdentifyReply(problem=str(error))
 
     async def create(self, config: dict[str, object]) -> CompanySettings:
         """Creates a company with these settings, and returns them.
@@ -83,10 +83,11 @@ class CompanyRegistry:
         await self._announce(settings)
         return shown(settings)
 
-    async def page(self, after: str, limit: int) -> tuple[list[CompanySettings], bool]:
-        """The companies after `after` in order, and whether there are more."""
-        page = await self.store.existing_after(after, limit + 1)
-        return [shown(settings) for settings in page[:limit]], len(page) > limit
+    async def page(self, request: CompaniesRequest) -> CompaniesReply:
+        """A page of companies, in order."""
+        page = await self.store.existing_after(request.after, request.limit + 1)
+        items = [shown(settings) for settings in page[: request.limit]]
+        return CompaniesReply(items=items, more=len(page) > request.limit)
 
     async def delete(self, company: str) -> bool:
         """Deletes a company's settings; a record of the deletion remains. Returns False if there is no such company.

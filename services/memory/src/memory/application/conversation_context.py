@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from contracts.context_rpc import ContextConversation, ContextRequest, Summary, SummarySaveRequest
+from contracts.context_rpc import ContextConversation, ContextRequest, Summary, SummarySaved, SummarySaveRequest
 from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Role
 from contracts.ids import derive_id
@@ -21,6 +21,7 @@ from memory.domain.keys import LogPosition
 from memory.domain.recent import WINDOW_SIZE
 from memory.domain.reply_size import history_messages, newest_that_fit
 from memory.domain.topics import MAX_SYMBOLS, MAX_TOPICS, newest_names, subjects
+from runtime.clock import Clock
 
 RECENT_CALLS = 20
 """The newest tool calls of a conversation, in which topics are looked for."""
@@ -43,6 +44,7 @@ class PastConversations:
     uses: MongoExecutions
     market: MarketClient
     log: StreamLog
+    clock: Clock
 
     async def read(
         self, request: ContextRequest, tools: "asyncio.Task[Mapping[str, str] | None]", parts: Parts
@@ -90,16 +92,15 @@ class PastConversations:
             visitor=page.seen.profile,
         )
 
-    async def save(self, request: SummarySaveRequest, now: datetime) -> tuple[bool, Summary | None]:
+    async def save(self, request: SummarySaveRequest) -> SummarySaved:
         """Stores a summary. Returns whether it was stored, and what is stored now; raises StoreUnavailableError."""
         company, conversation = request.company_id, request.conversation_id
         up_to = LogPosition(self.log.era, request.up_to_seq)
-        summary = StoredSummary(
-            request.text, up_to, request.messages, derive_id(company, conversation, str(up_to), request.text), now
-        )
+        version = derive_id(company, conversation, str(up_to), request.text)
+        summary = StoredSummary(request.text, up_to, request.messages, version, self.clock.now())
         stored = await self.summaries.load(company, conversation)
         if stored is not None and stored.version == summary.version:
-            return True, self._view(stored)
+            return SummarySaved(saved=True, summary=self._view(stored))
         # A summary of a conversation that has been deleted must not bring back what was said in it.
         is_deleted = await self.conversations.get(company, conversation) is None
         if (
@@ -107,11 +108,12 @@ class PastConversations:
             or (stored is not None and stored.up_to >= up_to)
             or request.over != (stored.version if stored else None)
         ):
-            return False, self._view(stored)
+            return SummarySaved(saved=False, summary=self._view(stored))
         if await self.summaries.save(company, conversation, summary, request.over):
-            return True, self._view(summary)
+            return SummarySaved(saved=True, summary=self._view(summary))
         stored = await self.summaries.load(company, conversation)
-        return stored is not None and stored.version == summary.version, self._view(stored)
+        is_saved = stored is not None and stored.version == summary.version
+        return SummarySaved(saved=is_saved, summary=self._view(stored))
 
     def _view(self, summary: StoredSummary | None) -> Summary | None:
         if summary is None:

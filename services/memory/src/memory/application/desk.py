@@ -86,7 +86,7 @@ class Desk:
         data = ConversationUpdated.model_validate({**dict(change), "basis": basis})
         return conversation_view(await self._publish(change.update_id, data))
 
-    async def note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteView:
+    async def note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteReply:
         """Adds an internal note; if one of the same id exists, that one is returned."""
         data = NoteAdded.model_validate({**dict(request), "mentions": mentions(request.text)})
         position = await self.facts.publish_note(data)
@@ -97,7 +97,7 @@ class Desk:
         except StoreUnavailableError as error:
             # The note is on the bus, and the store gets it from there. After an error its author would write it again.
             _log.warning("a note is stored later", company=data.company_id, note=data.note_id, error=str(error)[:300])
-        return stored or note_view(position, data)
+        return desk_rpc.NoteReply(note=stored or note_view(position, data))
 
     async def named(self, request: desk_rpc.NamedRequest) -> desk_rpc.NamedReply:
         """Returns the notes that mention a human agent, and which of them are new."""

@@ -1,4 +1,5 @@
-"""Deletes users, visitors and conversations from every store and stream, and again a little later.
+"""Deletes users, visitors, conversations and companies from every store and stream; all but companies again a little
+later.
 
 What other replicas are storing at the same moment appears slightly later, so a deletion is a job: recorded first,
 carried out at once, repeated once, and only then removed from the list. A process that dies, or an unavailable store,
@@ -10,25 +11,29 @@ user. Facts that arrive even later are recognised by tombstones (late_facts).
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from contracts.erasure_rpc import ErasedBy, ErasureKind, Receipt
-from contracts.ids import uuid7
+from contracts.company_rpc import CompanyDeleted, CompanyRequest
+from contracts.erasure_rpc import ErasedBy, ErasureKind, Receipt, Removed
+from contracts.events.chat import VisitorMessage
 from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.kept_files import KeptFiles
 from memory.adapters.mongo_erasure import MongoErasure
+from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_receipts import MongoReceipts
 from memory.adapters.mongo_tombstones import MongoTombstones
 from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
-from memory.application.deleted_words import DeletedWords
+from memory.application.companies import CompanyRegistry
+from memory.application.memories import Memories
+from memory.domain.deleted_words import without_statements
 from memory.domain.erasure import Erasure
-from memory.domain.keys import LogPosition
+from memory.domain.keys import BEGINNING, MAX_SEQ, LogPosition
 from memory.domain.receipt import (
     FIRST_RUN,
     LATE_RUN,
@@ -39,6 +44,7 @@ from memory.domain.receipt import (
     ErasureRecord,
     receipt_view,
 )
+from memory.domain.remembered import Remembered
 from memory.errors import ProjectionBehindError
 from runtime.clock import Clock
 
@@ -50,11 +56,15 @@ CALLS_ENDED_AFTER = timedelta(seconds=75)
 SWEEP_BATCH = 20
 MAX_AWAITING_CALLS = 1_000
 """Deletions that wait for running calls to end; beyond this number the oldest is dropped."""
+MAX_FACTS = 20_000
+"""Facts examined for statements in one conversation, at most."""
+_END = LogPosition(10**13 - 1, MAX_SEQ)
 
 
 @dataclass(slots=True, kw_only=True)
 class DataErasure:
-    """Deletes users, visitors and conversations."""
+    """Deletes users, visitors, conversations and companies. `forget_knowledge` deletes a company's knowledge, and
+    returns how much."""
 
     store: MongoErasure
     receipts: MongoReceipts
@@ -63,46 +73,61 @@ class DataErasure:
     cache: CacheErasure
     files: KeptFiles
     others: OtherServices
-    deleted_words: DeletedWords
+    companies: CompanyRegistry
+    forget_knowledge: Callable[[str], Awaitable[int]]
+    memories: Memories
+    facts: MongoFacts
     log: StreamLog
     floor: ProjectionFloor
     clock: Clock
     _awaiting_calls: deque[Erasure] = field(init=False, default_factory=lambda: deque(maxlen=MAX_AWAITING_CALLS))
 
-    async def forget(self, company: str, user: str) -> int:
-        """Deletes a user; returns how many conversations they had. Repeat the call if it fails.
+    async def person(self, kind: ErasureKind, company: str, user: str, *, by: ErasedBy, receipt: str) -> Receipt:
+        """Deletes a user or a visitor. Repeat the call if it fails.
 
         Raises:
             ProjectionBehindError, StoreUnavailableError, RedisUnavailableError, BusUnavailableError,
             ServiceUnavailableError.
         """
-        return (await self.person("user", company, user, by="self", receipt=uuid7())).conversations
-
-    async def person(self, kind: ErasureKind, company: str, user: str, *, by: ErasedBy, receipt: str) -> Receipt:
-        """Deletes a user or a visitor; raises as `forget`."""
         await self.stored()
         earlier = await self.store.begun(company, user)
         conversations = set(earlier.conversations if earlier else ()) | set(
             await self.store.conversations_of(company, user)
         )
         receipt_id = earlier.receipt if earlier and earlier.receipt else receipt
-        return await self._begin(
-            Erasure(company, user, tuple(sorted(conversations)), self.clock.now(), LogPosition(0, 0), receipt_id),
-            kind,
-            by,
-        )
+        job = Erasure(company, user, tuple(sorted(conversations)), self.clock.now(), BEGINNING, receipt_id)
+        return await self._begin(job, kind, by)
 
     async def conversations(
         self, kind: ErasureKind, company: str, names: Sequence[str], *, by: ErasedBy, receipt: str
     ) -> Receipt:
-        """Deletes some conversations, with what was learned about their users there; raises as `forget`."""
+        """Deletes some conversations, with what was learned about their users there; raises as `person`."""
         await self.stored()
         earlier = await self.store.begun(company, f".{receipt}")
         people = tuple(earlier.people if earlier else await self.store.people_of(company, names))
-        now, no_position = self.clock.now(), LogPosition(0, 0)
-        return await self._begin(
-            Erasure(company, "", tuple(sorted(names)), now, no_position, receipt, people), kind, by
-        )
+        job = Erasure(company, "", tuple(sorted(names)), self.clock.now(), BEGINNING, receipt, people)
+        return await self._begin(job, kind, by)
+
+    async def company(self, request: CompanyRequest) -> CompanyDeleted:
+        """Deletes a company; repeat the call if it fails. `deleted` is False if there was neither a company nor
+        remaining data.
+
+        Raises:
+            MovedError, and what `person` raises.
+        """
+        company = request.company_id
+        # The settings first: services stop answering and reading for it, and nothing new comes in.
+        existed = await self.companies.delete(company)
+        record = await self.companies.get_with_deleted(company)
+        removed = Counter[str]()
+        if record is not None and record.deleted:
+            removed["knowledge"] += await self.forget_knowledge(company)
+            # The newest messages may still be on their way to the store, and would appear there after the deletion.
+            await self.stored()
+            for place in (self.bus, self.store, self.cache, self.others, self.files):
+                removed.update(await place.erase_company(company))
+        places = [Removed(place=place, removed=count) for place, count in sorted(removed.items())]
+        return CompanyDeleted(deleted=existed or any(removed.values()), removed=places)
 
     async def sweep(self) -> int:
         """Repeats deletions that began a while ago, and removes them from the list; returns how many."""
@@ -164,10 +189,8 @@ class DataErasure:
 
     async def _erase_call_outcomes(self, job: Erasure) -> None:
         reappeared = await self._reappeared(job)
-        absent_job = replace(
-            job,
-            conversations=tuple(conversation for conversation in job.conversations if conversation not in reappeared),
-        )
+        absent = tuple(conversation for conversation in job.conversations if conversation not in reappeared)
+        absent_job = replace(job, conversations=absent)
         plan = await (self.bus.plan_conversation_facts(absent_job) if reappeared else self.bus.plan(absent_job))
         await self.receipts.note(job.company, job.receipt, LATE_RUN, plan.counts)
         await self.bus.carry_out(plan)
@@ -190,9 +213,26 @@ class DataErasure:
         await note(removed)
         if failed is not None:
             raise failed
-        removed |= {"mongodb memories": await self.deleted_words.forget(job)} if job.people else {}
+        removed |= {"mongodb memories": await self._forget_statements(job)} if job.people else {}
         await note(removed | {NOTE_REPORTED: 1})
         return removed
+
+    async def _forget_statements(self, job: Erasure) -> int:
+        """Forgets, for each author, the facts that were learned from their messages in the conversations, since facts
+        must not outlive their source; returns their number."""
+        texts: list[str] = []
+        for conversation in job.conversations:
+            facts = await self.facts.after(job.company, conversation, BEGINNING, _END, MAX_FACTS)
+            texts += [fact.data.text for fact in facts if isinstance(fact.data, VisitorMessage)]
+        count = 0
+        for person in job.people if texts else ():
+
+            def without(state: Remembered) -> Remembered:
+                return without_statements(state, texts, self.clock.now())[0]
+
+            before, after = await self.memories.change(job.company, person, without)
+            count += without_statements(before, texts, self.clock.now())[1] if after is not before else 0
+        return count
 
     async def _erase_everywhere(self, job: Erasure) -> None:
         # From now on facts about earlier messages are recognised as late.

@@ -11,8 +11,8 @@ from contracts.memory_rpc import ExportedConversation, MemoryExportReply, Memory
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.application.inbox import Inbox, conversation_view
 from memory.application.memories import Memories
+from memory.domain.inbox_index import InboxQuery
 from memory.domain.keys import BadCursorError
-from memory.ports import InboxFilter
 
 PAGE_BYTES = 400_000
 """Bytes of conversations in one page: with the memory it stays under 512 KiB. One message has 256 KiB at most."""
@@ -68,7 +68,7 @@ class Exports:
             return position
         if position.ended:
             return None
-        page = await self._conversations.page(company, InboxFilter(user_id=user), 1, position.after)
+        page = await self._conversations.page(company, InboxQuery(person=user), 1, position.after)
         if not page.items:
             return None
         return ExportCursor(page.next, page.next is None, page.items[0].conversation)

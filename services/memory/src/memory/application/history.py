@@ -7,12 +7,14 @@ a cached window and one or two newer facts are enough.
 import asyncio
 from dataclasses import dataclass
 
-from contracts.conversation_rpc import MessageView
+import orjson
+
+from contracts.conversation_rpc import FactsReply, FactView, MessageView
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.projection_floor import ProjectionFloor
-from memory.domain.facts import LogFact
+from memory.domain.facts import without_principal
 from memory.domain.keys import LogPosition
 from memory.domain.recent import WINDOW_SIZE, RecentMessages, VisitorTraits, stored_window
 from memory.errors import ProjectionBehindError, StoreUnavailableError
@@ -40,16 +42,6 @@ class RecentPage:
     messages: tuple[MessageView, ...]
     seen: VisitorTraits
     complete: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FactsPage:
-    """Facts in order. `complete`: no later fact up to the named sequence is missing; `gone`: the requested position is
-    not in this log."""
-
-    facts: list[LogFact]
-    complete: bool
-    gone: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,7 +102,7 @@ class HistoryReader:
             messages_found[-limit:], window.visitor_traits, complete=window.is_complete and len(messages_found) <= limit
         )
 
-    async def after(self, company: str, conversation: str, after: int, at_least: int, limit: int) -> FactsPage:
+    async def after(self, company: str, conversation: str, after: int, at_least: int, limit: int) -> FactsReply:
         """At most `limit` durable facts with seq > after, at least up to `at_least`.
 
         Raises:
@@ -120,13 +112,17 @@ class HistoryReader:
         async with self.floor.same_server():
             floor = await self._wait_for_floor(target)
             if after > floor and after > await self.log.end():
-                return FactsPage([], complete=False, gone=True)
+                return FactsReply(facts=[], complete=False, gone=True)
             facts = await self.facts.after(
                 company, conversation, self._position(after), self._position(floor), limit + 1
             )
         if len(facts) <= limit and target > floor:
             facts += await self.log.read(company, conversation, max(floor, after), target)
-        return FactsPage(facts[:limit], complete=len(facts) <= limit)
+        views = [
+            FactView(seq=fact.seq, kind=fact.kind.value, event=orjson.loads(without_principal(fact.raw)))
+            for fact in facts[:limit]
+        ]
+        return FactsReply(facts=views, complete=len(facts) <= limit)
 
     async def _newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
         if limit <= WINDOW_SIZE:

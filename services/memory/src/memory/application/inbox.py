@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from contracts.conversation_rpc import ConversationView, MessageView
+from contracts.conversation_rpc import (
+    ConversationView,
+    LatestConversationReply,
+    LatestConversationRequest,
+    MessageView,
+)
 from contracts.events.chat import OwnerKind
 from contracts.inbox import OwnerEvent, VisitorView
 from memory.adapters.chat_log import StreamLog
@@ -18,7 +23,7 @@ from memory.domain.facts import owner_event, view
 from memory.domain.inbox_index import InboxQuery
 from memory.domain.keys import LogPosition, conversation_key, from_cursor, position_at, to_cursor
 from memory.errors import RedisUnavailableError
-from memory.ports import InboxFilter, PageOf
+from memory.ports import PageOf
 
 PROJECTION_TIMEOUT_SECONDS = 1.0
 """How long a list waits for the projection to reach the log's current end."""
@@ -62,18 +67,19 @@ class Inbox:
             return None
         return {name: seq for (name, seq), up_to in zip(unanswered.items(), read_positions, strict=True) if seq > up_to}
 
-    async def latest(self, company: str, user_id: str) -> str | None:
+    async def latest(self, request: LatestConversationRequest) -> LatestConversationReply:
         """The person's most recently active conversation, as of the request."""
         await self.fresh()
-        return await self.conversations.latest_of(company, user_id)
+        name = await self.conversations.latest_of(request.company_id, request.user_id)
+        return LatestConversationReply(conversation_id=name)
 
     async def page(
-        self, company: str, filters: InboxFilter, limit: int, cursor: str | None
+        self, company: str, query: InboxQuery, limit: int, cursor: str | None, *, is_reversed: bool
     ) -> PageOf[ConversationView]:
-        """A page of conversations, latest activity first, as of the request."""
+        """A page of a list (see MongoConversations.page), as of the request."""
         await self.fresh()
-        page = await self.conversations.page(company, filters, limit, cursor)
-        return PageOf([conversation_view(state) for state in page.items], page.next)
+        page = await self.conversations.page(company, query, limit, cursor, is_reversed=is_reversed)
+        return page.mapped(conversation_view)
 
     async def search(
         self, company: str, query: InboxQuery, limit: int, cursor: str | None, *, oldest_first: bool

@@ -13,32 +13,25 @@ MAX_RATINGS = 20_000
 MAX_COMPLAINTS = 50
 
 
-class Insights:
-    """Counts the insights of companies."""
-
-    def __init__(self, *, conversations: MongoConversations, ratings: MongoRatings) -> None:
-        self._conversations = conversations
-        self._ratings = ratings
-
-    async def report(self, request: InsightsRequest) -> InsightsReply:
-        """The insights for the requested days; raises StoreUnavailableError."""
-        period = request.company_id, request.since, request.until
-        outcomes = await self._conversations.outcomes(*period, MAX_CONVERSATIONS + 1)
-        ratings = await self._ratings.between(*period, MAX_RATINGS)
-        thumbs_down = sorted((rating for rating in ratings if rating.given == "down"), key=lambda rating: rating.at)
-        return InsightsReply(
-            days=_by_day(outcomes[:MAX_CONVERSATIONS], ratings),
-            complaints=[
-                Complaint(
-                    conversation_id=rating.conversation,
-                    message_id=rating.message,
-                    reason=rating.reason,
-                    given_at=rating.at,
-                )
-                for rating in thumbs_down[: -MAX_COMPLAINTS - 1 : -1]
-            ],
-            complete=len(outcomes) <= MAX_CONVERSATIONS and len(ratings) < MAX_RATINGS,
-        )
+async def insights(conversations: MongoConversations, ratings: MongoRatings, request: InsightsRequest) -> InsightsReply:
+    """The insights for the requested days; raises StoreUnavailableError."""
+    period = request.company_id, request.since, request.until
+    outcomes = await conversations.outcomes(*period, MAX_CONVERSATIONS + 1)
+    given = await ratings.between(*period, MAX_RATINGS)
+    thumbs_down = sorted((rating for rating in given if rating.given == "down"), key=lambda rating: rating.at)
+    return InsightsReply(
+        days=_by_day(outcomes[:MAX_CONVERSATIONS], given),
+        complaints=[
+            Complaint(
+                conversation_id=rating.conversation,
+                message_id=rating.message,
+                reason=rating.reason,
+                given_at=rating.at,
+            )
+            for rating in thumbs_down[: -MAX_COMPLAINTS - 1 : -1]
+        ],
+        complete=len(outcomes) <= MAX_CONVERSATIONS and len(given) < MAX_RATINGS,
+    )
 
 
 def _by_day(outcomes: list[ConversationOutcome], ratings: list[Rating]) -> list[InsightsDay]:

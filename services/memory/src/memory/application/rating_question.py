@@ -15,35 +15,29 @@ from memory.texts import TEXTS
 from runtime.conversation import NewFact
 
 
-class RatingQuestion:
-    """Appends the question to a conversation. Its id is derived from the conversation, so a repeat appends nothing."""
+async def ask_rating(
+    conversations: MongoConversations, companies: MongoCompanies, log: StreamLog, company: str, conversation: str
+) -> None:
+    """Appends the question to a conversation that is resolved and answered, and was not asked before. Its id is derived
+    from the conversation, so a repeat appends nothing.
 
-    def __init__(self, *, conversations: MongoConversations, companies: MongoCompanies, log: StreamLog) -> None:
-        self._conversations = conversations
-        self._companies = companies
-        self._log = log
+    Raises:
+        StoreUnavailableError, RuntimeLibraryError: try again later.
+    """
+    state = await conversations.get(company, conversation)
+    settings = await companies.get(company)
+    if state is None or not _is_due(state) or not (settings and settings.config.ask_rating):
+        return
+    message_id = derive_id(company, conversation, RATING_ASKED)
 
-    async def ask(self, company: str, conversation: str) -> bool:
-        """Asks if the conversation is resolved and answered and was not asked before; returns whether it asked now.
+    async def question(snapshot: Snapshot) -> NewFact | None:
+        if snapshot.newest_visitor != state.visitor_traits_position.seq:
+            return None  # the visitor has written since: it is not over
+        text = TEXTS["rating.question"].in_language(language(snapshot))
+        data = SystemMessage(message_id=message_id, text=text, code=RATING_ASKED, basis=snapshot.basis)
+        return NewFact(ChatKind.SYSTEM, data, message_id, message_id)
 
-        Raises:
-            StoreUnavailableError, RuntimeLibraryError: try again later.
-        """
-        state = await self._conversations.get(company, conversation)
-        settings = await self._companies.get(company)
-        if state is None or not _is_due(state) or not (settings and settings.config.ask_rating):
-            return False
-        message_id = derive_id(company, conversation, RATING_ASKED)
-
-        async def question(snapshot: Snapshot) -> NewFact | None:
-            if snapshot.newest_visitor != state.visitor_traits_position.seq:
-                return None  # the visitor has written since: it is not over
-            text = TEXTS["rating.question"].in_language(language(snapshot))
-            data = SystemMessage(message_id=message_id, text=text, code=RATING_ASKED, basis=snapshot.basis)
-            return NewFact(ChatKind.SYSTEM, data, message_id, message_id)
-
-        stored = await self._log.append_if(company, conversation, question)
-        return stored is not None and not stored.duplicate
+    await log.append_if(company, conversation, question)
 
 
 def _is_due(state: InboxConversation) -> bool:

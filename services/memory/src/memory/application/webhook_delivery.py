@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from contracts.channels import parse_webhook_delivery
 from memory.adapters.webhook_client import WebhookPosting
 from memory.adapters.webhook_table import WebhookTable
 from memory.application.channel_delivery import ChannelDelivery
-from memory.application.webhook_lanes import Lanes
+from memory.application.webhook_lanes import Lane
 from memory.domain.webhooks import EndpointAnswer, WebhookEndpoint, pause_after, signed_headers
 from memory.metrics import WEBHOOKS
 from runtime.workers.deliveries import Delivery
@@ -33,7 +34,8 @@ class Deliveries:
     channels: ChannelDelivery
     give_up: float
     gone: Callable[[str, str], Awaitable[None]]
-    _lanes: Lanes = field(init=False, default_factory=Lanes)
+    _lanes: defaultdict[str, Lane] = field(init=False, default_factory=lambda: defaultdict(Lane))
+    """By endpoint; those of removed endpoints are dropped."""
 
     async def deliver(self, delivery: Delivery) -> Outcome:
         """Delivers one fact to one endpoint; returns the outcome, for example when to try again."""
@@ -43,11 +45,11 @@ class Deliveries:
         endpoint = self.table.find(*address)
         if endpoint is None:
             # The endpoint was removed from the settings meanwhile.
-            self._lanes.forget(address[1])
+            self._lanes.pop(address[1], None)
             return self._count("dropped", Ack())
         event = json.loads(delivery.data)
         event_id, subject = str(event["id"]), str(event.get("subject", ""))
-        lane = self._lanes.of(endpoint.id)
+        lane = self._lanes[endpoint.id]
         refusal = self._check_lane(endpoint, delivery, subject)
         if refusal is not None:
             return refusal
@@ -71,7 +73,7 @@ class Deliveries:
 
     def _check_lane(self, endpoint: WebhookEndpoint, delivery: Delivery, subject: str) -> Outcome | None:
         """The outcome for a fact that must not be sent now; None if it may be sent."""
-        lane, now = self._lanes.of(endpoint.id), time.time()
+        lane, now = self._lanes[endpoint.id], time.time()
         seconds = lane.wait(now, subject, delivery.seq)
         if seconds > 0 and lane.failures and now - delivery.stored_at > self.give_up:
             return self._count("given_up", DeadLetter(f"{_host(endpoint)} has not worked for too long"))
@@ -86,7 +88,7 @@ class Deliveries:
             return self._count("gone", DeadLetter(f"{_host(endpoint)} {problem}: it is switched off (goneAt)"))
         if answer.forbidden:
             return self._count("forbidden", DeadLetter(f"{_host(endpoint)} {problem}"))
-        lane, now = self._lanes.of(endpoint.id), time.time()
+        lane, now = self._lanes[endpoint.id], time.time()
         age = now - delivery.stored_at
         pause = max(pause_after(age), answer.retry_after or 0.0)
         if age > self.give_up:

@@ -124,16 +124,3 @@ class Lane:
         for returning in self._returning.values():
             returning.drop_overdue(now)
         self._returning = {subject: entry for subject, entry in self._returning.items() if entry.seqs}
-
-
-class Lanes:
-    """The lanes by endpoint; those of removed endpoints are dropped."""
-
-    def __init__(self) -> None:
-        self._lanes: dict[str, Lane] = {}
-
-    def of(self, endpoint: str) -> Lane:
-        return self._lanes.setdefault(endpoint, Lane())
-
-    def forget(self, endpoint: str) -> None:
-        self._lanes.pop(endpoint, None)

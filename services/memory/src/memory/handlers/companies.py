@@ -3,22 +3,44 @@ the console. Deleting a company is in erasure.py.
 """
 
 from contracts import company_rpc, sign_in_rpc
-from contracts.identity_rpc import IDENTIFY, IdentifyReply, IdentifyRequest
+from contracts.identity_rpc import IDENTIFY
+from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_sightings import MongoSightings
 from memory.adapters.openid_provider import REQUEST_TIMEOUT_SECONDS, OpenIdProviders
 from memory.adapters.webhook_client import WebhookPosting
-from memory.application.companies import CompanyRegistry
+from memory.application.companies import ChangeListener, CompanyRegistry
 from memory.application.sign_in import SignIns
+from memory.application.sweeps import PeriodicSweep
 from memory.deps import Deps
-from memory.domain.identity import IdentityRefusedError
 from memory.domain.openid import SignInRefusedError
-from runtime.auth.seal import Seal
+from runtime.auth.seal import Seal, company_seal
 from runtime.settings import SealSettings
+
+SETTINGS_RETRY_SECONDS, SETTINGS_SWEEP_SECONDS, SETTINGS_REPEATS = 5.0, 3_600.0, 3
+"""Interval of comparing the settings with those on the bus: SETTINGS_RETRY_SECONDS after a comparison that changed
+something, since a replica of the stream that lags behind may have answered, otherwise SETTINGS_SWEEP_SECONDS. If a
+store may have lost data, it is repeated SETTINGS_REPEATS times."""
+
+
+def build(deps: Deps, announcements: BusAnnouncements, changed: ChangeListener) -> CompanyRegistry:
+    return CompanyRegistry(
+        store=deps.companies,
+        announcements=announcements,
+        conversations=deps.stored_conversations,
+        changed=changed,
+        seal=company_seal(),
+    )
+
+
+def settings_sweep(companies: CompanyRegistry) -> PeriodicSweep:
+    """Compares the settings with those on the bus."""
+    return PeriodicSweep(
+        "settings on the bus", SETTINGS_RETRY_SECONDS, companies.refresh, idle_seconds=SETTINGS_SWEEP_SECONDS
+    )
 
 
 def serve(deps: Deps, companies: CompanyRegistry) -> None:
-    service, clock = deps.service, deps.clock
-    sightings = MongoSightings(deps.database["sightings"])
+    service, sightings = deps.service, MongoSightings(deps.database["sightings"], deps.clock)
 
     async def get(request: company_rpc.CompanyRequest) -> company_rpc.CompanyReply:
         settings = await companies.get_with_deleted(request.company_id)
@@ -34,30 +56,13 @@ def serve(deps: Deps, companies: CompanyRegistry) -> None:
             settings=await companies.patch(request.company_id, request.version, request.patch)
         )
 
-    async def page(request: company_rpc.CompaniesRequest) -> company_rpc.CompaniesReply:
-        items, has_more = await companies.page(request.after, request.limit)
-        return company_rpc.CompaniesReply(items=items, more=has_more)
-
-    async def identify(request: IdentifyRequest) -> IdentifyReply:
-        try:
-            return IdentifyReply(user=await companies.identify(request.company_id, request.token))
-        except IdentityRefusedError as error:
-            return IdentifyReply(problem=str(error))
-
-    async def note(request: company_rpc.SightingNoted) -> company_rpc.SightingsReply:
-        await sightings.note(request.company_id, request.origin, clock.now())
-        return company_rpc.SightingsReply(items=await sightings.of(request.company_id))
-
-    async def list_sightings(request: company_rpc.CompanyRequest) -> company_rpc.SightingsReply:
-        return company_rpc.SightingsReply(items=await sightings.of(request.company_id))
-
     service.serve(company_rpc.COMPANY_GET, get)
     service.serve(company_rpc.COMPANY_CREATE, create)
     service.serve(company_rpc.COMPANY_PATCH, patch)
-    service.serve(company_rpc.COMPANY_LIST, page)
-    service.serve(IDENTIFY, identify)
-    service.serve(company_rpc.SIGHTING_NOTE, note)
-    service.serve(company_rpc.SIGHTINGS, list_sightings)
+    service.serve(company_rpc.COMPANY_LIST, companies.page)
+    service.serve(IDENTIFY, companies.identify)
+    service.serve(company_rpc.SIGHTING_NOTE, sightings.note)
+    service.serve(company_rpc.SIGHTINGS, sightings.of)
 
 
 def serve_sign_in(deps: Deps, companies: CompanyRegistry) -> None:

@@ -2,25 +2,72 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-
-import orjson
+from functools import partial
 
 from contracts import conversation_rpc
 from contracts.errors import ErrorCode
 from contracts.inbox import OwnerEvent
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
+from memory.adapters.cached_windows import CachedWindows
+from memory.adapters.redis_windows import RedisWindows
 from memory.application.contexts import PassageSearch
 from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
+from memory.application.inbox_search import InboxSearch
+from memory.application.late_facts import ConversationDropper
 from memory.deps import Deps
 from memory.domain.conversation import STATES
-from memory.domain.facts import without_principal
 from memory.domain.inbox_index import InboxQuery
 from memory.domain.reply_size import history_messages
 from memory.errors import StoreUnavailableError
-from memory.ports import InboxFilter
 from runtime.errors import RpcError
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationReaders:
+    """How all features read conversations. `quick_histories` are for contexts. `windows` are to be started; `drops`
+    remove conversations from this process's caches."""
+
+    histories: HistoryReader
+    quick_histories: HistoryReader
+    inbox: Inbox
+    windows: RedisWindows
+    drops: tuple[ConversationDropper, ...]
+
+
+def build(deps: Deps) -> ConversationReaders:
+    windows = RedisWindows(deps.redis)
+    cached_windows = CachedWindows(windows)
+    history_reader = partial(
+        HistoryReader,
+        facts=deps.facts,
+        conversations=deps.conversations,
+        windows=cached_windows,
+        log=deps.log,
+        floor=deps.floor,
+        deadline=deps.settings.history_deadline,
+    )
+    inbox_search = InboxSearch(deps.conversations)
+    deps.service.on_stop(inbox_search.stop)
+    inbox = Inbox(
+        facts=deps.facts,
+        conversations=deps.conversations,
+        searching=inbox_search,
+        looks=deps.looks,
+        log=deps.log,
+        floor=deps.floor,
+    )
+    return ConversationReaders(
+        history_reader(),
+        # A context reads the history twice within two parts' deadlines, and its summary may take one of these in
+        # between.
+        history_reader(patience=deps.settings.context_part / 4),
+        inbox,
+        windows,
+        (windows.drop, cached_windows.drop, inbox_search.drop),
+    )
 
 
 def serve(deps: Deps, histories: HistoryReader, inbox: Inbox, knowledge: PassageSearch) -> None:
@@ -35,7 +82,7 @@ def serve(deps: Deps, histories: HistoryReader, inbox: Inbox, knowledge: Passage
     service.serve(conversation_rpc.HISTORY, conversations.history)
     service.serve(conversation_rpc.SNAPSHOT, conversations.snapshot)
     service.serve(conversation_rpc.FACTS_AFTER, conversations.facts)
-    service.serve(conversation_rpc.LATEST_CONVERSATION, conversations.latest)
+    service.serve(conversation_rpc.LATEST_CONVERSATION, inbox.latest)
     service.serve(conversation_rpc.CONVERSATION, conversations.conversation)
     service.serve(conversation_rpc.CONVERSATION_MESSAGES, conversations.messages)
     service.serve(conversation_rpc.CONVERSATIONS, conversations.conversations)
@@ -88,22 +135,8 @@ class ConversationMethods:
         return [event for event in events if first is None or event.created_at >= first]
 
     async def facts(self, request: conversation_rpc.FactsRequest) -> conversation_rpc.FactsReply:
-        page = await self._histories.after(
+        return await self._histories.after(
             request.company_id, request.conversation_id, request.since, request.min_seq, request.limit
-        )
-        facts = [
-            conversation_rpc.FactView(
-                seq=fact.seq, kind=fact.kind.value, event=orjson.loads(without_principal(fact.raw))
-            )
-            for fact in page.facts
-        ]
-        return conversation_rpc.FactsReply(facts=facts, complete=page.complete, gone=page.gone)
-
-    async def latest(
-        self, request: conversation_rpc.LatestConversationRequest
-    ) -> conversation_rpc.LatestConversationReply:
-        return conversation_rpc.LatestConversationReply(
-            conversation_id=await self._inbox.latest(request.company_id, request.user_id)
         )
 
     async def conversation(self, request: conversation_rpc.ConversationRef) -> conversation_rpc.ConversationReply:
@@ -125,33 +158,27 @@ class ConversationMethods:
             raise RpcError(ErrorCode.BAD_FIELD, "state mine needs operatorId")
         usual_direction = "asc" if list_name == "needs_human" else "desc"
         direction = request.direction or usual_direction
-        filters = InboxFilter(
-            state=list_name if list_name in STATES else None,
-            operator_id=request.operator_id if list_name == "mine" else None,
-            user_id=request.user_id,
-            unassigned=list_name == "unassigned",
-            reversed=direction != usual_direction,
-        )
-        is_search = bool(request.query or request.label or request.since or request.until)
-        if is_search or (request.user_id is not None and list_name != "all"):
-            return await self._search(request, filters)
-        page = await self._inbox.page(request.company_id, filters, request.limit, request.cursor)
-        order = "waiting" if list_name == "needs_human" else "activity"
-        return conversation_rpc.ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
-
-    async def _search(
-        self, request: conversation_rpc.ConversationsRequest, filters: InboxFilter
-    ) -> conversation_rpc.ConversationsReply:
         query = InboxQuery(
             query=request.query,
-            state=filters.state,
-            assignee=filters.operator_id,
+            state=list_name if list_name in STATES else None,
+            assignee=request.operator_id if list_name == "mine" else None,
             person=request.user_id,
-            unassigned=filters.unassigned,
+            unassigned=list_name == "unassigned",
             label=request.label,
             since=_aware(request.since),
             until=_aware(request.until),
         )
+        is_search = bool(request.query or request.label or request.since or request.until)
+        if is_search or (request.user_id is not None and list_name != "all"):
+            return await self._search(request, query)
+        is_reversed = direction != usual_direction
+        page = await self._inbox.page(request.company_id, query, request.limit, request.cursor, is_reversed=is_reversed)
+        order = "waiting" if list_name == "needs_human" else "activity"
+        return conversation_rpc.ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
+
+    async def _search(
+        self, request: conversation_rpc.ConversationsRequest, query: InboxQuery
+    ) -> conversation_rpc.ConversationsReply:
         direction = request.direction or "desc"
         page, complete = await self._inbox.search(
             request.company_id, query, request.limit, request.cursor, oldest_first=direction == "asc"

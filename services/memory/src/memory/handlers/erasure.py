@@ -1,19 +1,19 @@
 """Methods and sweeps that delete users, conversations and companies from every store and stream, delete by age, and
 withdraw responses for clients."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from contracts import erasure_rpc
 from contracts.company_rpc import COMPANY_DELETE
-from contracts.file_rpc import FILE_KEEP, FileKeepReply, FileKeepRequest
+from contracts.file_rpc import FILE_KEEP
 from contracts.streams import FACTS
-from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN, ResponseRef, WithdrawnReply, WithdrawReply, WithdrawRequest
+from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN
 from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.kept_files import KeptFiles
 from memory.adapters.mongo_erasure import MongoErasure
-from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_file_shares import MongoFileShares
 from memory.adapters.mongo_receipts import MongoReceipts
 from memory.adapters.mongo_retention import MongoRetention
@@ -22,8 +22,6 @@ from memory.adapters.mongo_withdrawals import MongoWithdrawals
 from memory.adapters.other_services import OtherServices
 from memory.adapters.recorded_traces import RecordedTraces
 from memory.application.companies import CompanyRegistry
-from memory.application.company_deletion import CompanyDeletion
-from memory.application.deleted_words import DeletedWords
 from memory.application.erasure import DataErasure
 from memory.application.late_facts import ConversationDropper, LateFacts
 from memory.application.memories import Memories
@@ -43,32 +41,35 @@ TOMBSTONE_LIFETIME = timedelta(seconds=FACTS.max_age, days=1)
 
 @dataclass(frozen=True, slots=True)
 class ErasureParts:
-    """The deletion of data, the filter for late facts, and the sweeps."""
+    """The deletion of data, the filter for late facts, the caches' part, which is to follow other replicas, and the
+    sweeps."""
 
     erasure: DataErasure
     late: LateFacts
+    cache: CacheErasure
     sweeps: tuple[PeriodicSweep, ...]
 
 
 def serve(
     deps: Deps,
     *,
-    cache: CacheErasure,
     knowledge: KnowledgePart,
     companies: CompanyRegistry,
     memories: Memories,
-    drop: ConversationDropper,
+    drops: Sequence[ConversationDropper],
+    drop_projected: ConversationDropper,
 ) -> ErasureParts:
-    """Serves the methods of deletion. `drop` removes conversations from this process's caches."""
+    """Serves the methods of deletion. `drops` remove conversations from this process's caches; one of them is
+    `drop_projected`, for the projection's."""
     service, database, clock = deps.service, deps.database, deps.clock
+    cache = CacheErasure(service.nats, deps.redis, drops)
     file_settings = FileSettings()
     storage = file_store(file_settings, clock)
-    store, bus = MongoErasure(database, knowledge.forget_conversations), StreamErasure(service.nats)
+    store, bus = MongoErasure(database, knowledge.gap_store.forget_conversations), StreamErasure(service.nats)
     shares = MongoFileShares(database, file_settings.company_megabytes * 1_000_000)
-    files = KeptFiles(storage, MongoFacts(database["facts"]), shares, clock)
+    files = KeptFiles(storage, deps.facts, shares, clock)
     if storage is not None:
         service.on_stop(storage.close)
-    others = OtherServices(service.rpc)
     receipts, tombstones = MongoReceipts(database), MongoTombstones(database)
     erasure = DataErasure(
         store=store,
@@ -77,17 +78,14 @@ def serve(
         bus=bus,
         cache=cache,
         files=files,
-        others=others,
-        deleted_words=DeletedWords(memories, MongoFacts(database["facts"]), clock),
+        others=OtherServices(service.rpc),
+        companies=companies,
+        forget_knowledge=knowledge.forget,
+        memories=memories,
+        facts=deps.facts,
         log=deps.log,
         floor=deps.floor,
         clock=clock,
-    )
-    deletion = CompanyDeletion(
-        companies,
-        knowledge.forget,
-        erasure.stored,
-        *(store_part.erase_company for store_part in (bus, store, cache, others, files)),
     )
 
     async def clean_up(now: datetime) -> None:
@@ -103,13 +101,15 @@ def serve(
         after_run=clean_up,
         clock=clock,
     )
-    _serve_deletions(service, erasure, deletion, receipts, retention)
-    _serve_withdrawals(service, MongoWithdrawals(database))
-    _serve_quotas(service, shares)
+    _serve_deletions(service, erasure, receipts, retention)
+    withdrawals = MongoWithdrawals(database)
+    service.serve(WITHDRAW, withdrawals.add)
+    service.serve(WITHDRAWN, withdrawals.has)
+    service.serve(FILE_KEEP, shares.keep)
     late = LateFacts(
-        tombstones=tombstones, store=store, bus=bus, log=deps.log, floor=deps.floor, drop=drop, clock=clock
+        tombstones=tombstones, store=store, bus=bus, log=deps.log, floor=deps.floor, drop=drop_projected, clock=clock
     )
-    return ErasureParts(erasure, late, _sweeps(deps.settings, erasure, retention, files))
+    return ErasureParts(erasure, late, cache, _sweeps(deps.settings, erasure, retention, files))
 
 
 def _sweeps(
@@ -124,11 +124,7 @@ def _sweeps(
 
 
 def _serve_deletions(
-    service: Service,
-    erasure: DataErasure,
-    deletion: CompanyDeletion,
-    receipts: MongoReceipts,
-    retention: RetentionSweep,
+    service: Service, erasure: DataErasure, receipts: MongoReceipts, retention: RetentionSweep
 ) -> None:
     async def erase(request: erasure_rpc.EraseRequest) -> erasure_rpc.EraseReply:
         company, name, receipt = request.company_id, request.name, request.receipt_id
@@ -146,33 +142,8 @@ def _serve_deletions(
         page = await receipts.page(request.company_id, request.limit, request.cursor)
         return erasure_rpc.ReceiptsReply(items=[receipt_view(record) for record in page.items], next=page.next)
 
-    service.serve(COMPANY_DELETE, deletion.delete)
+    service.serve(COMPANY_DELETE, erasure.company)
     service.serve(erasure_rpc.ERASE, erase)
     service.serve(erasure_rpc.RECEIPT, get_receipt)
     service.serve(erasure_rpc.RECEIPTS, list_receipts)
     service.serve(erasure_rpc.KEEPING, retention.preview)
-
-
-def _serve_withdrawals(service: Service, withdrawals: MongoWithdrawals) -> None:
-
-    async def withdraw(request: WithdrawRequest) -> WithdrawReply:
-        company, conversation = request.company_id, request.conversation_id
-        return WithdrawReply(
-            withdrawn=await withdrawals.add(company, conversation, request.response, request.request_id)
-        )
-
-    async def withdrawn(request: ResponseRef) -> WithdrawnReply:
-        return WithdrawnReply(
-            withdrawn=await withdrawals.is_withdrawn(request.company_id, request.conversation_id, request.response)
-        )
-
-    service.serve(WITHDRAW, withdraw)
-    service.serve(WITHDRAWN, withdrawn)
-
-
-def _serve_quotas(service: Service, shares: MongoFileShares) -> None:
-    async def keep(request: FileKeepRequest) -> FileKeepReply:
-        kept = await shares.keep(request.company_id, request.conversation_id, request.file_id, request.size)
-        return FileKeepReply(kept=kept, most=shares.quota)
-
-    service.serve(FILE_KEEP, keep)

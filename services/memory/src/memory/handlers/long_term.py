@@ -4,7 +4,6 @@ by a model's proposals."""
 from contracts.proposal_rpc import PROPOSAL_GROUND, PROPOSE
 from memory import fact_tools
 from memory.adapters.announcements import BusAnnouncements
-from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_lessons import MongoLessons
 from memory.adapters.mongo_memories import MongoMemories
 from memory.adapters.mongo_past_conversations import MongoPastConversations
@@ -28,7 +27,7 @@ def serve(
     memories = Memories(store=MongoMemories(database["memories"]), announcements=announcements, clock=clock)
     learner = Learner(
         memories=memories,
-        conversations=MongoConversations(database["conversations"]),
+        conversations=deps.conversations,
         inbox=inbox,
         histories=histories,
         market=deps.market,

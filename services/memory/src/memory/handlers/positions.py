@@ -5,45 +5,37 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TypeVar
 
-from pydantic import BaseModel
 from redis.asyncio import Redis
 
-from contracts.channels import CHAT_ALL
+from contracts.channels import CHAT_ALL, ChatKind
 from contracts.events.fact import UsageRecorded
-from contracts.streams import CHAT, FACTS
+from contracts.streams import CHAT
 from memory.adapters.bus_consumers import BusConsumers
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import StreamLog
-from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_positions import MongoPositions
-from memory.adapters.mongo_ratings import MongoRatings
-from memory.adapters.mongo_reports import MongoReports
 from memory.adapters.redis_positions import RedisPositions
 from memory.application.activity import Activity
 from memory.application.budgets import BudgetBook
-from memory.application.desk import Desk
 from memory.application.former_consumers import FormerConsumers
-from memory.application.learner import Learner
 from memory.application.lessons import Lessons
 from memory.application.positions import Positions
 from memory.application.projection import Projection
 from memory.application.projection_sources import ProjectionSource, process_all, process_each
 from memory.application.sweeps import PeriodicSweep
-from memory.application.usage import Usages
 from memory.deps import Deps
+from memory.domain.facts import LogFact
 from memory.domain.short_term import LIFETIME
-from memory.fact_intake import FactType, ReceivedFact, decode_stored
-from memory.handlers import contexts, desk, ratings, usage, users
-from memory.knowledge import part as knowledge_part
-from memory.knowledge.part import KnowledgePart
+from memory.fact_intake import ReceivedFact, fact_source
+from memory.handlers import contexts, usage
 from runtime.bus.direct import StoredFact
-
-DataT = TypeVar("DataT", bound=BaseModel)
 
 DAY = timedelta(days=1)
 PROJECTION = f"{CHAT.name}/{DURABLE}"
+LEARNING = "memory-learning"
+"""A consumer of earlier releases, whose facts now come through the projection's."""
+TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
 FORMER_SWEEP_SECONDS = 600.0
 """Interval of checks for consumers of earlier releases."""
 POSITIONS_SWEEP_SECONDS = 5.0
@@ -54,8 +46,8 @@ def watch(
     deps: Deps,
     stored_positions: MongoPositions,
     redis: Redis,
-    mongodb_sources: tuple[ProjectionSource, ...],
-    redis_sources: tuple[ProjectionSource, ...],
+    mongodb_sources: Sequence[ProjectionSource],
+    redis_sources: Sequence[ProjectionSource],
     *,
     empty: bool,
     restored: Callable[[], None],
@@ -76,7 +68,9 @@ def watch(
     redis_positions = Positions(
         "redis", RedisPositions(redis), consumers, redis_sources, now=now, empty=True, every=interval
     )
-    former_consumers = FormerConsumers(consumers, of_earlier_releases(mongodb_sources))
+    # Named as in the store.
+    former_sources = [replace(source, durable=source.stored_as) for source in mongodb_sources if source.stored_as]
+    former_consumers = FormerConsumers(consumers, former_sources)
     service.add_check("store", mongodb_positions.check)
     # Not for Redis: users' activity that is not stored yet must be processed again, from its position.
     service.on_stop(mongodb_positions.settle)
@@ -89,95 +83,49 @@ def watch(
     )
 
 
-def mongodb_sources(
-    log: StreamLog,
-    projection: Projection,
-    executions: MongoExecutions,
-    usages: Usages,
-    answer_ratings: MongoRatings,
-    reports: MongoReports,
-    learner: Learner,
-    lessons: Lessons,
-    knowledge: KnowledgePart,
-    human_desk: Desk,
-) -> tuple[ProjectionSource, ...]:
+def projection_source(
+    log: StreamLog, projection: Projection, note_gaps: Callable[[Sequence[LogFact]], Awaitable[None]]
+) -> ProjectionSource:
+    """The source of all conversations."""
 
     async def project(stored: Sequence[StoredFact]) -> None:
-        facts = [fact for stored_fact in stored if (fact := log.fact(stored_fact)) is not None]
+        facts = _facts(log, stored)
         await projection.project(facts)
-        await knowledge.note_gaps(facts)
-
-    async def project_again(facts: Sequence[StoredFact]) -> None:
-        await process_all(facts, project)
+        await note_gaps(facts)
 
     async def has_all(stored: Sequence[StoredFact]) -> bool:
-        return await projection.are_stored(
-            [fact for stored_fact in stored if (fact := log.fact(stored_fact)) is not None]
-        )
+        return await projection.are_stored(_facts(log, stored))
+
+    return ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, partial(process_all, take=project), has_all=has_all)
+
+
+def lesson_source(log: StreamLog, lessons: Lessons) -> ProjectionSource:
+    """The source of what is learned from answers. It comes after that of the conversations, which learning reads."""
 
     async def learn(stored: StoredFact) -> None:
-        if (fact := log.fact(stored)) is not None:
+        for fact in _facts(log, [stored]):
             await lessons.take(fact)
 
-    async def count(fact: ReceivedFact[UsageRecorded]) -> None:
-        await usages.count([usage.usage_of(fact)])
-
-    return (
-        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, project_again, has_all=has_all),
-        # After the conversations, since learning reads them.
-        ProjectionSource(CHAT.name, DURABLE, users.TURN_ANSWERED, _one_by_one(learn), stored_as=users.LEARNING),
-        _fact_source(users.CALLS, partial(users.record, executions)),
-        _fact_source(users.CALLS, partial(users.learn_from_watchlist, learner), stored_as=users.WATCHLISTS),
-        _fact_source(usage.USAGE_FACTS, count),
-        ProjectionSource(FACTS.name, knowledge_part.DURABLE, knowledge_part.SUBJECT, _one_by_one(knowledge.again)),
-        _fact_source(ratings.ANSWER_RATINGS, partial(ratings.rate_answer, answer_ratings)),
-        _fact_source(desk.UPDATE_FACTS, partial(desk.apply_update, human_desk)),
-        _fact_source(desk.NOTE_FACTS, partial(desk.store_note, human_desk)),
-        _fact_source(ratings.CONVERSATION_RATINGS, partial(ratings.rate_conversation, reports)),
-    )
-
-
-def of_earlier_releases(sources: Sequence[ProjectionSource]) -> tuple[ProjectionSource, ...]:
-    """The sources that had a consumer of their own in earlier releases (application/former_consumers), named as in the
-    store."""
-    return tuple(replace(source, durable=source.stored_as) for source in sources if source.stored_as)
+    return ProjectionSource(CHAT.name, DURABLE, TURN_ANSWERED, partial(process_each, take=learn), stored_as=LEARNING)
 
 
 def redis_sources(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[ProjectionSource, ...]:
     """Redis's sources. Windows need none, since each contains the sequence that it reaches."""
 
     async def note(stored: StoredFact) -> None:
-        fact = log.fact(stored)
-        if fact is not None:
+        for fact in _facts(log, [stored]):
             await activity.reapply(fact)
 
     async def settle(fact: ReceivedFact[UsageRecorded]) -> None:
         await budgets.settle_all(usage.settlements(fact))
 
     return (
-        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, _one_by_one(note), max_age=LIFETIME),
-        _fact_source(contexts.ACTIONS, partial(contexts.clear_action, activity), max_age=LIFETIME),
-        _fact_source(usage.USAGE_FACTS, settle, max_age=DAY),
+        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, partial(process_each, take=note), max_age=LIFETIME),
+        fact_source(contexts.ACTIONS, partial(contexts.clear_action, activity), max_age=LIFETIME),
+        fact_source(usage.USAGE_FACTS, settle, max_age=DAY),
     )
 
 
-def _fact_source(
-    kind: FactType[DataT],
-    handle: Callable[[ReceivedFact[DataT]], Awaitable[object]],
-    max_age: timedelta | None = None,
-    stored_as: str = "",
-) -> ProjectionSource:
-    async def reapply(stored: StoredFact) -> None:
-        if (fact := decode_stored(kind, stored)) is not None:
-            await handle(fact)
-
-    return ProjectionSource(FACTS.name, kind.durable, kind.subject, _one_by_one(reapply), max_age, stored_as=stored_as)
-
-
-def _one_by_one(
-    handle: Callable[[StoredFact], Awaitable[None]],
-) -> Callable[[Sequence[StoredFact]], Awaitable[None]]:
-    async def again(facts: Sequence[StoredFact]) -> None:
-        await process_each(facts, handle)
-
-    return again
+def _facts(log: StreamLog, stored: Sequence[StoredFact]) -> list[LogFact]:
+    """The valid facts among these."""
+    return [fact for stored_fact in stored if (fact := log.fact(stored_fact)) is not None]

@@ -10,10 +10,11 @@ from contracts.insight_rpc import INSIGHTS
 from contracts.report_rpc import RATING, REPORT, REPORT_OPEN
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
-from memory.application.insights import Insights
+from memory.application.inbox import Inbox
+from memory.application.insights import insights
 from memory.application.reports import Reports
+from memory.deps import Deps
 from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
-from runtime.lifecycle.service import Service
 from runtime.workers.outcomes import Ack, Outcome, Retry
 
 ANSWER_RATINGS = FactType("feedback.given.v1", "memory-ratings", CloudEvent[FeedbackGiven])
@@ -25,17 +26,30 @@ WAIT_SECONDS = 0.5
 RatingListener = Callable[[str, FeedbackGiven, datetime], Awaitable[bool]]
 
 
-def consume(intake: FactIntake, ratings: MongoRatings, reports: MongoReports, note_rating: RatingListener) -> None:
-    """Consumes the facts of ratings. `note_rating` is called for each rating of an answer; it returns False if the
-    answer is not stored yet."""
+def serve(deps: Deps, intake: FactIntake, inbox: Inbox, note_rating: RatingListener) -> Reports:
+    """Serves insights and reports, and consumes the facts of ratings. `note_rating` is called for each rating of an
+    answer; it returns False if the answer is not stored yet."""
+    service = deps.service
+    ratings, stored_reports = MongoRatings(deps.database["ratings"]), MongoReports(deps.fact_database)
+    reports = Reports(
+        store=MongoReports(deps.database), companies=deps.companies, fresh=inbox.fresh, clock=deps.floor.now
+    )
+    service.serve(INSIGHTS, partial(insights, deps.conversations, ratings))
+    service.serve(REPORT, reports.report)
+    service.serve(REPORT_OPEN, reports.conversations_counted)
+    service.serve(RATING, reports.rating)
 
     async def take(fact: ReceivedFact[FeedbackGiven]) -> Outcome:
         await rate_answer(ratings, fact)
         is_known = await note_rating(fact.company, fact.data, fact.event.time)
         return Ack() if is_known or fact.deliveries >= MAX_WAITS else Retry(WAIT_SECONDS)
 
+    rate = partial(rate_conversation, stored_reports)
     consume_facts(intake, ANSWER_RATINGS, take)
-    consume_facts(intake, CONVERSATION_RATINGS, partial(rate_conversation, reports))
+    consume_facts(intake, CONVERSATION_RATINGS, rate)
+    intake.read_again(ANSWER_RATINGS, partial(rate_answer, ratings))
+    intake.read_again(CONVERSATION_RATINGS, rate)
+    return reports
 
 
 async def rate_answer(ratings: MongoRatings, fact: ReceivedFact[FeedbackGiven]) -> None:
@@ -45,10 +59,3 @@ async def rate_answer(ratings: MongoRatings, fact: ReceivedFact[FeedbackGiven]) 
 async def rate_conversation(reports: MongoReports, fact: ReceivedFact[ConversationRated]) -> Ack:
     await reports.rate(fact.company, fact.user or fact.data.user_id, fact.data, fact.event.time)
     return Ack()
-
-
-def serve(service: Service, insights: Insights, reports: Reports) -> None:
-    service.serve(INSIGHTS, insights.report)
-    service.serve(REPORT, reports.report)
-    service.serve(REPORT_OPEN, reports.conversations_counted)
-    service.serve(RATING, reports.rating)

@@ -7,9 +7,12 @@ from datetime import UTC
 from contracts import memory_rpc
 from contracts.envelope import CloudEvent
 from contracts.events.fact import UsageRecorded
+from memory.adapters.mongo_reports import MongoReports
+from memory.adapters.mongo_usage import MongoUsage
 from memory.application.budgets import BudgetBook
 from memory.application.contexts import PassageSearch
 from memory.application.usage import Usages
+from memory.deps import Deps
 from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_batches
 from memory.ports import Spent
 from runtime.lifecycle.service import Service
@@ -49,16 +52,26 @@ def serve_budgets(service: Service, budgets: BudgetBook, knowledge: PassageSearc
     service.serve(memory_rpc.BUDGET_SETTLE, settle)
 
 
-def serve(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
+def serve(deps: Deps, intake: FactIntake, budgets: BudgetBook) -> None:
     """Serves companies' usage, and consumes the facts that are counted and that settle reservations."""
-    intake.service.serve(memory_rpc.USAGE, usages.report)
+    usages = Usages(
+        store=MongoUsage(deps.fact_database["usage"]),
+        companies=deps.companies,
+        clock=deps.clock,
+        conversations=MongoReports(deps.fact_database),
+    )
+    deps.service.serve(memory_rpc.USAGE, usages.report)
 
     async def take(facts: Sequence[ReceivedFact[UsageRecorded]]) -> Sequence[Outcome]:
         await usages.count([usage_of(fact) for fact in facts])
         await budgets.settle_all([settlement for fact in facts for settlement in settlements(fact)])
         return [Ack() for _ in facts]
 
+    async def count(fact: ReceivedFact[UsageRecorded]) -> None:
+        await usages.count([usage_of(fact)])
+
     consume_batches(intake, USAGE_FACTS, take, linger=LINGER_SECONDS)
+    intake.read_again(USAGE_FACTS, count)
 
 
 def usage_of(fact: ReceivedFact[UsageRecorded]) -> Spent:

@@ -1,24 +1,27 @@
 """Methods of users' memories, and the facts of their tool calls, from which memory learns too."""
 
+from functools import partial
+
 from contracts import memory_rpc
-from contracts.channels import ChatKind
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted
+from contracts.ids import uuid7
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.application.erasure import DataErasure
 from memory.application.exports import Exports
+from memory.application.inbox import Inbox
 from memory.application.learner import Learner
 from memory.application.memories import Memories
+from memory.deps import Deps
 from memory.domain.references import referred_part
 from memory.fact_intake import FactIntake, FactType, ReceivedFact, consume_facts
 from runtime.workers.outcomes import Ack
 
 CALLS = FactType("tools.call.completed.v1", "memory-executions", CloudEvent[ToolCallCompleted])
-LEARNING, WATCHLISTS = "memory-learning", "memory-watchlists"
-"""Consumers of earlier releases, whose facts now come through the projection's and the executions' consumers."""
+WATCHLISTS = "memory-watchlists"
+"""A consumer of earlier releases, whose facts now come through that of the executions."""
 ADD_TO_WATCHLIST = "add_to_watchlist"
-TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
 
 
 async def record(executions: MongoExecutions, fact: ReceivedFact[ToolCallCompleted]) -> None:
@@ -40,16 +43,12 @@ async def learn_from_watchlist(learner: Learner, fact: ReceivedFact[ToolCallComp
 
 
 def serve(
-    intake: FactIntake,
-    memories: Memories,
-    learner: Learner,
-    exports: Exports,
-    erasure: DataErasure,
-    executions: MongoExecutions,
+    deps: Deps, intake: FactIntake, memories: Memories, learner: Learner, inbox: Inbox, erasure: DataErasure
 ) -> None:
     """Serves what is remembered about users. Stores their tool calls and learns from them; answers are learned from in
     adapters/chat_consumer."""
-    service = intake.service
+    service, executions = deps.service, MongoExecutions(deps.fact_database["executions"])
+    exports = Exports(memories=memories, conversations=deps.conversations, inbox=inbox)
 
     async def called(fact: ReceivedFact[ToolCallCompleted]) -> Ack:
         await record(executions, fact)
@@ -70,7 +69,8 @@ def serve(
         return memory_rpc.MemoryDeleteReply(deleted=await learner.forget(request.company_id, request.user_id))
 
     async def forget(request: memory_rpc.UserRef) -> memory_rpc.UserForgotten:
-        return memory_rpc.UserForgotten(conversations=await erasure.forget(request.company_id, request.user_id))
+        receipt = await erasure.person("user", request.company_id, request.user_id, by="self", receipt=uuid7())
+        return memory_rpc.UserForgotten(conversations=receipt.conversations)
 
     service.serve(memory_rpc.MEMORY_GET, get)
     service.serve(memory_rpc.MEMORY_MEANT, find_meant)
@@ -79,3 +79,5 @@ def serve(
     service.serve(memory_rpc.MEMORY_EXPORT, exports.page)
     service.serve(memory_rpc.USER_FORGET, forget)
     consume_facts(intake, CALLS, called)
+    intake.read_again(CALLS, partial(record, executions))
+    intake.read_again(CALLS, partial(learn_from_watchlist, learner), stored_as=WATCHLISTS)

@@ -39,16 +39,14 @@ RELOAD_SECONDS = 15.0
 """Interval of reading which companies have endpoints. Changes are published, and a reconnect triggers a read too."""
 
 
-async def build(
-    deps: Deps, table: WebhookTable, companies: CompanyRegistry, echoes: RedisEchoes
-) -> tuple[WebhookFeed, PeriodicSweep]:
+async def build(deps: Deps, table: WebhookTable, companies: CompanyRegistry) -> tuple[WebhookFeed, PeriodicSweep]:
     """Returns the parts to start and stop; the worker that delivers is added to the service."""
     service, settings = deps.service, deps.settings
     feed = WebhookFeed(service.nats, table)
     table.changed = feed.follow
     client = WebhookPosting(seconds=settings.webhook_timeout, local=deps.local)
     service.on_stop(client.close)
-    chatwoot = ChatwootApi(client)
+    chatwoot, echoes = ChatwootApi(client), RedisEchoes(deps.redis)
     _serve_channels(service, table, chatwoot, echoes)
     channels = ChannelDelivery(chatwoot, echoes)
     deliveries = Deliveries(table, client, channels, give_up=settings.webhook_give_up, gone=companies.stop_webhook)
@@ -70,7 +68,6 @@ async def build(
         await feed.follow()
 
     await reload()
-    service.watch("webhooks", feed.stuck_because)
     sweep = PeriodicSweep("webhooks", RELOAD_SECONDS, reload)
 
     async def after_reconnect() -> None:

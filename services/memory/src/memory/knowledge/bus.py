@@ -62,32 +62,24 @@ def _event(kind: str, data: DataT) -> CloudEvent[DataT]:
     return CloudEvent(id=uuid7(), source=SOURCE, type=kind, subject=data.company_id, data=data)
 
 
-class LibraryFollower:
-    """Applies other replicas' changes, and changes of settings, to this replica; what it misses is found when the store
-    is next read."""
+async def follow_changes(client: Client, indexes: KnowledgeIndexes) -> None:
+    """Applies other replicas' changes, and changes of settings, to this replica from now on; what it misses is found
+    when the store is next read."""
 
-    def __init__(self, client: Client, indexes: KnowledgeIndexes) -> None:
-        self._client = client
-        self._indexes = indexes
-
-    async def start(self) -> None:
-        await subscribe(self._client, f"{CHANGED}.>", self._changed)
-        await subscribe(self._client, f"{COMPANY_CHANGED}.>", self._configured)
-
-    async def stop(self) -> None:
-        """Does nothing: the subscription ends with the connection."""
-
-    async def _changed(self, message: Msg) -> None:
+    async def changed(message: Msg) -> None:
         try:
             event = CloudEvent[KnowledgeChanged].model_validate_json(message.data)
         except ValidationError as error:
             _log.warning("knowledge.change_missed", subject=message.subject, error=str(error)[:200])
             return
         # The company is taken from the subject: permissions cover subjects, not what publishers write.
-        self._indexes.mark_changed(company_of(message.subject), event.data.document_id)
+        indexes.mark_changed(company_of(message.subject), event.data.document_id)
 
-    async def _configured(self, message: Msg) -> None:
+    async def configured(message: Msg) -> None:
         try:
-            self._indexes.configured(CloudEvent[CompanyConfigChanged].model_validate_json(message.data).data)
+            indexes.configured(CloudEvent[CompanyConfigChanged].model_validate_json(message.data).data)
         except ValidationError as error:
             _log.warning("knowledge.settings_missed", subject=message.subject, error=str(error)[:200])
+
+    await subscribe(client, f"{CHANGED}.>", changed)
+    await subscribe(client, f"{COMPANY_CHANGED}.>", configured)

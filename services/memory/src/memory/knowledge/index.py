@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from contracts.knowledge import INDEX_PAGE
+from contracts.knowledge import INDEX_PAGE, Passage, PassageSection
 from memory.domain.recall.postings import Postings
 from memory.embeddings.fusion import fused
 from memory.knowledge.passages import Section, split_sections
@@ -321,3 +321,33 @@ class CompanyIndex:
         """Returns the total weight of words: rarer ones weigh more."""
         postings = self._postings
         return sum(1.0 + 0.2 * postings.idf(max(map(postings.holders, word))) for word in words)
+
+
+def passage(hit: Hit) -> Passage:
+    document, section = hit.document, hit.section
+    sections = [
+        PassageSection(start=part.start, heading=list(part.headings), url=_url(document, part)) for part in hit.sections
+    ]
+    return Passage(
+        id=f"{document.id.replace('-', '')}-{hit.place}",
+        document_id=document.id,
+        source=document.source,  # pyright: ignore[reportArgumentType] - an open list
+        title=document.title,
+        url=_url(document, section),
+        heading=list(section.headings),
+        anchor=section.anchor,
+        language=document.language,
+        text=hit.text,
+        score=hit.score,
+        read_at=document.read_at,
+        hash=document.hash,
+        exact=hit.exact,
+        sections=sections if len(sections) > 1 else None,
+        near=list(hit.near) or None,
+    )
+
+
+def _url(document: StemmedDocument, section: Section) -> str | None:
+    if document.url and section.anchor and document.source == "site":
+        return f"{document.url}#{section.anchor}"
+    return document.url

@@ -12,16 +12,21 @@ import structlog
 
 from contracts.company import CompanySettings
 from contracts.errors import NexusError
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef
 from memory.embeddings.embeddings import Embeddings
 from memory.embeddings.neighbours import Nearness, Neighbours
-from memory.knowledge.index import MAX_COMPANY_PASSAGES, CompanyIndex, Hit
+from memory.knowledge.index import MAX_COMPANY_PASSAGES, CompanyIndex, Hit, passage
 from memory.knowledge.mongo_documents import DocumentStore
 from memory.knowledge.passages import split_sections
 from memory.knowledge.question import Synonyms, parsed_question, with_earlier
 from memory.knowledge.records import Record
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
-from runtime.calls.deadlines import detached_context
+from runtime.calls.deadlines import detached_context, part_deadline
 
+READ_SECONDS = 3.0
+"""Seconds that a search waits for documents to be read."""
+SHORT_READ_SECONDS = 0.3
+"""The same, for a search that is part of another call of a turn."""
 MAX_PROCESS_PASSAGES = 100_000
 """Passages in a process, about 2.5 KB each; above this, the least recently searched company is dropped."""
 MAX_COMPANIES = 2_000
@@ -51,16 +56,6 @@ class KnowledgeIndex:
     work: "asyncio.Task[None] | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class PassageHits:
-    """The passages found, and how much was searched."""
-
-    hits: Sequence[Hit]
-    documents: int
-    pages: Sequence[StemmedDocument]
-    complete: bool
-
-
 @dataclass(slots=True)
 class KnowledgeIndexes:
     """All indexes of this process. `settings` reads a company's settings, for its synonyms."""
@@ -70,25 +65,17 @@ class KnowledgeIndexes:
     embeddings: Embeddings
     _indexes: OrderedDict[str, KnowledgeIndex] = field(init=False, default_factory=OrderedDict)
 
-    async def search(
-        self,
-        company: str,
-        text: str,
-        limit: int,
-        *,
-        earlier: Sequence[str] = (),
-        language: str | None = None,
-        pages: int = 0,
-        seconds: float,
-    ) -> PassageHits:
-        """Returns the best passages. Waits at most this many seconds for documents to be read, then uses those that are
-        there."""
+    async def search(self, company: str, query: KnowledgeQuery, seconds: float = SHORT_READ_SECONDS) -> KnowledgeFound:
+        """Returns the best passages. Waits at most this many seconds for documents to be read. It never fails: what
+        cannot be read now is left out, and the reply says so."""
         # Without the vectors of all sections, searches do not wait for the question's.
         has_vectors = self._index(company).near.complete
         vector_task = (
-            asyncio.create_task(self.embeddings.question(with_earlier(text, earlier))) if has_vectors else None
+            asyncio.create_task(self.embeddings.question(with_earlier(query.text, query.earlier)))
+            if has_vectors
+            else None
         )
-        index = await self.loaded(company, seconds)
+        index = await self.loaded(company, part_deadline(seconds))
         vector = await vector_task if vector_task else None
         nearness = (
             index.near.nearness_to(vector, self.embeddings.usual)
@@ -98,11 +85,18 @@ class KnowledgeIndexes:
         hits: list[Hit] = []
         if index.passages.documents:
             nearest = nearest_passages(nearness) if nearness else None
-            hits = index.passages.search(parsed_question(text, earlier, language, index.synonyms), text, limit, nearest)
+            question = parsed_question(query.text, query.earlier, query.language, index.synonyms)
+            hits = index.passages.search(question, query.text, query.limit, nearest)
         if nearness and nearness.centred:
             hits = [replace(hit, near=_nearness_of_sections(hit, nearness)) for hit in hits]
-        page_list = index.passages.pages(pages) if pages else []
-        return PassageHits(hits, index.passages.documents, page_list, index.complete)
+        pages = index.passages.pages(query.pages) if query.pages else []
+        # Not validated: all its parts are made here.
+        return KnowledgeFound.model_construct(
+            passages=[passage(hit) for hit in hits],
+            documents=index.passages.documents,
+            pages=[PageRef(url=page.url or "", title=page.title) for page in pages],
+            complete=index.complete,
+        )
 
     async def loaded(self, company: str, seconds: float) -> KnowledgeIndex:
         """Returns the company's index, as far as it can be read in this many seconds."""

@@ -2,100 +2,19 @@
 
 from contracts import knowledge_rpc
 from contracts.ids import uuid7
-from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage, PassageSection, document_id
+from contracts.knowledge import KnowledgeFound, document_id
 from memory.knowledge.bus import KnowledgeBus
-from memory.knowledge.index import Hit
-from memory.knowledge.indexes import KnowledgeIndexes
+from memory.knowledge.index import Hit, passage
+from memory.knowledge.indexes import READ_SECONDS, KnowledgeIndexes
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import DocumentStore
-from memory.knowledge.passages import Section
 from memory.knowledge.records import FAILED, GONE, READY, Record
 from memory.knowledge.runs import RunScheduler
-from memory.knowledge.texts import StemmedDocument, StemmedPassage
-from runtime.calls.deadlines import part_deadline
+from memory.knowledge.texts import StemmedPassage
 from runtime.lifecycle.service import Service
 
-READ_SECONDS = 3.0
-"""Seconds that a search waits for documents to be read."""
-SHORT_READ_SECONDS = 0.3
-"""The same, for a search that is part of another call of a turn."""
 MAX_REPLY_PASSAGES = 200
 """The most passages of one document in a reply."""
-
-
-def passage(hit: Hit) -> Passage:
-    document = hit.document
-    view = _passage(document, hit.place, hit.text, hit.section, hit.score, exact=hit.exact)
-    if hit.near:
-        view = view.model_copy(update={"near": list(hit.near)})
-    if len(hit.sections) == 1:
-        return view
-    sections = [
-        PassageSection(start=section.start, heading=list(section.headings), url=_url(document, section))
-        for section in hit.sections
-    ]
-    return view.model_copy(update={"sections": sections})
-
-
-def _url(document: StemmedDocument, section: Section) -> str | None:
-    if document.url and section.anchor and document.source == "site":
-        return f"{document.url}#{section.anchor}"
-    return document.url
-
-
-def _passage(
-    document: StemmedDocument,
-    place: int,
-    text: str,
-    section: Section,
-    score: float,
-    *,
-    exact: bool = False,
-) -> Passage:
-    return Passage(
-        id=f"{document.id.replace('-', '')}-{place}",
-        document_id=document.id,
-        source=document.source,  # pyright: ignore[reportArgumentType] - an open list
-        title=document.title,
-        url=_url(document, section),
-        heading=list(section.headings),
-        anchor=section.anchor,
-        language=document.language,
-        text=text,
-        score=score,
-        read_at=document.read_at,
-        hash=document.hash,
-        exact=exact,
-    )
-
-
-class Searcher:
-    """Searches requested over the bus."""
-
-    def __init__(self, indexes: KnowledgeIndexes) -> None:
-        self._indexes = indexes
-
-    async def search(self, request: knowledge_rpc.KnowledgeSearch) -> KnowledgeFound:
-        return await self.ask(request.company_id, request, READ_SECONDS)
-
-    async def ask(self, company: str, query: KnowledgeQuery, seconds: float = SHORT_READ_SECONDS) -> KnowledgeFound:
-        """Returns the best passages. It never fails: what cannot be read now is left out, and the reply says so."""
-        hits = await self._indexes.search(
-            company,
-            query.text,
-            query.limit,
-            earlier=query.earlier,
-            language=query.language,
-            pages=query.pages,
-            seconds=part_deadline(seconds),
-        )
-        # Not validated: all its parts are made here.
-        return KnowledgeFound.model_construct(
-            passages=[passage(hit) for hit in hits.hits],
-            documents=hits.documents,
-            pages=[PageRef(url=page.url or "", title=page.title) for page in hits.pages],
-            complete=hits.complete,
-        )
 
 
 class DocumentMethods:
@@ -154,15 +73,19 @@ class DocumentMethods:
             texts = await self._documents.texts(company, record.id, record.edition)
         document = record.document()
         passages = [
-            _passage(document, place, text.text, text.sections[0], 0.0)
+            passage(Hit(document, place, text.text, text.sections[0], text.sections[:1], 0.0))
             for place, text in enumerate(texts[:MAX_REPLY_PASSAGES])
         ]
         return knowledge_rpc.DocumentReply(document=record.view(), passages=passages)
 
 
-def serve(service: Service, searcher: Searcher, documents: DocumentMethods, refreshing: RunScheduler) -> None:
+def serve(service: Service, indexes: KnowledgeIndexes, documents: DocumentMethods, refreshing: RunScheduler) -> None:
     """Serves the methods of searches, documents and runs."""
-    service.serve(knowledge_rpc.SEARCH, searcher.search)
+
+    async def search(request: knowledge_rpc.KnowledgeSearch) -> KnowledgeFound:
+        return await indexes.search(request.company_id, request, READ_SECONDS)
+
+    service.serve(knowledge_rpc.SEARCH, search)
     service.serve(knowledge_rpc.DOCUMENTS, documents.list)
     service.serve(knowledge_rpc.DOCUMENT_GET, documents.get)
     service.serve(knowledge_rpc.DOCUMENT_PUT, documents.put)

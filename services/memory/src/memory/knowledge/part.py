@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 from pydantic import ValidationError
 
@@ -14,20 +15,20 @@ from contracts.knowledge import Grounding
 from contracts.knowledge_rpc import FORGET, OVERVIEW, DocumentGone
 from contracts.languages import named_language
 from contracts.streams import FACTS
-from memory.adapters.mongo_companies import MongoCompanies
-from memory.adapters.mongo_facts import MongoFacts
+from memory.application.projection_sources import ProjectionSource, process_each
 from memory.application.sweeps import PeriodicSweep
+from memory.deps import Deps
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.embeddings.embeddings import configured
 from memory.errors import BadKnowledgeError
-from memory.fact_intake import MISPLACED, fact_owner
+from memory.fact_intake import MISPLACED, FactIntake, fact_owner
 from memory.knowledge import answer_methods, methods, tool
-from memory.knowledge.bus import KnowledgeBus, LibraryFollower
+from memory.knowledge.bus import KnowledgeBus, follow_changes
 from memory.knowledge.gaps import GapList
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
-from memory.knowledge.methods import DocumentMethods, Searcher
+from memory.knowledge.methods import DocumentMethods
 from memory.knowledge.mongo_documents import DocumentStore
 from memory.knowledge.mongo_gaps import GapStore, Unanswered
 from memory.knowledge.mongo_runs import RunStore
@@ -40,9 +41,6 @@ from memory.settings import EmbeddingSettings
 from runtime.bus.consumers import ConsumerSpec
 from runtime.bus.direct import StoredFact
 from runtime.calls.refusals import wrong_fields
-from runtime.clock import Clock
-from runtime.lifecycle.service import Service
-from runtime.stores.mongo import Database
 from runtime.workers.batch_worker import BatchWorker, each_event
 from runtime.workers.outcomes import Ack, DeadLetter, Outcome
 from runtime.workers.pull_worker import Delivery
@@ -65,20 +63,13 @@ class _Anything(Wire):
 class KnowledgePart:
     """Built once the service is connected."""
 
-    def __init__(
-        self,
-        service: Service,
-        asked: Database,
-        stored: Database,
-        companies: MongoCompanies,
-        facts: MongoFacts,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, deps: Deps) -> None:
+        service, stored, companies, clock = deps.service, deps.fact_database, deps.companies, deps.clock
         self._service = service
         self._companies = companies
-        self._facts = facts
-        documents = DocumentStore(asked)
-        self._gap_store = GapStore(stored)
+        self._facts = deps.stored_facts
+        documents = DocumentStore(deps.database)
+        self.gap_store = GapStore(stored)
         self.embeddings = configured(EmbeddingSettings())
         """The embeddings that all parts of the replica share."""
         service.on_stop(self.embeddings.stop)
@@ -88,21 +79,24 @@ class KnowledgePart:
         self.refreshing = RunScheduler(
             RunStore(stored), DocumentStore(stored), self.library, companies, self.bus, clock
         )
-        self.gaps = GapList(self._gap_store, self.library, clock)
-        self.searcher = Searcher(self.indexes)
-        gaps = GapStore(asked)
+        self.gaps = GapList(self.gap_store, self.library, clock)
+        gaps = GapStore(deps.database)
         document_methods = DocumentMethods(self.library, documents, self.bus)
-        methods.serve(service, self.searcher, document_methods, self.refreshing)
+        methods.serve(service, self.indexes, document_methods, self.refreshing)
         service.serve(OVERVIEW, Overview(documents, gaps, self.refreshing, companies).of)
         answer_methods.serve(service, self.library, documents, gaps, self.gaps, clock)
-        tool.serve(service, self.searcher)
-        self._stores = (DocumentStore(stored), SiteStateStore(stored), RunStore(stored), self._gap_store)
+        tool.serve(service, self.indexes)
+        self._stores = (DocumentStore(stored), SiteStateStore(stored), RunStore(stored), self.gap_store)
         service.serve(FORGET, self._forget)
+        service.on_stop(self.indexes.stop)
+        service.on_reconnect(self.indexes.mark_all_changed)
 
-    def parts(self) -> Sequence[PeriodicSweep | LibraryFollower]:
-        """Returns the parts to start and stop."""
+    async def follow(self) -> None:
+        """Follows changes from now on."""
+        await follow_changes(self._service.nats, self.indexes)
+
+    def sweeps(self) -> Sequence[PeriodicSweep]:
         return (
-            LibraryFollower(self._service.nats, self.indexes),
             PeriodicSweep("pages that have come in", SETTLE_SECONDS, self.library.settle),
             PeriodicSweep("sites that are due", SCHEDULE_SECONDS, self.refreshing.sweep),
             PeriodicSweep("knowledge held and stored", COMPARE_SECONDS, self.indexes.mark_all_changed),
@@ -152,20 +146,15 @@ class KnowledgePart:
         await self.bus.changed(company, None)
         return removed
 
-    def changes(self) -> tuple[MigrationStep, ...]:
-        """Returns the migrations after an upgrade."""
+    def stems_step(self) -> MigrationStep:
+        """The migration after the stems have changed."""
         documents = self._stores[0]
         description = "passages are given the stems by which this release finds them"
-        return (
-            MigrationStep(
-                "knowledge-stems", description, lambda: documents.count_older(STEMS), self.library.renew_stems
-            ),
+        return MigrationStep(
+            "knowledge-stems", description, lambda: documents.count_older(STEMS), self.library.renew_stems
         )
 
-    async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
-        await self._gap_store.forget_conversations(company, conversations)
-
-    def consume(self) -> None:
+    def consume(self, intake: FactIntake) -> None:
         """Consumes the facts of documents and runs; they are retried while the store is unavailable."""
 
         async def take(delivery: Delivery, event: CloudEvent[_Anything]) -> Outcome:
@@ -177,10 +166,11 @@ class KnowledgePart:
         )
         self._service.add_worker(worker)
 
-    async def again(self, stored: StoredFact) -> None:
-        """Processes a fact again whose result the store may have lost."""
-        event = CloudEvent[_Anything].model_validate_json(stored.event)
-        await self._take(stored.subject, event.type, stored.event)
+        async def again(stored: StoredFact) -> None:
+            event = CloudEvent[_Anything].model_validate_json(stored.event)
+            await self._take(stored.subject, event.type, stored.event)
+
+        intake.sources.append(ProjectionSource(FACTS.name, DURABLE, SUBJECT, partial(process_each, take=again)))
 
     async def _take(self, subject: str, kind: str, body: bytes) -> Outcome:
         owner = fact_owner(kind, subject)

@@ -7,7 +7,7 @@ from contracts.knowledge import KnowledgeQuery
 from contracts.memory_rpc import QUEUE
 from contracts.tools.memory import KnowledgeSearchArguments
 from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_service
-from memory.knowledge.methods import READ_SECONDS, Searcher
+from memory.knowledge.indexes import READ_SECONDS, KnowledgeIndexes
 from memory.tool_arguments import arguments
 from runtime.lifecycle.service import Service
 
@@ -38,13 +38,13 @@ class SearchData(Snake):
     source: str = SOURCE
 
 
-def serve(service: Service, searcher: Searcher) -> None:
+def serve(service: Service, indexes: KnowledgeIndexes) -> None:
 
     async def search(request: ToolServiceRequest) -> ToolServiceData:
         caller = request.caller
         search_arguments = arguments(KnowledgeSearchArguments, request)
         query = KnowledgeQuery(text=search_arguments.query, limit=search_arguments.limit, language=caller.language)
-        reply = await searcher.ask(caller.company_id, query, READ_SECONDS)
+        reply = await indexes.search(caller.company_id, query, READ_SECONDS)
         passages = [PassageData.model_validate(passage, from_attributes=True) for passage in reply.passages]
         data = SearchData(passages=passages, complete=reply.complete)
         return ToolServiceData(result=data.model_dump(mode="json"))
