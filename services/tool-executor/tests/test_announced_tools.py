@@ -19,7 +19,6 @@ from runtime.bus.streams import ensure_streams
 from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
 from runtime.testing.servers import ValkeyServer, eventually
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.announced import MAX_TOOLS, Offers
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
@@ -69,8 +68,7 @@ def clock() -> Clock:
 @pytest.fixture
 def offers(clock: Clock) -> Offers:
     """Over a catalogue of one tool, `ours`."""
-    schemas = CompiledSchemas()
-    return Offers(build_registry([tool_named("ours", CountingHandler())], schemas), schemas, clock)
+    return Offers(build_registry([tool_named("ours", CountingHandler())]), clock)
 
 
 def test_an_announced_tool_lasts_until_its_time_is_over(offers: Offers, clock: Clock):

@@ -19,7 +19,6 @@ from contracts.events.tool import ToolMetadata, ToolResult
 from runtime.testing.servers import NatsServer, ValkeyServer, eventually
 from runtime.workers.pull_worker import LEASE
 from tool_executor.adapters.call_records import RedisCallRecords
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.catalogue.announced import Offers
@@ -114,8 +113,7 @@ async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valk
 
 async def test_who_asks_for_a_call_that_runs_already_hears_of_its_end_soon(valkey_server: ValkeyServer):
     store = RedisStore(valkey_server.url, 10.0)
-    schemas = CompiledSchemas()
-    offers = Offers(build_registry([tool_named("count", CountingHandler())], schemas), schemas)
+    offers = Offers(build_registry([tool_named("count", CountingHandler())]))
     recall = Idempotency(RedisCallRecords(store, Renewals(store), 60), offers)
     runs: list[str] = []
     started, go_on = asyncio.Event(), asyncio.Event()

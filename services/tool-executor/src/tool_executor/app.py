@@ -18,7 +18,6 @@ from runtime.workers.backlog import Backlog
 from runtime.workers.pull_worker import PullWorker
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import ExecutorCompanies
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.mcp_tools import McpToolHandlers
 from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL
@@ -95,15 +94,14 @@ class Executor:
         self.companies = ExecutorCompanies(self.settings)
         self._fetcher = PageFetcher(demo=connections.demo, loopback=connections.loopback)
         pages = SitePages(self._fetcher, demo=connections.demo, budget=PAGE_TOKENS, loopback=connections.loopback)
-        schemas = CompiledSchemas()
-        self.registry = build_registry([*all_tools(pages.read), *more_tools], schemas)
+        self.registry = build_registry([*all_tools(pages.read), *more_tools])
         self._own_sessions = OwnSessions(connections.seal, loopback=connections.loopback)
         http, mcp = OwnHttpTools(self._own_sessions), McpToolHandlers(self._own_sessions)
         self.own_actions = OwnActions(self.store, Publisher(nats), self.companies, lambda: self.own)
-        self.own = OwnCatalogue(OwnHandlers(http.handler, mcp.handler, self.own_actions.hold), schemas)
+        self.own = OwnCatalogue(OwnHandlers(http.handler, mcp.handler, self.own_actions.hold))
         self.settings.on_change(self.own.learn)
-        self.own_checks = OwnChecks(self.own, mcp, schemas)
-        self.offers = Offers(self.registry, schemas, own=self.own)
+        self.own_checks = OwnChecks(self.own, mcp)
+        self.offers = Offers(self.registry, own=self.own)
         self.announcements = AnnouncedTools(nats, self.offers)
         self._limiter = RedisRateLimiter(self.store)
         self._cache = RedisResultCache(self.store, self._renewals)

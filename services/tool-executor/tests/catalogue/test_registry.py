@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 
 from contracts.text import Text
-from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.adapters.json_schema import CompiledSchema
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
@@ -18,18 +18,16 @@ from tool_executor.domain.plans import Arguments, CompanyTools, Plan, VerifiedCa
 from tool_executor.ports import SchemaBrokenError
 from tool_executor.testing.harness import NOTHING, CountingHandler, tool_named
 
-SCHEMAS = CompiledSchemas()
-
 
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
-    yield build_registry(all_tools(SitePages(fetcher, demo=None, budget=100).read), SCHEMAS)
+    yield build_registry(all_tools(SitePages(fetcher, demo=None, budget=100).read))
     await fetcher.close()
 
 
 def some(**declared: Any) -> Registry:
-    return build_registry([tool_named("some", **({"handler": CountingHandler()} | declared))], SCHEMAS)
+    return build_registry([tool_named("some", **({"handler": CountingHandler()} | declared))])
 
 
 @pytest.mark.parametrize(
@@ -59,20 +57,20 @@ def test_a_wrong_declaration_names_the_tool_and_what_to_change(declared: dict[st
 def test_names_and_ids_are_unique():
     tools = [tool_named("a", CountingHandler(), id="x.a"), tool_named("a", CountingHandler(), id="x.b")]
     with pytest.raises(CatalogueError, match="the name 'a'"):
-        build_registry(tools, SCHEMAS)
+        build_registry(tools)
     tools = [tool_named("a", CountingHandler(), id="x.a"), tool_named("b", CountingHandler(), id="x.a")]
     with pytest.raises(CatalogueError, match=r"the id 'x\.a'"):
-        build_registry(tools, SCHEMAS)
+        build_registry(tools)
 
 
 def test_a_name_must_fit_into_a_subject_and_a_function_definition():
     with pytest.raises(CatalogueError, match="the name"):
-        build_registry([tool_named("a.b", CountingHandler())], SCHEMAS)
+        build_registry([tool_named("a.b", CountingHandler())])
 
 
 def test_tools_are_listed_by_plan():
     both = build_registry(
-        [tool_named("f", CountingHandler()), tool_named("p", CountingHandler(), required_plan="premium")], SCHEMAS
+        [tool_named("f", CountingHandler()), tool_named("p", CountingHandler(), required_plan="premium")]
     )
     assert [entry.tool.name for entry in both.for_plan(Plan.PRO)] == ["f"]
     assert [entry.tool.name for entry in both.for_plan(Plan.PREMIUM)] == ["f", "p"]
@@ -170,7 +168,7 @@ def test_a_new_tool_is_one_declaration_and_one_function():
         return {"greeting": f"Hello {arguments['name']}"}
 
     schema = {"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": False}
-    entry = build_registry([tool_named("greet", greet, input_schema=schema)], SCHEMAS).find("greet")
+    entry = build_registry([tool_named("greet", greet, input_schema=schema)]).find("greet")
     assert entry is not None
     assert not entry.input.problems({"name": "Ana"})
     assert [problem.field for problem in entry.input.problems({"name": 1, "age": 2})] == ["name", "age"]
@@ -178,4 +176,4 @@ def test_a_new_tool_is_one_declaration_and_one_function():
 
 def test_a_schema_of_another_document_is_never_fetched():
     with pytest.raises(SchemaBrokenError, match="put the definition into the schema"):
-        SCHEMAS.compile({"$ref": "https://example.com/schema.json"})
+        CompiledSchema({"$ref": "https://example.com/schema.json"})

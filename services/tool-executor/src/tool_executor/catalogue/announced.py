@@ -16,7 +16,6 @@ from contracts.events.tool import ToolDeclaration, ToolsAnnounced
 from contracts.ids import NOBODY
 from contracts.text import Text
 from contracts.tools_rpc import TOOL_OUTCOME
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
 from tool_executor.domain.declaration import CacheScope, DeclaredTool, OverTheBus
@@ -40,15 +39,10 @@ class Offers:
     """All current tools: those of the catalogue, announced ones, and companies' own. `clock`: in seconds."""
 
     def __init__(
-        self,
-        catalogue: Registry,
-        compiler: CompiledSchemas,
-        clock: Callable[[], float] = time.monotonic,
-        own: OwnCatalogue | None = None,
+        self, catalogue: Registry, clock: Callable[[], float] = time.monotonic, own: OwnCatalogue | None = None
     ) -> None:
         self._catalogue = catalogue
         self._own = own
-        self._compiler = compiler
         self._clock = clock
         self._offers: dict[tuple[str, str], _Offer] = {}
         """The offers by company (``-`` for all) and service."""
@@ -103,7 +97,7 @@ class Offers:
         offer, refused = _Offer(announced, expires_at), list[str]()
         for declared in announced.tools[:MAX_TOOLS]:
             try:
-                entry = check(declared_tool(declared, subject, outcomes), self._compiler)
+                entry = check(declared_tool(declared, subject, outcomes))
                 self._check_free(entry.tool, key, offer)
             except CatalogueError as error:
                 refused.append(str(error))

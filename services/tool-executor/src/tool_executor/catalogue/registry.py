@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.ids import is_id
-from tool_executor.adapters.json_schema import CompiledSchema, CompiledSchemas
+from tool_executor.adapters.json_schema import CompiledSchema
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.limits import Limits, limits_of
 from tool_executor.domain.nulls import with_nullable_arguments
@@ -73,7 +73,7 @@ class Registry:
         return [entry for entry in self.for_plan(plan) if entry.visible_to(caller, company)]
 
 
-def build_registry(tools: Iterable[DeclaredTool], compiler: CompiledSchemas) -> Registry:
+def build_registry(tools: Iterable[DeclaredTool]) -> Registry:
     """Checks all declarations and returns the registry.
 
     Raises:
@@ -84,7 +84,7 @@ def build_registry(tools: Iterable[DeclaredTool], compiler: CompiledSchemas) -> 
     ids: set[str] = set()
     names: set[str] = set()
     for tool in tools:
-        entry = check(tool, compiler)
+        entry = check(tool)
         for kind, value, used in (("id", tool.id, ids), ("name", tool.name, names)):
             if value in used:
                 raise CatalogueError(f"tool {tool.id}: another tool has the {kind} {value!r}; choose a new one")
@@ -93,7 +93,7 @@ def build_registry(tools: Iterable[DeclaredTool], compiler: CompiledSchemas) -> 
     return Registry(entries)
 
 
-def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
+def check(tool: DeclaredTool) -> Entry:
     """Checks and compiles one declaration. Raises CatalogueError."""
     if not is_id(tool.name):
         raise CatalogueError(f"tool {tool.id}: the name {tool.name!r} is not 1 to 64 of A-Z a-z 0-9 _ -")
@@ -121,13 +121,13 @@ def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
         category=category,
         limits=limits_of(*counts),
         parameters=with_nullable_arguments(tool.input_schema),
-        input=_compiled(tool, "input", tool.input_schema, compiler),
-        output=_compiled(tool, "output", tool.output_schema, compiler),
+        input=_compiled(tool, "input", tool.input_schema),
+        output=_compiled(tool, "output", tool.output_schema),
     )
 
 
-def _compiled(tool: DeclaredTool, which: str, schema: Mapping[str, Any], compiler: CompiledSchemas) -> CompiledSchema:
+def _compiled(tool: DeclaredTool, which: str, schema: Mapping[str, Any]) -> CompiledSchema:
     try:
-        return compiler.compile(schema)
+        return CompiledSchema(schema)
     except SchemaBrokenError as broken:
         raise CatalogueError(f"tool {tool.id}: its {which} schema does not compile: {broken}") from broken
