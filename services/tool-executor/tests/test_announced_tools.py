@@ -8,6 +8,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts.channels import fact
+from contracts.company import ToolConfig
 from contracts.envelope import CloudEvent
 from contracts.errors import FieldFault, ToolCode
 from contracts.events.tool import ToolDeclaration, ToolsAnnounced, ToolsWithdrawn
@@ -164,7 +165,7 @@ def test_a_service_cannot_offer_tools_without_end(offers: Offers):
 def test_visitors_have_only_what_their_company_lists(offers: Offers):
     offers.announce("-", announced(declared("a"), declared("b")), 60)
     visitor = VerifiedCaller("demo", "v", "visitor")
-    listed = offers.offered_to(visitor, CompanyTools(enabled_tools=frozenset({"b"})))
+    listed = offers.offered_to(visitor, CompanyTools(ToolConfig(enabled_tools=["b"])))
     assert [entry.tool.name for entry in listed] == ["b"]
 
 

@@ -50,8 +50,8 @@ from tool_executor.pipeline.cache import Cache
 from tool_executor.pipeline.call import CallProgress, Pipeline
 from tool_executor.pipeline.execution import Bulkhead, Execution
 from tool_executor.pipeline.idempotency import Idempotency
-from tool_executor.pipeline.permission import Authorize, FindTool, PrepareCall, RateStep
-from tool_executor.pipeline.validation import CheckOutput, Validate
+from tool_executor.pipeline.permission import FindTool, PrepareCall, RateStep, authorize
+from tool_executor.pipeline.validation import check_output, validate
 from tool_executor.settings import ExecutorSettings
 
 log = structlog.get_logger(__name__)
@@ -162,12 +162,12 @@ class Executor:
                 PrepareCall(self.offers, self.companies),
                 Idempotency(RedisCallRecords(self.store, self._renewals, RECORD_SECONDS), self.offers),  # 0
                 FindTool(self.offers, self.companies),  # 1
-                Authorize(),  # 2
+                authorize,  # 2
                 RateStep(self._limiter, LocalRateLimiter()),  # 3
-                Validate(),  # 4
+                validate,  # 4
                 Cache(self._cache),  # 5 and 8
                 Bulkhead(settings.slots, slow_places=settings.slow_slots),
-                CheckOutput(),  # 7
+                check_output,  # 7
                 Execution(RemoteTools(rpc, self._on_gone), _on_fault),  # 6
             ],
             _on_fault,

@@ -5,6 +5,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from contracts.company import Categories, ToolConfig
 from contracts.text import Text
 from tool_executor.adapters.json_schema import CompiledSchema
 from tool_executor.adapters.page_fetcher import PageFetcher
@@ -122,21 +123,22 @@ async def test_fetch_page_is_offered_only_where_the_company_opened_its_site(regi
     assert entry is not None
     for role in ("visitor", "user"):
         caller = VerifiedCaller("demo", "u", role)
-        open_site = CompanyTools(fetch_page_enabled=True, allowed_domains=("https://example.com",))
+        open_site = CompanyTools(ToolConfig(fetch_page_enabled=True, allowed_domains=["https://example.com"]))
         assert entry.visible_to(caller, open_site)
         for closed in (
             CompanyTools(),
-            CompanyTools(fetch_page_enabled=True),
-            CompanyTools(allowed_domains=("https://example.com",), enabled_tools=frozenset({"fetch_page"})),
+            CompanyTools(ToolConfig(fetch_page_enabled=True)),
+            CompanyTools(ToolConfig(allowed_domains=["https://example.com"], enabled_tools=["fetch_page"])),
         ):
             assert not entry.visible_to(caller, closed)
 
 
 def test_a_company_that_trades_nothing_has_no_trading_platforms_tools(registry: Registry):
     everything = {name.value: True for name in Category}
+    switches = Categories.model_validate({"visitors": everything, "customers": everything})
     companies = (
         CompanyTools(trades=False),
-        CompanyTools(trades=False, visitors=everything, customers=everything, enabled_tools=frozenset({"get_price"})),
+        CompanyTools(ToolConfig(categories=switches, enabled_tools=["get_price"]), trades=False),
     )
     for company in companies:
         for role in ("visitor", "user", "service"):
@@ -148,18 +150,16 @@ def test_a_company_that_trades_nothing_has_no_trading_platforms_tools(registry: 
 
 def test_a_category_is_switched_for_visitors_and_for_customers_apart(registry: Registry):
     visitor, customer = VerifiedCaller("shop", "v", "visitor"), VerifiedCaller("shop", "u", "user", Plan.PREMIUM)
-    company = CompanyTools(
-        visitors={"education": True, "market": False},
-        customers={"trading": False, "memory": False},
-        enabled_tools=frozenset({"get_price", "calculate_risk_reward"}),
-    )
+    switches = Categories(visitors={"education": True, "market": False}, customers={"trading": False, "memory": False})
+    company = CompanyTools(ToolConfig(categories=switches, enabled_tools=["get_price", "calculate_risk_reward"]))
     seen = {entry.tool.name for entry in registry.offered_to(visitor, company)}
     assert {"explain_concept", "calculate_risk_reward"} <= seen
     assert "get_price" not in seen
     had = {entry.category for entry in registry.offered_to(customer, company)}
     assert {Category.MARKET, Category.EDUCATION} <= had
     assert not had & {Category.TRADING, Category.MEMORY}
-    paid = registry.offered_to(visitor, CompanyTools(visitors={name.value: True for name in Category}))
+    everything = Categories.model_validate({"visitors": {name.value: True for name in Category}})
+    paid = registry.offered_to(visitor, CompanyTools(ToolConfig(categories=everything)))
     assert {entry.plan for entry in paid} == {Plan.FREE}
 
 

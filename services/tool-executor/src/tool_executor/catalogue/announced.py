@@ -19,7 +19,7 @@ from contracts.tools_rpc import TOOL_OUTCOME
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
 from tool_executor.domain.declaration import CacheScope, DeclaredTool, OverTheBus
-from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
+from tool_executor.domain.plans import CompanyTools, VerifiedCaller
 
 _SUBJECT = re.compile(r"rpc\.tool(\.[A-Za-z0-9_-]+){1,8}")
 MAX_TOOLS = 64
@@ -56,12 +56,11 @@ class Offers:
 
     def offered_to(self, caller: VerifiedCaller, company: CompanyTools) -> list[Entry]:
         """Returns the tools that this caller may call now, those of the catalogue first."""
-        plan = Plan.FREE if caller.is_visitor else caller.plan
         listed = self._catalogue.offered_to(caller, company)
         names: set[str] = set()
         for offer in self._of(caller.company):
             for name, entry in offer.entries.items():
-                if name not in names and entry.plan <= plan and entry.visible_to(caller, company):
+                if name not in names and entry.plan <= caller.effective_plan and entry.visible_to(caller, company):
                     names.add(name)
                     listed.append(entry)
         names |= {entry.tool.name for entry in self._catalogue}

@@ -42,7 +42,7 @@ class Entry:
             return True
         if not self.tool.offered_to_visitors:
             return False
-        return self.plan is Plan.FREE and (switched is True or self.tool.name in company.enabled_tools)
+        return self.plan is Plan.FREE and (switched is True or self.tool.name in company.config.enabled_tools)
 
     def needs_settings(self, caller: VerifiedCaller) -> bool:
         """Whether the tool exists for this caller only if the company's settings say so."""
@@ -68,9 +68,8 @@ class Registry:
         return [entry for entry in self if entry.plan <= plan]
 
     def offered_to(self, caller: VerifiedCaller, company: CompanyTools) -> list[Entry]:
-        """Returns the tools that this caller may call now; a visitor's plan is free."""
-        plan = Plan.FREE if caller.is_visitor else caller.plan
-        return [entry for entry in self.for_plan(plan) if entry.visible_to(caller, company)]
+        """Returns the tools that this caller may call now."""
+        return [entry for entry in self.for_plan(caller.effective_plan) if entry.visible_to(caller, company)]
 
 
 def build_registry(tools: Iterable[DeclaredTool]) -> Registry:
