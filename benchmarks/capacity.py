@@ -28,10 +28,10 @@ from agent.settings import AgentSettings
 from benchmarks import cpu
 from benchmarks.report import growth
 from contracts.streams import CHAT, STREAMS
-from nexus_cli.drill.stack import RunningStack, drill_environment
+from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.stack.temporary import stack_in
 from tests.endurance.restarts import ask
+from tests.support.long_run import new_stack
 
 QUESTIONS = ("What does the Pro plan cost?", "What is IBM trading at?")
 AT_ONCE = 4
@@ -76,9 +76,7 @@ class Costs:
 
 async def measure(turns: int, directory: Path) -> Costs:
     """Runs this many turns and returns the costs of one."""
-    async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
-        stack = RunningStack(data, data.secrets().jwt_secret)
-        await stack.ready_again(stack.names, 60)
+    async with new_stack(directory) as (stack, data):
         await _run_turns(stack, 2 * AT_ONCE)
         await asyncio.sleep(SETTLE_SECONDS)
         before = _cpu(stack), *await _stored(stack, data.path)
