@@ -79,7 +79,8 @@ def erasures(
             print(TEXTS["erasure.nothing"].in_language(locale).format(company=company))
         for item in items:
             kind, requested_by, state = (
-                word("erasure", key, locale) for key in (f"kind.{item.kind}", f"by.{item.by}", f"state.{item.state}")
+                word(TEXTS.section("erasure"), key, locale)
+                for key in (f"kind.{item.kind}", f"by.{item.by}", f"state.{item.state}")
             )
             print(f"{item.requested_at:%Y-%m-%d %H:%M}  {kind:<14} {requested_by:<14} {state:<9} {item.receipt_id}")
         for name, outdated in (("conversations", tonight.conversations), ("traces", tonight.traces)):
@@ -96,7 +97,7 @@ def _print(receipt: Receipt, locale: str, *, as_json: bool) -> None:
         return
     from contracts.receipt_words import remains_text
 
-    state = word("erasure", f"state.{receipt.state}", locale)
+    state = word(TEXTS.section("erasure"), f"state.{receipt.state}", locale)
     words = TEXTS["erasure.receipt"].in_language(locale)
     print(words.format(receipt=receipt.receipt_id, state=state, conversations=receipt.conversations))
     for entry in receipt.removed:

@@ -152,7 +152,7 @@ async def _follow(rpc: RpcClient, run: Run, locale: str) -> Run:
     return run
 
 
-_state = partial(word, "knowledge.state")
+_state = partial(word, TEXTS.section("knowledge.state"))
 
 
 def _line(run: Run, locale: str) -> str:
