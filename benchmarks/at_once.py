@@ -17,7 +17,7 @@ import orjson
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks.first_token import BURST, COMPANY, SERVERS, SERVICES, running, spent
-from benchmarks.report import Figure, median, percentile
+from benchmarks.report import Figure, growth, median, percentile
 from tests.support.running_stack import RunningStack
 
 QUESTION = "conversations at once"
@@ -45,8 +45,7 @@ async def run() -> list[Figure]:
 async def _closed(stack: RunningStack, people: int) -> list[Figure]:
     spent_before, own_before, started = spent(stack), time.process_time(), time.perf_counter()
     waits = await turns_of(stack, people, TURNS)
-    seconds, spent_after = time.perf_counter() - started, spent(stack)
-    cpu = {name: (spent_after[name] - spent_before[name]) / len(waits) for name in spent_after}
+    seconds, cpu = time.perf_counter() - started, growth(spent_before, spent(stack), len(waits))
     clients = (time.process_time() - own_before) * 1000 / len(waits)
     return [
         Figure(QUESTION, f"turns a second, {people} at once", len(waits) / seconds, "/s", ceiling=False),

@@ -26,11 +26,12 @@ from rich.table import Table
 
 from agent.settings import AgentSettings
 from benchmarks import cpu
+from benchmarks.report import growth
 from contracts.streams import CHAT, STREAMS
-from nexus_cli.drill.stack import RunningStack, drill_environment
+from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.stack.temporary import stack_in
 from tests.endurance.restarts import ask
+from tests.support.long_run import new_stack
 
 QUESTIONS = ("What does the Pro plan cost?", "What is IBM trading at?")
 AT_ONCE = 4
@@ -75,19 +76,14 @@ class Costs:
 
 async def measure(turns: int, directory: Path) -> Costs:
     """Runs this many turns and returns the costs of one."""
-    async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
-        stack = RunningStack(data, data.secrets().jwt_secret)
-        await stack.ready_again(stack.names, 60)
+    async with new_stack(directory) as (stack, data):
         await _run_turns(stack, 2 * AT_ONCE)
         await asyncio.sleep(SETTLE_SECONDS)
-        figures_before = _cpu(stack), await _stored(stack, data.path)
+        before = _cpu(stack), *await _stored(stack, data.path)
         await _run_turns(stack, turns)
         await asyncio.sleep(SETTLE_SECONDS)
-        figures_after = _cpu(stack), await _stored(stack, data.path)
-    cpu = {name: (figures_after[0][name] - figures_before[0][name]) / turns for name in figures_before[0]}
-    stored = {name: (figures_after[1][0][name] - figures_before[1][0][name]) / turns for name in figures_before[1][0]}
-    appends = {name: (figures_after[1][1][name] - figures_before[1][1][name]) / turns for name in figures_before[1][1]}
-    return Costs(cpu, stored, appends)
+        after = _cpu(stack), *await _stored(stack, data.path)
+    return Costs(*(growth(earlier, later, turns) for earlier, later in zip(before, after, strict=True)))
 
 
 async def _run_turns(stack: RunningStack, turns: int) -> None:
@@ -122,25 +118,23 @@ async def _stored(stack: RunningStack, data: Path) -> tuple[dict[str, float], di
 
 @dataclass(frozen=True)
 class Hour:
-    """The busiest hour: turns per second, agents, and the median and the 99th percentile of the wait for a slot, in
-    seconds."""
+    """The busiest hour: turns per second, agents, and the 99th percentile of the wait for a slot, in seconds."""
 
     rate: float
     agents: int
-    middle: float
     late: float
 
 
-def simulate(messages_a_day: int, seed: int = 1) -> Hour:
+def simulate(messages_a_day: int) -> Hour:
     """Simulates ten minutes of the busiest hour, with the fewest agents for which 99 of 100 turns wait at most a
     second. Half of all messages are visitors', each of which is a turn."""
     rate = messages_a_day / 2 * BUSIEST_HOUR_SHARE / 3_600
     agents = max(2, math.ceil(rate * MODEL_SECONDS / SLOTS_PER_AGENT))
     while True:
-        waits = _waits(rate, agents * SLOTS_PER_AGENT, Random(seed))
+        waits = _waits(rate, agents * SLOTS_PER_AGENT, Random(1))
         p99_wait = waits[int(len(waits) * 0.99)]
         if p99_wait <= 1.0:
-            return Hour(rate, agents, waits[len(waits) // 2], p99_wait)
+            return Hour(rate, agents, p99_wait)
         agents = math.ceil(agents * 1.02)
 
 

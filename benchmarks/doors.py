@@ -11,7 +11,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import aiohttp
@@ -19,7 +19,7 @@ import orjson
 
 from agent.scripted_model.server import scripted_model
 from benchmarks.first_token import BURST, COMPANY, SERVICES, running, spent
-from benchmarks.report import Figure
+from benchmarks.report import Figure, growth
 from tests.support.chat_client import ChatClient
 from tests.support.mcp_client import connected
 from tests.support.running_stack import RunningStack
@@ -33,6 +33,8 @@ MAX_EXTRA_MS = 0.3
 """Milliseconds of CPU that a turn through a door may cost more than through the websocket."""
 Turn = Callable[[], Awaitable[None]]
 Events = list[dict[str, Any]]
+Post = Callable[[str, dict[str, Any]], Awaitable[Events]]
+Door = Callable[[RunningStack, str], AbstractAsyncContextManager[Turn]]
 
 
 async def run() -> list[Figure]:
@@ -45,7 +47,7 @@ async def run() -> list[Figure]:
                 await asyncio.sleep(SETTLED)
                 spent_before = spent(stack)
                 await asyncio.sleep(REST)
-                at_rest = {name: (spent(stack)[name] - spent_before[name]) / REST for name in SERVICES}
+                at_rest = growth(spent_before, spent(stack), REST)
             for name, door in DOORS.items():
                 token = stack.mint("user", f"u-{uuid.uuid4().hex[:12]}", COMPANY)
                 async with door(stack, token) as turn:
@@ -87,21 +89,40 @@ async def websocket(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
         yield turn
 
 
-@asynccontextmanager
-async def completions(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
+def over_http(turns: Callable[[Post], Turn]) -> Door:
+    """Makes a door of a function that gets `post`, which posts over one connection and reads the server-sent events to
+    their end."""
+
+    @asynccontextmanager
+    async def door(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
+        headers = {"Authorization": f"Bearer {token}", "Accept": "text/event-stream", "A2A-Version": "1.0"}
+        async with aiohttp.ClientSession(stack.url, headers=headers) as session:
+
+            async def post(path: str, body: dict[str, Any]) -> Events:
+                async with session.post(path, json=body) as response:
+                    assert response.status == 200, await response.text()
+                    lines = (await response.read()).split(b"\n")
+                return [orjson.loads(line[6:]) for line in lines if line.startswith(b"data: {")]
+
+            yield turns(post)
+
+    return door
+
+
+@over_http
+def completions(post: Post) -> Turn:
     """A turn with OpenAI chat completions; the client sends the whole conversation each time."""
     messages: list[dict[str, str]] = []
-    async with http(stack, token) as post:
 
-        async def turn() -> None:
-            messages.append({"role": "user", "content": TEXT})
-            events = await post("/v1/chat/completions", {"model": "nexus", "messages": messages, "stream": True})
-            (*pieces, last) = [choice for event in events for choice in event["choices"]]
-            assert last["finish_reason"] == "stop"
-            text = "".join(piece["delta"].get("content") or "" for piece in pieces)
-            messages.append({"role": "assistant", "content": text})
+    async def turn() -> None:
+        messages.append({"role": "user", "content": TEXT})
+        events = await post("/v1/chat/completions", {"model": "nexus", "messages": messages, "stream": True})
+        (*pieces, last) = [choice for event in events for choice in event["choices"]]
+        assert last["finish_reason"] == "stop"
+        text = "".join(piece["delta"].get("content") or "" for piece in pieces)
+        messages.append({"role": "assistant", "content": text})
 
-        yield turn
+    return turn
 
 
 @asynccontextmanager
@@ -115,78 +136,58 @@ async def mcp(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
         yield turn
 
 
-@asynccontextmanager
-async def responses(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
+@over_http
+def responses(post: Post) -> Turn:
     """A turn with Open Responses."""
     previous: dict[str, str] = {}
-    async with http(stack, token) as post:
 
-        async def turn() -> None:
-            events = await post("/v1/responses", {"model": "nexus", "input": TEXT, "stream": True, **previous})
-            assert events[-1]["type"] == "response.completed"
-            previous["previous_response_id"] = events[-1]["response"]["id"]
+    async def turn() -> None:
+        events = await post("/v1/responses", {"model": "nexus", "input": TEXT, "stream": True, **previous})
+        assert events[-1]["type"] == "response.completed"
+        previous["previous_response_id"] = events[-1]["response"]["id"]
 
-        yield turn
+    return turn
 
 
-@asynccontextmanager
-async def ag_ui(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
+@over_http
+def ag_ui(post: Post) -> Turn:
     """A turn with AG-UI."""
     run: dict[str, Any] = {"threadId": uuid.uuid4().hex, "state": {}, "tools": [], "context": [], "forwardedProps": {}}
-    async with http(stack, token) as post:
 
-        async def turn() -> None:
-            message = {"id": uuid.uuid4().hex, "role": "user", "content": TEXT}
-            events = await post("/v2/ag-ui", {**run, "runId": uuid.uuid4().hex, "messages": [message]})
-            assert events[-1]["type"] == "RUN_FINISHED"
+    async def turn() -> None:
+        message = {"id": uuid.uuid4().hex, "role": "user", "content": TEXT}
+        events = await post("/v2/ag-ui", {**run, "runId": uuid.uuid4().hex, "messages": [message]})
+        assert events[-1]["type"] == "RUN_FINISHED"
 
-        yield turn
+    return turn
 
 
-@asynccontextmanager
-async def ai_sdk(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
+@over_http
+def ai_sdk(post: Post) -> Turn:
     """A turn with the AI SDK's UI message stream."""
     chat = uuid.uuid4().hex
-    async with http(stack, token) as post:
 
-        async def turn() -> None:
-            message = {"id": uuid.uuid4().hex, "role": "user", "parts": [{"type": "text", "text": TEXT}]}
-            events = await post("/v2/ui/chat", {"id": chat, "message": message})
-            assert events[-1]["type"] == "finish"
+    async def turn() -> None:
+        message = {"id": uuid.uuid4().hex, "role": "user", "parts": [{"type": "text", "text": TEXT}]}
+        events = await post("/v2/ui/chat", {"id": chat, "message": message})
+        assert events[-1]["type"] == "finish"
 
-        yield turn
+    return turn
 
 
-@asynccontextmanager
-async def a2a(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
+@over_http
+def a2a(post: Post) -> Turn:
     """A turn with A2A, as a stream."""
     context: dict[str, str] = {}
-    async with http(stack, token) as post:
 
-        async def turn() -> None:
-            message = {"messageId": uuid.uuid4().hex, "role": "ROLE_USER", "parts": [{"text": TEXT}], **context}
-            call = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {"message": message}}
-            last = (await post("/a2a", call))[-1]["result"]["statusUpdate"]
-            assert last["status"]["state"] == "TASK_STATE_COMPLETED"
-            context["contextId"] = last["contextId"]
+    async def turn() -> None:
+        message = {"messageId": uuid.uuid4().hex, "role": "ROLE_USER", "parts": [{"text": TEXT}], **context}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {"message": message}}
+        last = (await post("/a2a", call))[-1]["result"]["statusUpdate"]
+        assert last["status"]["state"] == "TASK_STATE_COMPLETED"
+        context["contextId"] = last["contextId"]
 
-        yield turn
-
-
-@asynccontextmanager
-async def http(stack: RunningStack, token: str) -> AsyncGenerator[Callable[[str, dict[str, Any]], Awaitable[Events]]]:
-    """Yields a function that posts over one connection and reads the server-sent events to their end."""
-    headers = {"Authorization": f"Bearer {token}", "Accept": "text/event-stream", "A2A-Version": "1.0"}
-    async with aiohttp.ClientSession(stack.url, headers=headers) as session:
-
-        async def post(path: str, body: dict[str, Any]) -> Events:
-            async with session.post(path, json=body) as response:
-                assert response.status == 200, await response.text()
-                lines = (await response.read()).split(b"\n")
-            payloads = [line[6:] for line in lines if line.startswith(b"data: {")]
-            return [orjson.loads(data) for data in payloads]
-
-        yield post
+    return turn
 
 
 DOORS = {

@@ -18,7 +18,7 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks import cpu
 from benchmarks.calibration import calibrate
-from benchmarks.report import Figure, median, percentile
+from benchmarks.report import Figure, growth, median, percentile
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import NEXUS, RunningStack
 
@@ -102,9 +102,7 @@ async def measure(
                 overheads.append(await one_turn(client, model, calls))
                 if pause:
                     await asyncio.sleep(pause)
-    after = spent(stack)
-    turn_count = len(overheads) - warm_up
-    return Run(overheads[warm_up:], {name: (after[name] - spent_before[name]) / turn_count for name in after})
+    return Run(overheads[warm_up:], growth(spent_before, spent(stack), len(overheads) - warm_up))
 
 
 def spent(stack: RunningStack) -> Spent:

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from agent.scripted_model.server import scripted_model
 from benchmarks.first_token import COMPANY, SERVERS, SERVICES, measure, running, spent
-from benchmarks.report import Figure, median
+from benchmarks.report import Figure, growth, median
 from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.streams import CHAT
 from gateway.domain.conversation_ids import new_conversation_id
@@ -52,13 +52,12 @@ async def run() -> list[Figure]:
             filling = Filling(bus, stack)
             spent_before = spent(stack)
             await filling.fill()
-            spent_after = spent(stack)
+            cpu_per_message = growth(spent_before, spent(stack), filling.messages)
             await _switch_ai(bus, on=True)
         finally:
             await bus.close()
         figures_after = await measure(stack, model, TURNS, pause=PAUSE)
     note = f"{filling.messages / filling.seconds:,.0f} messages a second for {filling.seconds:.0f} s"
-    cpu_per_message = {name: (spent_after[name] - spent_before[name]) / filling.messages for name in spent_after}
     stored_note = f"{filling.messages // 2:,} more conversations stored"
     return [
         Figure(QUESTION, "projection behind the bus at most", max(filling.behind), "s", 2, note=note),

@@ -5,24 +5,24 @@ The words are generated, with frequencies as uneven as a language's; queries hav
 incomplete last word. It measures CPU, since the machine may be busy.
 """
 
-import itertools
 import random
 import time
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 
+from benchmarks.generated_words import GeneratedWords
 from benchmarks.report import Figure, median, percentile
 from memory.domain.inbox_index import Findable, InboxIndex, InboxQuery
 from memory.domain.keys import LogPosition
 
 QUESTION = "inbox search"
-CONVERSATIONS, WORDS, VOCABULARY, QUESTIONS = 100_000, 40, 40_000, 300
+CONVERSATIONS, WORDS, QUESTIONS = 100_000, 40, 300
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def generated(chance: random.Random, number: int, words: list[str], weights: list[float]) -> Findable:
+def generated(chance: random.Random, number: int, words: GeneratedWords) -> Findable:
     """Returns a generated conversation as the store has it."""
-    text = " ".join(chance.choices(words, cum_weights=weights, k=WORDS))
+    text = words.text(WORDS)
     state = chance.choice(("ai", "ai", "resolved", "resolved", "needs_human"))
     latest = f"{LogPosition(1, number)}/c{number}"
     labels = (chance.choice(("billing", "vip", "bug")),) if number % 5 == 0 else ()
@@ -33,10 +33,8 @@ def generated(chance: random.Random, number: int, words: list[str], weights: lis
 async def run() -> list[Figure]:
     """Returns milliseconds of CPU, and bytes."""
     generator = random.Random(1)
-    syllables = [consonant + vowel for consonant in "bcdfglmnprst" for vowel in "aeiou"]
-    words = ["".join(generator.choices(syllables, k=generator.randint(2, 4))) for _ in range(VOCABULARY)]
-    weights = list(itertools.accumulate(1 / (rank + 3) for rank in range(VOCABULARY)))
-    rows = [generated(generator, number, words, weights) for number in range(CONVERSATIONS)]
+    words = GeneratedWords(generator, evenness=3)
+    rows = [generated(generator, number, words) for number in range(CONVERSATIONS)]
     tracemalloc.start()
     index = InboxIndex()
     index.put(rows)
@@ -45,10 +43,10 @@ async def run() -> list[Figure]:
     started = time.process_time()
     InboxIndex().put(rows)
     put_seconds = time.process_time() - started
-    index.find(InboxQuery(query=words[0][:2]))
+    index.find(InboxQuery(query=words.words[0][:2]))
     costs: list[float] = []
     for number in range(QUESTIONS):
-        words_asked = generator.choices(words, cum_weights=weights, k=generator.randint(1, 3))
+        words_asked = words.text(generator.randint(1, 3)).split()
         if number % 2:
             words_asked[-1] = words_asked[-1][: max(3, len(words_asked[-1]) - 2)]
         started = time.process_time()

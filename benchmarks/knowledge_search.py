@@ -4,12 +4,12 @@ The words are generated, with frequencies as uneven as a language's without stop
 one in five with a misspelt word. It measures CPU, since the machine may be busy.
 """
 
-import itertools
 import random
 import time
 import tracemalloc
 from datetime import UTC, datetime
 
+from benchmarks.generated_words import GeneratedWords
 from benchmarks.report import Figure, median, percentile
 from contracts.knowledge import Block
 from memory.knowledge.index import MAX_COMPANY_PASSAGES, CompanyIndex
@@ -18,22 +18,18 @@ from memory.knowledge.question import parsed_question
 from memory.knowledge.texts import StemmedDocument, packed, stemmed_passage, unpacked
 
 QUESTION = "knowledge search"
-VOCABULARY, QUESTIONS = 40_000, 500
+QUESTIONS = 500
 SECTIONS, WORDS = 8, 120
 """Sections of a document; words of a section, which is one passage."""
 Stored = tuple[StemmedDocument, bytes]
 
 
-def generated_documents(chance: random.Random, words: list[str], weights: list[float]) -> list[Stored]:
+def generated_documents(words: GeneratedWords) -> list[Stored]:
     """Returns enough generated documents for all passages, as the store has them."""
-
-    def text(count: int) -> str:
-        return " ".join(chance.choices(words, cum_weights=weights, k=count))
-
     documents: list[Stored] = []
     for number in range(MAX_COMPANY_PASSAGES // SECTIONS):
-        title = text(3)
-        cuts = passages([Block(headings=[text(3)], text=text(WORDS)) for _ in range(SECTIONS)])
+        title = words.text(3)
+        cuts = passages([Block(headings=[words.text(3)], text=words.text(WORDS)) for _ in range(SECTIONS)])
         document = StemmedDocument(
             f"d{number}", "site", title, f"https://a.example/{number}", "en", "h", datetime.now(UTC)
         )
@@ -43,11 +39,8 @@ def generated_documents(chance: random.Random, words: list[str], weights: list[f
 
 async def run() -> list[Figure]:
     """Returns milliseconds of CPU, and bytes."""
-    generator = random.Random(1)
-    syllables = [consonant + vowel for consonant in "bcdfglmnprst" for vowel in "aeiou"]
-    words = ["".join(generator.choices(syllables, k=generator.randint(2, 4))) for _ in range(VOCABULARY)]
-    weights = list(itertools.accumulate(1 / (rank + 60) for rank in range(VOCABULARY)))
-    stored = generated_documents(generator, words, weights)
+    words = GeneratedWords(random.Random(1), evenness=60)
+    stored = generated_documents(words)
     tracemalloc.start()
     index = CompanyIndex()
     postings = 0
@@ -64,9 +57,7 @@ async def run() -> list[Figure]:
     load_seconds = time.process_time() - started
     costs: list[float] = []
     for number in range(QUESTIONS):
-        question = " ".join(generator.choices(words, cum_weights=weights, k=generator.randint(3, 9)))
-        if number % 5 == 0:
-            question += f" {generator.choice(words)[:-1]}x"
+        question = words.question(number)
         started = time.process_time()
         index.search(parsed_question(question), question, 8)
         costs.append((time.process_time() - started) * 1000)

@@ -5,13 +5,13 @@ five with a misspelt one. Vectors are random: only their number and length matte
 may be busy.
 """
 
-import itertools
 import random
 import time
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from benchmarks.generated_words import GeneratedWords
 from benchmarks.report import Figure, median, percentile
 from memory.application.message_search import MAX_MESSAGES
 from memory.domain.recall.index import IndexedMessage, RecallIndex
@@ -19,15 +19,15 @@ from memory.embeddings.fusion import fused_messages
 from memory.embeddings.neighbours import MAX_NEAREST, Neighbours, UsualQuestions
 
 QUESTION = "memory search"
-VOCABULARY, QUESTIONS = 40_000, 300
+QUESTIONS = 300
 MESSAGES_PER_CONVERSATION, WORDS, DIMENSIONS = 40, 14, 256
 """Messages in a conversation, words in a message, numbers in a vector (as the wheel's model has)."""
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def generated(chance: random.Random, words: list[str], weights: list[float]) -> list[IndexedMessage]:
+def generated(words: GeneratedWords) -> list[IndexedMessage]:
     """Returns generated messages, as many as are searched, in conversations."""
-    texts = (" ".join(chance.choices(words, cum_weights=weights, k=WORDS)) for _ in range(MAX_MESSAGES))
+    texts = (words.text(WORDS) for _ in range(MAX_MESSAGES))
     times = [FIRST_DAY + number * timedelta(minutes=9) for number in range(MAX_MESSAGES)]
     return [
         IndexedMessage(
@@ -39,11 +39,8 @@ def generated(chance: random.Random, words: list[str], weights: list[float]) -> 
 
 async def run() -> list[Figure]:
     """Returns milliseconds of CPU."""
-    generator, numbers = random.Random(1), np.random.default_rng(1)
-    syllables = [consonant + vowel for consonant in "bcdfglmnprst" for vowel in "aeiou"]
-    words = ["".join(generator.choices(syllables, k=generator.randint(2, 4))) for _ in range(VOCABULARY)]
-    weights = list(itertools.accumulate(1 / (rank + 60) for rank in range(VOCABULARY)))
-    messages, index, neighbours = generated(generator, words, weights), RecallIndex(), Neighbours[str]()
+    words, numbers = GeneratedWords(random.Random(1), evenness=60), np.random.default_rng(1)
+    messages, index, neighbours = generated(words), RecallIndex(), Neighbours[str]()
     started = time.process_time()
     index.add(messages)
     load_seconds = time.process_time() - started
@@ -57,14 +54,10 @@ async def run() -> list[Figure]:
     by_words: list[float] = []
     with_vectors: list[float] = []
     for number in range(QUESTIONS):
-        question = " ".join(generator.choices(words, cum_weights=weights, k=generator.randint(3, 9)))
-        if number % 5 == 0:
-            question += f" {generator.choice(words)[:-1]}x"
+        question = words.question(number)
         started = time.process_time()
-        matches = [
-            (consonant.passage.id, consonant.score)
-            for consonant in index.search(question, MAX_NEAREST, messages[-1].at)
-        ]
+        found = index.search(question, MAX_NEAREST, messages[-1].at)
+        matches = [(match.passage.id, match.score) for match in found]
         words_done = time.process_time()
         nearness = neighbours.nearness_to(vectors[MAX_MESSAGES + 2 + number : MAX_MESSAGES + 3 + number], usual)
         assert nearness is not None

@@ -1,7 +1,7 @@
 """Figures of a benchmark, as a table for people and as JSON for comparisons."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median as median
@@ -34,6 +34,11 @@ def percentile(values: Sequence[float], share: float) -> float:
     """Returns the value below which `share` (0 to 1) of the values lie, by the nearest rank."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, round(share * len(ordered)) - 1))]
+
+
+def growth(before: Mapping[str, float], after: Mapping[str, float], count: float) -> dict[str, float]:
+    """Returns by how much each value has grown, divided by `count`."""
+    return {name: (after[name] - before[name]) / count for name in after}
 
 
 def show(figures: Sequence[Figure]) -> None:

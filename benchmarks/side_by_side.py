@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks.first_token import BURST, COMPANY, SERVERS, SERVICES, one_turn, running, spent
-from benchmarks.report import median, percentile
+from benchmarks.report import growth, median, percentile
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import NEXUS, RunningStack
 
@@ -57,8 +57,7 @@ class Side:
             await client.__aexit__(None, None, None)
 
     def __str__(self) -> str:
-        spent_now, turns = spent(self._stack), len(self.overhead)
-        cpu = {name: (spent_now[name] - self._before[name]) / turns for name in spent_now}
+        cpu = growth(self._before, spent(self._stack), len(self.overhead))
         p10, p99 = percentile(self.overhead, 0.1), percentile(self.overhead, 0.99)
         return (
             f"{self.name}: to the first token p10 {p10:.2f}, p50 {median(self.overhead):.2f}, p99 {p99:.2f} ms; "

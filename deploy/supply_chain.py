@@ -236,9 +236,9 @@ def _licences(package: str) -> dict[str, Any]:
     if expression:
         return {"licenses": [{"expression": expression}]}
     listed = [
-        one.rpartition(" :: ")[2]
-        for one in package_metadata.get_all("Classifier") or ()
-        if one.startswith("License ::")
+        classifier.rpartition(" :: ")[2]
+        for classifier in package_metadata.get_all("Classifier") or ()
+        if classifier.startswith("License ::")
     ]
     names = listed or ([license_name] if license_name and "\n" not in license_name and len(license_name) < 60 else [])
     return {"licenses": [{"license": {"name": name}} for name in names]} if names else {}
@@ -248,8 +248,8 @@ def main() -> int:
     """Runs one of the three commands; returns the exit code."""
     match sys.argv[1:]:
         case ["audit"]:
-            failed, said = audit(datetime.now(UTC).date())
-            for line in (*said, *failed):
+            failed, notes = audit(datetime.now(UTC).date())
+            for line in (*notes, *failed):
                 sys.stderr.write(f"nexus: {line}\n")
             return 1 if failed else 0
         case ["advisories", clone]:

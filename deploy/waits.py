@@ -31,7 +31,7 @@ ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: lambda one, other: one / other,
+    ast.Div: operator.truediv,
 }
 DEFAULT_LIMITS = {
     "ask": ("gateway `adapters/service_calls.py`", "CALL_SECONDS"),
@@ -118,11 +118,7 @@ def assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
         for target, value in pairs(statement):
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
                 assignments = zip(target.elts, value.elts, strict=True)
-                yield from (
-                    (name_node.id, value_node)
-                    for name_node, value_node in assignments
-                    if isinstance(name_node, ast.Name)
-                )
+                yield from ((name.id, part) for name, part in assignments if isinstance(name, ast.Name))
             elif isinstance(target, ast.Name):
                 yield target.id, value
 
@@ -147,8 +143,8 @@ def value_of(node: ast.expr, module: Module, known: dict[str, Module]) -> Value 
         case ast.Attribute(value=ast.Name(id=module_name), attr=name) if module_name in known:
             return known[module_name].values.get(name)
         case ast.Tuple(elts=elements):
-            values = [value_of(left_value, module, known) for left_value in elements]
-            numbers = tuple(left_value for left_value in values if isinstance(left_value, float))
+            values = [value_of(element, module, known) for element in elements]
+            numbers = tuple(value for value in values if isinstance(value, float))
             return numbers if numbers and len(numbers) == len(values) else None
         case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
             left_value, right_value = value_of(left, module, known), value_of(right, module, known)
@@ -193,7 +189,7 @@ def settings(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:
                 continue
             prefix = next(iter(re.findall(r"env_prefix='(\w+)'", ast.unparse(node))), "NEXUS_")
             for target, value in (pair for statement in node.body for pair in pairs(statement)):
-                keywords = {one.arg: one.value for one in getattr(value, "keywords", ())}
+                keywords = {keyword.arg: keyword.value for keyword in getattr(value, "keywords", ())}
                 description, default = keywords.get("description"), keywords.get("default")
                 text = str(description.value) if isinstance(description, ast.Constant) else ""
                 number = None if default is None else value_of(default, module, {})
@@ -258,7 +254,7 @@ def by_limit(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     methods: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     for where, subject, limit, repeated in rows:
         methods[where.partition(" ")[0], limit, repeated].append(subject)
-    ordered = sorted(methods.items(), key=lambda one: (one[0][0], -len(one[1]), one[0]))
+    ordered = sorted(methods.items(), key=lambda row: (row[0][0], -len(row[1]), row[0]))
     return [(*key, ", ".join(dict.fromkeys(subjects))) for key, subjects in ordered]
 
 
@@ -327,7 +323,7 @@ def number(node: ast.expr | None) -> float:
 
 def shown(value: Value) -> str:
     """Formats a number without trailing zeros."""
-    return ", ".join(f"{one:g}" for one in value) if isinstance(value, tuple) else f"{value:,.6g}"
+    return ", ".join(f"{number:g}" for number in value) if isinstance(value, tuple) else f"{value:,.6g}"
 
 
 def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -98,7 +98,7 @@ async def at_once(sides: Sequence[Side]) -> list[Spent]:
                 spent[index] -= spent_before - side.spent()
             for conversation in conversations:
                 await conversation.close()
-    return [index / (LAPS * PEOPLE * TURNS) for index in spent]
+    return [total / (LAPS * PEOPLE * TURNS) for total in spent]
 
 
 async def _turns(conversation: Conversation) -> None:

@@ -22,6 +22,7 @@ from nexus_cli.stack.services import SERVICES
 from runtime.testing.servers import eventually
 from tests.cluster.programs import MOST, NATS
 from tests.cluster.rig import Cluster, running_cluster
+from tests.support.long_run import say
 
 CUT_OFF = 8.0
 SCALED = 30
@@ -86,11 +87,6 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=None)
     arguments = parser.parse_args()
     data = Path(tempfile.mkdtemp(prefix="nexus-cluster-"))
-
-    def say(line: str) -> None:
-        sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()
-
     say(f"seed {arguments.seed}, data in {data}")
     plan = DrillPlan(arguments.minutes, arguments.seed, arguments.visitors)
     report, reconnects = asyncio.run(run(plan, data / "stack", say))

@@ -27,13 +27,12 @@ from contracts.methods import METHODS
 from nexus_cli.chat.client import ChatFailedError, conversation, visitor_token
 from nexus_cli.drill.drill import Say
 from nexus_cli.drill.people import COMPANY, LOCALE
-from nexus_cli.drill.stack import RunningStack, drill_environment
-from nexus_cli.stack.temporary import stack_in
+from nexus_cli.drill.stack import RunningStack
 from runtime.testing.servers import eventually
 from tests.endurance.holdings import Holdings, at_rest, connected, holdings
+from tests.support.long_run import READY_WITHIN, new_stack, say
 
 ANSWERED_WITHIN = 120.0
-READY_WITHIN = 120.0
 REQUEST_TIMEOUT = 5.0
 WARM_UP = 10
 QUESTION = "What is IBM trading at?"
@@ -112,9 +111,7 @@ async def held_at_rest(stack: RunningStack, urls: Mapping[str, str]) -> Holdings
 
 async def run(restarts: int, seed: int, directory: Path, say: Say) -> Endured:
     """Runs the test on a new stack."""
-    async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
-        stack = RunningStack(data, data.secrets().jwt_secret)
-        await stack.ready_again(stack.names, READY_WITHIN)
+    async with new_stack(directory) as (stack, data):
         return await endure(stack, data.recorded()["urls"], restarts, seed, say)
 
 
@@ -124,10 +121,6 @@ def main() -> None:
     parser.add_argument("--restarts", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     arguments = parser.parse_args()
-
-    def say(line: str) -> None:
-        sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()
 
     with tempfile.TemporaryDirectory(prefix="nexus-restarts-") as directory:
         result = asyncio.run(run(arguments.restarts, arguments.seed, Path(directory), say))

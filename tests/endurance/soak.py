@@ -22,11 +22,11 @@ from pathlib import Path
 
 from nexus_cli.chat.client import ChatFailedError
 from nexus_cli.drill.drill import Say
-from nexus_cli.drill.stack import RunningStack, drill_environment
-from nexus_cli.stack.temporary import stack_in
+from nexus_cli.drill.stack import RunningStack
 from runtime.testing.servers import eventually
 from tests.endurance.holdings import SMALLEST, Holdings, at_rest, holdings
-from tests.endurance.restarts import READY_WITHIN, ask
+from tests.endurance.restarts import ask
+from tests.support.long_run import READY_WITHIN, new_stack, say
 
 MEMORY_AN_HOUR = 1.0
 """MiB per hour by which a service may grow, if the run is long enough to measure it."""
@@ -102,9 +102,7 @@ def report(result: Soaked) -> str:
 
 async def run(seconds: float, visitors: int, directory: Path, say: Say) -> Soaked:
     """Runs the test on a new stack."""
-    async with stack_in(directory, environment=drill_environment(), cwd=directory) as data:
-        stack = RunningStack(data, data.secrets().jwt_secret)
-        await stack.ready_again(stack.names, READY_WITHIN)
+    async with new_stack(directory) as (stack, data):
         return await soak(stack, data.recorded()["urls"], seconds, visitors, say)
 
 
@@ -115,12 +113,11 @@ def main() -> None:
     parser.add_argument("--visitors", type=int, default=4)
     arguments = parser.parse_args()
 
-    def say(line: str) -> None:
-        sys.stderr.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-        sys.stderr.flush()
+    def say_when(line: str) -> None:
+        say(f"{time.strftime('%H:%M:%S')} {line}")
 
     with tempfile.TemporaryDirectory(prefix="nexus-soak-") as directory:
-        result = asyncio.run(run(arguments.minutes * 60, arguments.visitors, Path(directory), say))
+        result = asyncio.run(run(arguments.minutes * 60, arguments.visitors, Path(directory), say_when))
     sys.stdout.write(report(result))
     sys.exit(1 if result.wrong else 0)
 

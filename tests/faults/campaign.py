@@ -30,6 +30,7 @@ from tests.faults.networked_stack import PROCESSES, NetworkedStack
 from tests.faults.people import BROKEN, COMPANY, Field
 from tests.faults.report import Found, Report, write
 from tests.faults.scenes import SCENES
+from tests.support.long_run import say
 
 Say = Callable[[str], None]
 SCENE_WITHIN = 420.0
@@ -157,11 +158,6 @@ def main() -> None:
     arguments = parser.parse_args()
     plan = Plan(arguments.faults, arguments.seed, arguments.beside, pauses=arguments.pauses)
     data = Path(tempfile.mkdtemp(prefix="nexus-campaign-"))
-
-    def say(line: str) -> None:
-        sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()
-
     say(f"seed {plan.seed}, data in {data}")
     report = asyncio.run(run(plan, data, say))
     sys.stdout.write(f"{report.as_text()}\n")

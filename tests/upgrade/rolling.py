@@ -27,6 +27,7 @@ from nexus_cli.traces.spans import spans_of
 from nexus_cli.traces.waterfall import table
 from tests.cluster.campaign import answers
 from tests.cluster.rig import Cluster, running_cluster
+from tests.support.long_run import say
 from tests.upgrade.previous import PREVIOUS, previous_release
 
 SHOWN = 3
@@ -110,11 +111,6 @@ def main() -> None:
     parser.add_argument("--commit", default=PREVIOUS, help="of the release before")
     arguments = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="nexus-upgrade-"))
-
-    def say(line: str) -> None:
-        sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()
-
     say(f"seed {arguments.seed}, data in {directory}")
     older = previous_release(directory / "older", arguments.commit)
     plan = DrillPlan(24 * 60, arguments.seed, arguments.visitors)

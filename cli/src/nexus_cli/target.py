@@ -12,12 +12,8 @@ from typing import cast
 from nats.aio.client import Client
 
 from nexus_cli.stack.datadir import DataDirectory
-from nexus_cli.stack.errors import NotRunningError, StackError
+from nexus_cli.stack.errors import NotRunningError, ServerUnreachableError
 from nexus_cli.stack.settings import read_settings
-
-
-class ServerUnreachableError(StackError):
-    """A server that the command needs does not answer."""
 
 
 @dataclass(frozen=True)

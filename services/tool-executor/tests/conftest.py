@@ -6,6 +6,7 @@ import pytest
 from nats.aio.client import Client
 
 from runtime.testing.servers import ValkeyServer
+from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl import pages, preparation
 from tool_executor.testing.harness import Served, ToolRequester, asking, serving
 
@@ -15,6 +16,14 @@ async def asker(nats_client: Client, valkey_server: ValkeyServer) -> AsyncGenera
     """Asks an executor that has the catalogue's tools alone."""
     async with asking(nats_client, valkey_server.url) as asker:
         yield asker
+
+
+@pytest.fixture
+async def store(valkey_server: ValkeyServer) -> AsyncGenerator[RedisStore]:
+    """The executor's connection to Redis."""
+    store = RedisStore(valkey_server.url, 1.0)
+    yield store
+    await store.close()
 
 
 @pytest.fixture

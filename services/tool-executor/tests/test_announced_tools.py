@@ -8,6 +8,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts.channels import fact
+from contracts.company import ToolConfig
 from contracts.envelope import CloudEvent
 from contracts.errors import FieldFault, ToolCode
 from contracts.events.tool import ToolDeclaration, ToolsAnnounced, ToolsWithdrawn
@@ -19,7 +20,6 @@ from runtime.bus.streams import ensure_streams
 from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
 from runtime.testing.servers import ValkeyServer, eventually
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.announced import MAX_TOOLS, Offers
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
@@ -69,8 +69,7 @@ def clock() -> Clock:
 @pytest.fixture
 def offers(clock: Clock) -> Offers:
     """Over a catalogue of one tool, `ours`."""
-    schemas = CompiledSchemas()
-    return Offers(build_registry([tool_named("ours", CountingHandler())], schemas), schemas, clock)
+    return Offers(build_registry([tool_named("ours", CountingHandler())]), clock)
 
 
 def test_an_announced_tool_lasts_until_its_time_is_over(offers: Offers, clock: Clock):
@@ -166,7 +165,7 @@ def test_a_service_cannot_offer_tools_without_end(offers: Offers):
 def test_visitors_have_only_what_their_company_lists(offers: Offers):
     offers.announce("-", announced(declared("a"), declared("b")), 60)
     visitor = VerifiedCaller("demo", "v", "visitor")
-    listed = offers.offered_to(visitor, CompanyTools(enabled_tools=frozenset({"b"})))
+    listed = offers.offered_to(visitor, CompanyTools(ToolConfig(enabled_tools=["b"])))
     assert [entry.tool.name for entry in listed] == ["b"]
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from contracts.ids import ID_PATTERN
 from contracts.text import Text
 from contracts.tools.arguments import NOT_BLANK, SYMBOL_PATTERN
-from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.adapters.json_schema import CompiledSchema
 from tool_executor.adapters.page_text import readable_text
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.fingerprint import canonical, fingerprint
@@ -114,14 +114,14 @@ def test_what_people_cannot_see_is_not_read():
     ],
 )
 def test_what_a_schema_asks_for_is_said_in_both_languages(asked: dict[str, Any], value: Any, es: str, en: str):
-    (problem,) = CompiledSchemas().compile({"type": "object", "properties": {"a": asked}}).problems({"a": value})
+    (problem,) = CompiledSchema({"type": "object", "properties": {"a": asked}}).problems({"a": value})
     assert (problem.field, problem.message) == ("a", Text(es=es, en=en))
 
 
 @pytest.mark.parametrize("pattern", [SYMBOL_PATTERN, ID_PATTERN, NOT_BLANK])
 def test_the_catalogues_own_patterns_are_said_in_words(pattern: str):
     schema = {"type": "string", "pattern": pattern}
-    (problem,) = CompiledSchemas().compile({"type": "object", "properties": {"a": schema}}).problems({"a": " "})
+    (problem,) = CompiledSchema({"type": "object", "properties": {"a": schema}}).problems({"a": " "})
     assert isinstance(problem.message, Text)
     for said in problem.message.by_language.values():
         assert not set("\\^[]{}*+$") & set(said.replace("^GSPC", ""))
@@ -130,13 +130,13 @@ def test_the_catalogues_own_patterns_are_said_in_words(pattern: str):
 @pytest.mark.parametrize("properties", [{}, {"a": {}}])
 def test_an_argument_that_does_not_exist_is_named_and_worded(properties: dict[str, Any]):
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    (problem,) = CompiledSchemas().compile(schema).problems({"b": 1})
+    (problem,) = CompiledSchema(schema).problems({"b": 1})
     assert problem.field == "b"
     assert isinstance(problem.message, Text)
 
 
 def test_what_has_no_words_is_said_as_the_validator_says_it():
     schema = {"type": "object", "properties": {"a": {"not": {"type": "string"}}}}
-    (problem,) = CompiledSchemas().compile(schema).problems({"a": "x"})
+    (problem,) = CompiledSchema(schema).problems({"a": "x"})
     assert isinstance(problem.message, str)
     assert "x" in problem.message

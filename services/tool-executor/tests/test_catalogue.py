@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
@@ -126,7 +125,7 @@ OF_DAYS = {
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
-    yield build_registry(all_tools(SitePages(fetcher, demo=None, budget=100).read), CompiledSchemas())
+    yield build_registry(all_tools(SitePages(fetcher, demo=None, budget=100).read))
     await fetcher.close()
 
 

@@ -44,7 +44,7 @@ async def test_many_that_ask_at_once_cause_one_question(nats_client: Client):
     await memory.serve(nats_client)
     companies, _ = await listening(nats_client)
     answers = await asyncio.gather(*(companies.tools_of("demo") for _ in range(50)))
-    assert {answer.enabled_tools for answer in answers} == {frozenset({"get_price"})}
+    assert {tuple(answer.config.enabled_tools) for answer in answers} == {("get_price",)}
     assert memory.asked == 1
 
 
@@ -73,7 +73,7 @@ async def test_who_lists_tools_waits_for_a_part_of_the_time_given_and_the_next_f
     with pytest.raises(ToolUnavailableError, match="not there yet"):
         await asyncio.create_task(serve_a_request())
     go_on.set()
-    assert (await companies.tools_of("demo")).enabled_tools == frozenset({"get_price"})
+    assert (await companies.tools_of("demo")).config == SOME
     assert len(asked) == 1
 
 
@@ -93,8 +93,8 @@ async def test_a_late_answer_does_not_undo_a_change(nats_client: Client):
         await announce(nats_client, OTHER, 2)
         await eventually(lambda: cache.count == 1)
         go_on.set()
-        assert (await waiting).enabled_tools == {"calculate_risk_reward"}
-    assert (await companies.tools_of("demo")).enabled_tools == {"calculate_risk_reward"}
+        assert (await waiting).config == OTHER
+    assert (await companies.tools_of("demo")).config == OTHER
 
 
 async def test_an_older_change_does_not_undo_a_newer_one(nats_client: Client):
@@ -103,23 +103,23 @@ async def test_an_older_change_does_not_undo_a_newer_one(nats_client: Client):
     await announce(nats_client, SOME, 2)
     await eventually(lambda: cache.count == 1)
     await nats_client.flush()
-    assert (await companies.tools_of("demo")).enabled_tools == {"calculate_risk_reward"}
+    assert (await companies.tools_of("demo")).config == OTHER
 
 
 async def test_after_a_reconnect_what_is_known_is_confirmed_and_counts_while_memory_is_away(nats_client: Client):
     memory = Memory({"demo": SOME})
     server = await memory.serve(nats_client)
     companies, cache = await listening(nats_client)
-    assert (await companies.tools_of("demo")).enabled_tools == {"get_price"}
+    assert (await companies.tools_of("demo")).config == SOME
     memory.configs["demo"], memory.version = NONE, 2
-    assert (await companies.tools_of("demo")).enabled_tools == {"get_price"}
+    assert (await companies.tools_of("demo")).config == SOME
     cache.missed()
-    assert (await companies.tools_of("demo")).enabled_tools == frozenset()
+    assert (await companies.tools_of("demo")).config == NONE
     await server.drain(0.1)
     cache.missed()
     with suppress(ToolUnavailableError):  # whoever asks first waits for memory in vain
         await companies.tools_of("demo")
-    assert (await companies.tools_of("demo")).enabled_tools == frozenset()
+    assert (await companies.tools_of("demo")).config == NONE
 
 
 async def test_what_cannot_be_asked_is_said_and_not_guessed(nats_client: Client, asker: ToolRequester):

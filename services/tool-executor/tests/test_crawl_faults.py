@@ -120,16 +120,14 @@ async def test_two_executors_share_one_run(
     assert {request.headers["X-Executor"] for request in served.asked} == {"0", "1"}
 
 
-async def test_where_a_run_has_more_to_tell_than_fits_failures_stay(valkey_server: ValkeyServer) -> None:
-    store = RedisStore(valkey_server.url, 1.0)
+async def test_where_a_run_has_more_to_tell_than_fits_failures_stay(store: RedisStore) -> None:
     state = CrawlState(store, "acme", "run-1")
     await state.begin()
     failed = [Left(url=f"/b/{n}", outcome="failed", reason="bad_status", message="403") for n in range(3)]
     ends = Left(url="/c", outcome="skipped", reason="endless", message="the rest looks endless and is not read.")
     denied = [Left(url=f"/no/{n}", outcome="skipped", reason="denied", message="denied") for n in range(250)]
-    await state.refuse([(one, None) for one in (*failed, ends, *denied)], 1_000)
+    await state.refuse([(refused, None) for refused in (*failed, ends, *denied)], 1_000)
     report = await state.report(now=True)
-    await store.close()
     assert report is not None
     assert report.left == [*failed, ends, *denied[-196:]]
     assert report.counts.skipped == 254

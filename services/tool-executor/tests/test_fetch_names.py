@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from contracts.company import ToolConfig
 from tool_executor.adapters.page_fetcher import FetchLimits, PageFetcher
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.domain.declaration import ToolFailedError
@@ -100,7 +101,9 @@ async def test_without_the_demo_setting_loopback_is_no_site(served: Served):
     fetcher = PageFetcher()
     try:
         with pytest.raises(ToolFailedError) as failed:
-            await SitePages(fetcher, demo=None, budget=100).read(CompanyTools(True, (str(served.origin),)), "/")
+            await SitePages(fetcher, demo=None, budget=100).read(
+                CompanyTools(ToolConfig(fetch_page_enabled=True, allowed_domains=[str(served.origin)])), "/"
+            )
         assert failed.value.reason == "no_site"
     finally:
         await fetcher.close()

@@ -29,9 +29,8 @@ PRICING = """<!doctype html><html><head><title>Plans &amp; pricing</title><style
 
 
 def company(*domains: object, paths: tuple[str, ...] = ()) -> CompanyTools:
-    return CompanyTools(
-        fetch_page_enabled=True, allowed_domains=tuple(str(domain) for domain in domains), allowed_paths=paths
-    )
+    config = ToolConfig(fetch_page_enabled=True, allowed_domains=list(map(str, domains)), allowed_paths=list(paths))
+    return CompanyTools(config)
 
 
 async def read(

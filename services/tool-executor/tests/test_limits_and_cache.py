@@ -1,7 +1,6 @@
 """Limits that slide, and results that are shared: against a real Valkey."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -24,13 +23,6 @@ from tool_executor.testing.harness import CountingHandler, Someone, ToolRequeste
 
 ANA = VerifiedCaller("demo", "ana", "user")
 BEN = VerifiedCaller("demo", "ben", "user")
-
-
-@pytest.fixture
-async def store(valkey_server: ValkeyServer) -> AsyncGenerator[RedisStore]:
-    store = RedisStore(valkey_server.url, 1.0)
-    yield store
-    await store.close()
 
 
 @pytest.fixture(params=["redis", "local"])

@@ -19,7 +19,6 @@ from contracts.events.tool import ToolMetadata, ToolResult
 from runtime.testing.servers import NatsServer, ValkeyServer, eventually
 from runtime.workers.pull_worker import LEASE
 from tool_executor.adapters.call_records import RedisCallRecords
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.catalogue.announced import Offers
@@ -114,8 +113,7 @@ async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valk
 
 async def test_who_asks_for_a_call_that_runs_already_hears_of_its_end_soon(valkey_server: ValkeyServer):
     store = RedisStore(valkey_server.url, 10.0)
-    schemas = CompiledSchemas()
-    offers = Offers(build_registry([tool_named("count", CountingHandler())], schemas), schemas)
+    offers = Offers(build_registry([tool_named("count", CountingHandler())]))
     recall = Idempotency(RedisCallRecords(store, Renewals(store), 60), offers)
     runs: list[str] = []
     started, go_on = asyncio.Event(), asyncio.Event()
@@ -144,33 +142,31 @@ async def test_who_asks_for_a_call_that_runs_already_hears_of_its_end_soon(valke
         await store.close()
 
 
-async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: ValkeyServer):
-    store = RedisStore(valkey_server.url, 1.0)
+async def test_a_started_record_turns_done_for_its_owner_alone(store: RedisStore):
     records = RedisCallRecords(store, Renewals(store), 60)
-    try:
-        first = await records.claim(KEY, "f", 1.0, is_renewed=False)
-        assert isinstance(first, Claimed)
-        assert not first.abandoned
-        assert isinstance(await records.claim(KEY, "f", 1.0, is_renewed=False), RunningElsewhere)
-        assert isinstance(await records.claim(KEY, "other", 1.0, is_renewed=False), OtherArguments)
+    first = await records.claim(KEY, "f", 1.0, is_renewed=False)
+    assert isinstance(first, Claimed)
+    assert not first.abandoned
+    assert isinstance(await records.claim(KEY, "f", 1.0, is_renewed=False), RunningElsewhere)
+    assert isinstance(await records.claim(KEY, "other", 1.0, is_renewed=False), OtherArguments)
 
-        async def taken_over() -> Claimed | None:
-            claim = await records.claim(KEY, "f", 5, is_renewed=False)
-            return claim if isinstance(claim, Claimed) else None
+    async def taken_over() -> Claimed | None:
+        claim = await records.claim(KEY, "f", 5, is_renewed=False)
+        return claim if isinstance(claim, Claimed) else None
 
-        second = await eventually(taken_over)
-        assert second is not None
-        assert second.abandoned
-        assert not await records.finish(KEY, first.owner, DONE, is_lasting=True)
-        assert await records.finish(KEY, second.owner, DONE, is_lasting=True)
-        await records.release(KEY, second.owner, forget=True)
-        assert await records.claim(KEY, "f", 5, is_renewed=False) == RecordedResult(DONE)
-    finally:
-        await store.close()
+    second = await eventually(taken_over)
+    assert second is not None
+    assert second.abandoned
+    assert not await records.finish(KEY, first.owner, DONE, is_lasting=True)
+    assert await records.finish(KEY, second.owner, DONE, is_lasting=True)
+    await records.release(KEY, second.owner, forget=True)
+    assert await records.claim(KEY, "f", 5, is_renewed=False) == RecordedResult(DONE)
 
 
-async def test_a_renewed_lease_lasts_while_its_process_lives_and_not_much_longer(valkey_server: ValkeyServer):
-    store, other_store = RedisStore(valkey_server.url, 1.0), RedisStore(valkey_server.url, 1.0)
+async def test_a_renewed_lease_lasts_while_its_process_lives_and_not_much_longer(
+    valkey_server: ValkeyServer, store: RedisStore
+):
+    other_store = RedisStore(valkey_server.url, 1.0)
     renewals = Renewals(store)
     records, others = RedisCallRecords(store, renewals, 60), RedisCallRecords(other_store, Renewals(other_store), 60)
     loop = asyncio.get_running_loop()
@@ -188,37 +184,34 @@ async def test_a_renewed_lease_lasts_while_its_process_lives_and_not_much_longer
 
         assert await eventually(abandoned, LEASE + 5)
     finally:
-        await store.close()
         await other_store.close()
 
 
-async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(valkey_server: ValkeyServer):
-    store = RedisStore(valkey_server.url, 1.0)
-    try:
-        await store.ping()
-        valkey_server.pause()
-        loop = asyncio.get_running_loop()
-        started = loop.time()
-        answers = await asyncio.gather(*(store.ping() for _ in range(2000)), return_exceptions=True)
-        assert all(isinstance(answer, RedisUnavailableError) for answer in answers)
-        assert loop.time() - started < 30
-        started = loop.time()
-        for _ in range(20):
-            with pytest.raises(RedisUnavailableError):
-                await store.ping()
-        assert loop.time() - started < 5
-        valkey_server.resume()
+async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(
+    valkey_server: ValkeyServer, store: RedisStore
+):
+    await store.ping()
+    valkey_server.pause()
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    answers = await asyncio.gather(*(store.ping() for _ in range(2000)), return_exceptions=True)
+    assert all(isinstance(answer, RedisUnavailableError) for answer in answers)
+    assert loop.time() - started < 30
+    started = loop.time()
+    for _ in range(20):
+        with pytest.raises(RedisUnavailableError):
+            await store.ping()
+    assert loop.time() - started < 5
+    valkey_server.resume()
 
-        async def back() -> bool:
-            try:
-                await store.ping()
-            except RedisUnavailableError:
-                return False
-            return True
+    async def back() -> bool:
+        try:
+            await store.ping()
+        except RedisUnavailableError:
+            return False
+        return True
 
-        assert await eventually(back)
-    finally:
-        await store.close()
+    assert await eventually(back)
 
 
 async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client: Client, valkey_server: ValkeyServer):

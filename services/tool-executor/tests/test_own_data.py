@@ -20,10 +20,9 @@ BEN = Someone(sub="user-2")
 
 @pytest.mark.parametrize("kind", ["order.filled.v1", "action.decided.v1"])
 async def test_a_fill_or_a_decision_ends_what_is_kept_of_that_user_alone(
-    nats_client: Client, valkey_server: ValkeyServer, kind: str
+    nats_client: Client, valkey_server: ValkeyServer, store: RedisStore, kind: str
 ):
     mine = tool_named("mine", CountingHandler(), category="portfolio", cache=CacheScope.USER)
-    store = RedisStore(valkey_server.url, 1.0)
     async with asking(nats_client, valkey_server.url, tools=(mine,)) as asker:
         assert (await asker.call("mine", {})).result.data == {"run": 1}
         assert (await asker.call("mine", {}, BEN)).result.data == {"run": 2}
@@ -36,7 +35,6 @@ async def test_a_fill_or_a_decision_ends_what_is_kept_of_that_user_alone(
         assert (await asker.call("mine", {})).result.data == {"run": 3}
         kept = (await asker.call("mine", {}, BEN)).result
         assert (kept.data, kept.metadata.cached) == ({"run": 2}, True)
-    await store.close()
 
 
 async def test_what_was_computed_before_an_order_is_not_kept_after_it(nats_client: Client, valkey_server: ValkeyServer):

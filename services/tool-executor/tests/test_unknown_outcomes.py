@@ -32,7 +32,6 @@ from runtime.settings import NatsSettings
 from runtime.testing.network import proxy_to
 from runtime.testing.servers import NatsServer, ValkeyServer, eventually
 from tool_executor.adapters.call_records import RedisCallRecords
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.catalogue.announced import Offers
@@ -245,10 +244,10 @@ async def test_while_redis_is_away_a_call_that_was_delivered_before_may_have_bee
     nothing: Any = None
     caller = VerifiedCaller(company="demo", user="ann", role="user", plan=Plan.FREE, language="en")
     entry = Entry(tool(), Plan.FREE, Category.CALCULATE, nothing, {}, nothing, nothing)
-    store, schemas = RedisStore("redis://127.0.0.1:1", 1.0), CompiledSchemas()
+    store = RedisStore("redis://127.0.0.1:1", 1.0)
     records = RedisCallRecords(store, Renewals(store), 60)
     call = CallProgress("c1", "act", {}, caller, time.monotonic() + 5, entry=entry, abandoned=delivered_before)
-    result = await Idempotency(records, Offers(build_registry([], schemas), schemas))(
+    result = await Idempotency(records, Offers(build_registry([])))(
         call, lambda: RateStep(nothing, nothing)(call, nothing)
     )
     await store.close()
@@ -266,16 +265,19 @@ async def test_while_redis_is_away_a_call_that_was_delivered_before_may_have_bee
 )
 @pytest.mark.parametrize("begun", [False, True])
 async def test_a_refusal_says_nothing_of_an_attempt_that_another_executor_began(
-    nats_client: Client, valkey_server: ValkeyServer, needs: dict[str, Any], code: ToolCode, begun: bool
+    nats_client: Client,
+    valkey_server: ValkeyServer,
+    store: RedisStore,
+    needs: dict[str, Any],
+    code: ToolCode,
+    begun: bool,
 ):
-    store = RedisStore(valkey_server.url, 1.0)
     if begun:  # that executor's network stands still: its lease has run out, and what it does may still be done
         records = RedisCallRecords(store, Renewals(store), 60)
         key = CallKey(SOMEONE.company, SOMEONE.sub, "same")
         await records.claim(key, fingerprint("act", {}), 0.001, is_renewed=False)
     async with asking(nats_client, valkey_server.url, tools=(tool(**needs),)) as asker:
         error = (await asked(asker, 1)).error
-    await store.close()
     assert error is not None
     assert (error.code, error.reason == OUTCOME_UNKNOWN) == (code, begun)
 

@@ -11,7 +11,7 @@ import typer
 from nexus_cli.commands.bus import check_exists, with_rpc
 from nexus_cli.commands.failures import fail, print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, confirmed, require_company, require_id
-from nexus_cli.texts import TEXTS
+from nexus_cli.texts import TEXTS, word
 
 if TYPE_CHECKING:
     from contracts.erasure_rpc import Receipt
@@ -79,7 +79,8 @@ def erasures(
             print(TEXTS["erasure.nothing"].in_language(locale).format(company=company))
         for item in items:
             kind, requested_by, state = (
-                _word(key, locale) for key in (f"kind.{item.kind}", f"by.{item.by}", f"state.{item.state}")
+                word(TEXTS.section("erasure"), key, locale)
+                for key in (f"kind.{item.kind}", f"by.{item.by}", f"state.{item.state}")
             )
             print(f"{item.requested_at:%Y-%m-%d %H:%M}  {kind:<14} {requested_by:<14} {state:<9} {item.receipt_id}")
         for name, outdated in (("conversations", tonight.conversations), ("traces", tonight.traces)):
@@ -90,19 +91,13 @@ def erasures(
     with_rpc(data, work)
 
 
-def _word(key: str, locale: str) -> str:
-    """A word of a receipt. A word that only a newer release has is shown as it is."""
-    words = TEXTS.section("erasure").get(key)
-    return words.in_language(locale) if words else key.rpartition(".")[2]
-
-
 def _print(receipt: Receipt, locale: str, *, as_json: bool) -> None:
     if as_json:
         print_json(receipt.to_wire())
         return
     from contracts.receipt_words import remains_text
 
-    state = _word(f"state.{receipt.state}", locale)
+    state = word(TEXTS.section("erasure"), f"state.{receipt.state}", locale)
     words = TEXTS["erasure.receipt"].in_language(locale)
     print(words.format(receipt=receipt.receipt_id, state=state, conversations=receipt.conversations))
     for entry in receipt.removed:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +15,7 @@ from nexus_cli.commands.bus import check_exists, with_rpc
 from nexus_cli.commands.failures import fail, print_json
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, require_company
 from nexus_cli.terminal_text import plain
-from nexus_cli.texts import TEXTS
+from nexus_cli.texts import TEXTS, word
 
 if TYPE_CHECKING:
     from contracts.knowledge import Run
@@ -55,7 +57,7 @@ def crawl(
         else:
             print(_line(finished, locale))
             for skipped in finished.left[-MAX_SHOWN_PAGES:]:
-                print(plain(f"  {_word(skipped.outcome, locale)}: {skipped.url}: {skipped.message or skipped.reason}"))
+                print(plain(f"  {_state(skipped.outcome, locale)}: {skipped.url}: {skipped.message or skipped.reason}"))
         if finished.problem:
             fail(finished.problem)
 
@@ -140,28 +142,19 @@ async def _follow(rpc: RpcClient, run: Run, locale: str) -> Run:
     from contracts.knowledge_rpc import RUN_GET, RunRequest
 
     console, end = Console(stderr=True), time.monotonic() + FOLLOW_SECONDS
-    status = Status(_line(run, locale), console=console) if console.is_terminal else None
-    if status:
-        status.start()
-    try:
+    with Status(_line(run, locale), console=console) if console.is_terminal else nullcontext() as status:
         while run.state in {"queued", "running"} and time.monotonic() < end:
             await asyncio.sleep(POLL_SECONDS)
             request = RunRequest(company_id=run.company_id, id=run.id)
             run = (await rpc.call(RUN_GET, request, deadline=DEADLINE)).run or run
             if status:
                 status.update(_line(run, locale))
-    finally:
-        if status:
-            status.stop()
     return run
+
+
+_state = partial(word, TEXTS.section("knowledge.state"))
 
 
 def _line(run: Run, locale: str) -> str:
     counts = TEXTS["knowledge.counts"].in_language(locale)
-    return f"{_word(run.state, locale)}: {counts.format_map(run.counts.model_dump())}"
-
-
-def _word(state: str, locale: str) -> str:
-    """The word for the state of a run or a page. A state that only a newer release has is shown as it is."""
-    words = TEXTS.section("knowledge.state").get(state)
-    return words.in_language(locale) if words else state
+    return f"{_state(run.state, locale)}: {counts.format_map(run.counts.model_dump())}"

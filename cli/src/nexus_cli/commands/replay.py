@@ -53,7 +53,6 @@ def replay(
 ) -> None:
     """Run recorded turns again, with another model, prompt or settings, and compare. Nothing is executed: tool results
     come from the record."""
-    from nexus_cli.replay.summary import summary
     from nexus_cli.target import find_target
 
     if (conversation is None) == (day is None):
@@ -67,22 +66,12 @@ def replay(
     choices |= {"prompt": prompt and str(prompt), "settings": settings and str(settings)}
     options = [word for name, value in choices.items() if value for word in (f"--{name}", value)]
     options += ["--cases"] if cases else []
-    title = f"Replay of {conversation or day_text}" + (f" with {model}" if model else "")
     turns = _collect(find_target(data).nats, options, quiet=as_json)
     if cases is not None:
         _make_cases(cases, turns, turn)
         return
-    if html is not None:
-        from nexus_cli.replay.page import page
-
-        try:
-            html.write_text(page(title, turns), "utf-8")
-        except OSError as error:
-            fail(f"{html} cannot be written: {error.strerror}")
-    if as_json:
-        print_json({"turns": turns, "summary": summary(turns)})
-        return
-    _show(turns, html)
+    title = f"Replay of {conversation or day_text}" + (f" with {model}" if model else "")
+    _report(turns, title, html, as_json=as_json)
 
 
 def _make_cases(directory: Path, turns: list[Turn], only: str | None) -> None:
@@ -117,11 +106,20 @@ def _collect(nats: str, options: list[str], *, quiet: bool) -> list[Turn]:
     return turns
 
 
-def _show(turns: list[dict[str, object]], html: Path | None) -> None:
+def _report(turns: list[Turn], title: str, html: Path | None, *, as_json: bool) -> None:
     from rich.console import Console
 
-    from nexus_cli.replay import table
+    from nexus_cli.replay import page, table
+    from nexus_cli.replay.summary import summary
 
+    if html is not None:
+        try:
+            html.write_text(page.page(title, turns), "utf-8")
+        except OSError as error:
+            fail(f"{html} cannot be written: {error.strerror}")
+    if as_json:
+        print_json({"turns": turns, "summary": summary(turns)})
+        return
     console = Console()
     console.print(table.table(turns))
     console.print(table.figures(turns))

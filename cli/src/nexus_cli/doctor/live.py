@@ -15,7 +15,8 @@ from nats.errors import Error as NatsError
 from contracts.streams import CHAT
 from nexus_cli.doctor import bus, certificates, clocks, services, stores
 from nexus_cli.doctor.diagnosis import STANDS_STILL, Diagnosis, fine, wrong
-from nexus_cli.target import Addresses, ServerUnreachableError
+from nexus_cli.stack.errors import ServerUnreachableError
+from nexus_cli.target import Addresses
 from nexus_cli.target import bus as connected
 from runtime.bus.jetstream_api import StreamInfo, ask
 from runtime.bus.replies import ReplyInbox

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 
-from nexus_cli.replay.summary import Turn, money, summary, tool_text, verdict
+from nexus_cli.replay.summary import SIDES, Turn, money, summary, tool_text, verdict
 
 _WORDS = re.compile(r"\s+|[^\s]+")
 
@@ -22,7 +22,7 @@ def page(title: str, turns: Sequence[Turn], made_at: datetime | None = None) -> 
     same_text = f"{counts['sameText']} of {counts['turns']} with the same answer"
     comparison = f"{same_text}, {counts['identical']} identical in the journal"
     heads = "".join(f"<th>{name}</th>" for name in ("", "Models", "Tokens in", "Tokens out", "Cost", "Median", "Tools"))
-    rows = "".join(_figures(side, counts[side]) for side in ("recorded", "replayed"))
+    rows = "".join(_figures(side, counts[side]) for side in SIDES)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

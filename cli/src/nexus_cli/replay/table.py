@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from nexus_cli.replay.summary import Turn, money, summary, tool_text, verdict
+from nexus_cli.replay.summary import SIDES, Turn, money, summary, tool_text, verdict
 from nexus_cli.terminal_text import plain
 
 _COLOURS = {"identical": "green", "same answer": "green", "other answer": "yellow", "no answer": "red"}
@@ -35,7 +35,7 @@ def figures(turns: Sequence[Turn]) -> Table:
     grid = Table(box=None, pad_edge=False, title_justify="left")
     for name in ("", "models", "tokens in", "out", "cost", "median ms", "tool calls"):
         grid.add_column(name, justify="left" if name in ("", "models") else "right")
-    for side in ("recorded", "replayed"):
+    for side in SIDES:
         usage: dict[str, Any] = counts[side]
         grid.add_row(
             side,

@@ -7,7 +7,7 @@ StackError
 ├── AlreadyRunningError     another supervisor holds this data directory
 ├── NotRunningError         a command needs a stack, but none is running on this data directory
 ├── PortTakenError          the page's port is in use
-├── ServerUnreachableError  an address from the environment does not answer
+├── ServerUnreachableError  a server that a command needs, or an address from the environment, does not answer
 └── StartFailedError        a program ended or did not get ready in time
 """
 
@@ -43,7 +43,7 @@ class PortTakenError(StackError):
 
 
 class ServerUnreachableError(StackError):
-    """An address given in the environment does not answer."""
+    """A server that a command needs, or an address given in the environment, does not answer."""
 
 
 class StartFailedError(StackError):

@@ -108,7 +108,7 @@ def check_names() -> None:
     for name, instead in removed_names(given_names()).items():
         log.warning("setting.removed", setting=name, advice=instead)
     if mistakes := misspelled(given_names(), known_names()):
-        text = "; ".join(f"{name} is no setting: did you mean {meant}?" for name, meant in mistakes.items())
+        text = "; ".join(f"{name} is no setting: did you mean {nearest}?" for name, nearest in mistakes.items())
         raise NotReadyError(f"{text} Write it right in the environment, in .env or in the values of your deployment")
 
 

@@ -18,7 +18,6 @@ from runtime.workers.backlog import Backlog
 from runtime.workers.pull_worker import PullWorker
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import ExecutorCompanies
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.mcp_tools import McpToolHandlers
 from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL
@@ -51,8 +50,8 @@ from tool_executor.pipeline.cache import Cache
 from tool_executor.pipeline.call import CallProgress, Pipeline
 from tool_executor.pipeline.execution import Bulkhead, Execution
 from tool_executor.pipeline.idempotency import Idempotency
-from tool_executor.pipeline.permission import Authorize, FindTool, PrepareCall, RateStep
-from tool_executor.pipeline.validation import CheckOutput, Validate
+from tool_executor.pipeline.permission import FindTool, PrepareCall, RateStep, authorize
+from tool_executor.pipeline.validation import check_output, validate
 from tool_executor.settings import ExecutorSettings
 
 log = structlog.get_logger(__name__)
@@ -95,15 +94,14 @@ class Executor:
         self.companies = ExecutorCompanies(self.settings)
         self._fetcher = PageFetcher(demo=connections.demo, loopback=connections.loopback)
         pages = SitePages(self._fetcher, demo=connections.demo, budget=PAGE_TOKENS, loopback=connections.loopback)
-        schemas = CompiledSchemas()
-        self.registry = build_registry([*all_tools(pages.read), *more_tools], schemas)
+        self.registry = build_registry([*all_tools(pages.read), *more_tools])
         self._own_sessions = OwnSessions(connections.seal, loopback=connections.loopback)
         http, mcp = OwnHttpTools(self._own_sessions), McpToolHandlers(self._own_sessions)
         self.own_actions = OwnActions(self.store, Publisher(nats), self.companies, lambda: self.own)
-        self.own = OwnCatalogue(OwnHandlers(http.handler, mcp.handler, self.own_actions.hold), schemas)
+        self.own = OwnCatalogue(OwnHandlers(http.handler, mcp.handler, self.own_actions.hold))
         self.settings.on_change(self.own.learn)
-        self.own_checks = OwnChecks(self.own, mcp, schemas)
-        self.offers = Offers(self.registry, schemas, own=self.own)
+        self.own_checks = OwnChecks(self.own, mcp)
+        self.offers = Offers(self.registry, own=self.own)
         self.announcements = AnnouncedTools(nats, self.offers)
         self._limiter = RedisRateLimiter(self.store)
         self._cache = RedisResultCache(self.store, self._renewals)
@@ -164,12 +162,12 @@ class Executor:
                 PrepareCall(self.offers, self.companies),
                 Idempotency(RedisCallRecords(self.store, self._renewals, RECORD_SECONDS), self.offers),  # 0
                 FindTool(self.offers, self.companies),  # 1
-                Authorize(),  # 2
+                authorize,  # 2
                 RateStep(self._limiter, LocalRateLimiter()),  # 3
-                Validate(),  # 4
+                validate,  # 4
                 Cache(self._cache),  # 5 and 8
                 Bulkhead(settings.slots, slow_places=settings.slow_slots),
-                CheckOutput(),  # 7
+                check_output,  # 7
                 Execution(RemoteTools(rpc, self._on_gone), _on_fault),  # 6
             ],
             _on_fault,

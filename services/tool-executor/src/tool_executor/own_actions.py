@@ -6,8 +6,7 @@ pending ─► running ─► confirmed | failed
 
 import asyncio
 import json
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Literal, cast
 
@@ -27,7 +26,7 @@ from runtime.bus.publisher import Publisher
 from runtime.calls.deadlines import caller_has_gone
 from runtime.errors import PublishFailedError, RpcError
 from tool_executor.adapters.companies import ExecutorCompanies
-from tool_executor.adapters.redis_store import RedisStore, Script
+from tool_executor.adapters.redis_store import RedisStore, Script, unavailable_errors
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.domain.declaration import (
     CallContext,
@@ -121,8 +120,8 @@ class OwnActions:
             )
             key = _key(caller.company, caller.user)
             try:
-                others = [held for held in await self._all(key) if held.id != call.id]
-                if sum(_with_expiry(held).state == "pending" for held in others) >= MAX_WAITING:
+                others = [other for other in await self._all(key) if other.id != call.id]
+                if sum(_with_expiry(other).state == "pending" for other in others) >= MAX_WAITING:
                     raise ToolFailedError("too_many_waiting", TEXTS["call.too_many_waiting"])
                 await self._swap(key, b"", call)
             except RedisUnavailableError as unavailable:
@@ -168,13 +167,13 @@ class OwnActions:
 
     async def pending(self, user_ref: UserRef) -> PendingActionsReply:
         """Returns the actions that wait for this user's confirmation."""
-        with _unavailable_errors():
+        with unavailable_errors():
             calls = await self._all(_key(user_ref.company_id, user_ref.user_id))
         return PendingActionsReply(actions=[_action(call) for call in calls if _with_expiry(call).state == "pending"])
 
     async def states(self, request: ActionsRequest) -> ActionsReply:
         """Returns the state of the requested actions, as far as they belong to this user."""
-        with _unavailable_errors():
+        with unavailable_errors():
             calls = await self._all(_key(request.company_id, request.user_id))
         return ActionsReply(actions=[_action(call) for call in calls if call.id in request.action_ids])
 
@@ -240,7 +239,7 @@ class OwnActions:
         return ActionReply(action=_action(call))
 
     async def _load(self, key: str, action: str) -> tuple[bytes, HeldCall]:
-        with _unavailable_errors():
+        with unavailable_errors():
             raw: bytes | None = await self._store.command("HGET", key, action)
         if raw is None:
             raise RpcError(ErrorCode.NOT_FOUND, f"there is no action {action!r} of yours")
@@ -252,7 +251,7 @@ class OwnActions:
         return sorted(calls, key=lambda call: call.expires_at)
 
     async def _store_swap(self, key: str, raw: bytes, call: HeldCall) -> bool:
-        with _unavailable_errors():
+        with unavailable_errors():
             return await self._swap(key, raw, call)
 
     async def _swap(self, key: str, expected: bytes, call: HeldCall) -> bool:
@@ -264,14 +263,6 @@ class OwnActions:
 
 def _key(company: str, user: str) -> str:
     return f"tool:action:{company}:{user}"
-
-
-@contextmanager
-def _unavailable_errors() -> Generator[None]:
-    try:
-        yield
-    except RedisUnavailableError as unavailable:
-        raise RpcError(ErrorCode.UNAVAILABLE, f"{unavailable}: try again", retryable=True) from unavailable
 
 
 def _with_expiry(call: HeldCall) -> HeldCall:

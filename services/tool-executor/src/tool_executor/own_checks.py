@@ -9,7 +9,6 @@ from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import uuid7
 from contracts.preview_rpc import McpToolsReply, McpToolsRequest, OwnToolReply, OwnToolRequest
 from contracts.text import Text
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.mcp_tools import McpToolHandlers
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, check
@@ -25,10 +24,9 @@ LIST_SECONDS = 20.0
 class OwnChecks:
     """Serves both methods. Nothing is recorded, limited or stored; the settings come with the request."""
 
-    def __init__(self, catalogue: OwnCatalogue, servers: McpToolHandlers, compiler: CompiledSchemas) -> None:
+    def __init__(self, catalogue: OwnCatalogue, servers: McpToolHandlers) -> None:
         self._catalogue = catalogue
         self._servers = servers
-        self._compiler = compiler
 
     async def call(self, request: OwnToolRequest) -> OwnToolReply:
         """Runs the call as the pipeline would."""
@@ -49,7 +47,7 @@ class OwnChecks:
         if tool is None:
             return refused_reply(ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].format(tool=request.tool))
         try:
-            entry = check(tool, self._compiler)
+            entry = check(tool)
         except CatalogueError as error:
             return refused_reply(ToolCode.VALIDATION_ERROR, str(error))
         arguments = with_defaults(request.arguments, tool.input_schema)

@@ -5,8 +5,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from contracts.company import Categories, ToolConfig
 from contracts.text import Text
-from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.adapters.json_schema import CompiledSchema
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
@@ -18,18 +19,16 @@ from tool_executor.domain.plans import Arguments, CompanyTools, Plan, VerifiedCa
 from tool_executor.ports import SchemaBrokenError
 from tool_executor.testing.harness import NOTHING, CountingHandler, tool_named
 
-SCHEMAS = CompiledSchemas()
-
 
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
-    yield build_registry(all_tools(SitePages(fetcher, demo=None, budget=100).read), SCHEMAS)
+    yield build_registry(all_tools(SitePages(fetcher, demo=None, budget=100).read))
     await fetcher.close()
 
 
 def some(**declared: Any) -> Registry:
-    return build_registry([tool_named("some", **({"handler": CountingHandler()} | declared))], SCHEMAS)
+    return build_registry([tool_named("some", **({"handler": CountingHandler()} | declared))])
 
 
 @pytest.mark.parametrize(
@@ -59,20 +58,20 @@ def test_a_wrong_declaration_names_the_tool_and_what_to_change(declared: dict[st
 def test_names_and_ids_are_unique():
     tools = [tool_named("a", CountingHandler(), id="x.a"), tool_named("a", CountingHandler(), id="x.b")]
     with pytest.raises(CatalogueError, match="the name 'a'"):
-        build_registry(tools, SCHEMAS)
+        build_registry(tools)
     tools = [tool_named("a", CountingHandler(), id="x.a"), tool_named("b", CountingHandler(), id="x.a")]
     with pytest.raises(CatalogueError, match=r"the id 'x\.a'"):
-        build_registry(tools, SCHEMAS)
+        build_registry(tools)
 
 
 def test_a_name_must_fit_into_a_subject_and_a_function_definition():
     with pytest.raises(CatalogueError, match="the name"):
-        build_registry([tool_named("a.b", CountingHandler())], SCHEMAS)
+        build_registry([tool_named("a.b", CountingHandler())])
 
 
 def test_tools_are_listed_by_plan():
     both = build_registry(
-        [tool_named("f", CountingHandler()), tool_named("p", CountingHandler(), required_plan="premium")], SCHEMAS
+        [tool_named("f", CountingHandler()), tool_named("p", CountingHandler(), required_plan="premium")]
     )
     assert [entry.tool.name for entry in both.for_plan(Plan.PRO)] == ["f"]
     assert [entry.tool.name for entry in both.for_plan(Plan.PREMIUM)] == ["f", "p"]
@@ -124,21 +123,22 @@ async def test_fetch_page_is_offered_only_where_the_company_opened_its_site(regi
     assert entry is not None
     for role in ("visitor", "user"):
         caller = VerifiedCaller("demo", "u", role)
-        open_site = CompanyTools(fetch_page_enabled=True, allowed_domains=("https://example.com",))
+        open_site = CompanyTools(ToolConfig(fetch_page_enabled=True, allowed_domains=["https://example.com"]))
         assert entry.visible_to(caller, open_site)
         for closed in (
             CompanyTools(),
-            CompanyTools(fetch_page_enabled=True),
-            CompanyTools(allowed_domains=("https://example.com",), enabled_tools=frozenset({"fetch_page"})),
+            CompanyTools(ToolConfig(fetch_page_enabled=True)),
+            CompanyTools(ToolConfig(allowed_domains=["https://example.com"], enabled_tools=["fetch_page"])),
         ):
             assert not entry.visible_to(caller, closed)
 
 
 def test_a_company_that_trades_nothing_has_no_trading_platforms_tools(registry: Registry):
     everything = {name.value: True for name in Category}
+    switches = Categories.model_validate({"visitors": everything, "customers": everything})
     companies = (
         CompanyTools(trades=False),
-        CompanyTools(trades=False, visitors=everything, customers=everything, enabled_tools=frozenset({"get_price"})),
+        CompanyTools(ToolConfig(categories=switches, enabled_tools=["get_price"]), trades=False),
     )
     for company in companies:
         for role in ("visitor", "user", "service"):
@@ -150,18 +150,16 @@ def test_a_company_that_trades_nothing_has_no_trading_platforms_tools(registry: 
 
 def test_a_category_is_switched_for_visitors_and_for_customers_apart(registry: Registry):
     visitor, customer = VerifiedCaller("shop", "v", "visitor"), VerifiedCaller("shop", "u", "user", Plan.PREMIUM)
-    company = CompanyTools(
-        visitors={"education": True, "market": False},
-        customers={"trading": False, "memory": False},
-        enabled_tools=frozenset({"get_price", "calculate_risk_reward"}),
-    )
+    switches = Categories(visitors={"education": True, "market": False}, customers={"trading": False, "memory": False})
+    company = CompanyTools(ToolConfig(categories=switches, enabled_tools=["get_price", "calculate_risk_reward"]))
     seen = {entry.tool.name for entry in registry.offered_to(visitor, company)}
     assert {"explain_concept", "calculate_risk_reward"} <= seen
     assert "get_price" not in seen
     had = {entry.category for entry in registry.offered_to(customer, company)}
     assert {Category.MARKET, Category.EDUCATION} <= had
     assert not had & {Category.TRADING, Category.MEMORY}
-    paid = registry.offered_to(visitor, CompanyTools(visitors={name.value: True for name in Category}))
+    everything = Categories.model_validate({"visitors": {name.value: True for name in Category}})
+    paid = registry.offered_to(visitor, CompanyTools(ToolConfig(categories=everything)))
     assert {entry.plan for entry in paid} == {Plan.FREE}
 
 
@@ -170,7 +168,7 @@ def test_a_new_tool_is_one_declaration_and_one_function():
         return {"greeting": f"Hello {arguments['name']}"}
 
     schema = {"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": False}
-    entry = build_registry([tool_named("greet", greet, input_schema=schema)], SCHEMAS).find("greet")
+    entry = build_registry([tool_named("greet", greet, input_schema=schema)]).find("greet")
     assert entry is not None
     assert not entry.input.problems({"name": "Ana"})
     assert [problem.field for problem in entry.input.problems({"name": 1, "age": 2})] == ["name", "age"]
@@ -178,4 +176,4 @@ def test_a_new_tool_is_one_declaration_and_one_function():
 
 def test_a_schema_of_another_document_is_never_fetched():
     with pytest.raises(SchemaBrokenError, match="put the definition into the schema"):
-        SCHEMAS.compile({"$ref": "https://example.com/schema.json"})
+        CompiledSchema({"$ref": "https://example.com/schema.json"})

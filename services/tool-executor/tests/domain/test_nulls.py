@@ -7,7 +7,7 @@ import pytest
 from nats.aio.client import Client
 
 from runtime.testing.servers import ValkeyServer
-from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.adapters.json_schema import CompiledSchema
 from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CacheScope
@@ -52,7 +52,7 @@ def test_a_null_that_means_something_or_is_wrong_stays():
 
 def test_callers_are_shown_that_each_optional_argument_may_be_null():
     shown = with_nullable_arguments(NESTED)
-    compiled = CompiledSchemas().compile(shown)
+    compiled = CompiledSchema(shown)
     nothing = dict.fromkeys(shown["properties"]) | {"name": "x"}
     assert not compiled.problems(nothing)
     assert not compiled.problems(nothing | {"where": {"city": "Lima", "street": None}})
@@ -63,13 +63,13 @@ def test_callers_are_shown_that_each_optional_argument_may_be_null():
 
 
 def test_every_tool_of_the_catalogue_takes_null_for_every_optional():
-    registry = build_registry(all_tools(None), CompiledSchemas())  # pyright: ignore[reportArgumentType] - no page is read
+    registry = build_registry(all_tools(None))  # pyright: ignore[reportArgumentType] - no page is read
     for entry in registry:
         parameters = entry.parameters
         optional = parameters["properties"].keys() - set(parameters["required"])
         for example in entry.tool.examples:
             full = {name: example.get(name) for name in optional} | dict(example)
-            assert not CompiledSchemas().compile(parameters).problems(full), entry.tool.name
+            assert not CompiledSchema(parameters).problems(full), entry.tool.name
             assert without_nulls(full, entry.tool.input_schema) == dict(example)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import structlog
 from nats.aio.client import Client
@@ -113,7 +114,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             # The timeout cancels once, and an attempt that fails at the same moment swallows it (wait_for in 3.11).
             raise TimeoutError
 
-    client, tls, credentials = BusClient(), _tls_of(settings), _credentials_of(settings)
+    client, options = BusClient(), _options(settings)
 
     async def disconnected() -> None:
         if not client.is_closed:  # a connection closed on purpose is not worth a report
@@ -127,25 +128,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
     try:
         async with asyncio.timeout(settings.connect_deadline) as limit:
             await client.connect(
-                servers=settings.servers,
-                name=name,
-                error_cb=on_error,
-                disconnected_cb=disconnected,
-                reconnected_cb=reconnected,
-                reconnect_time_wait=RECONNECT_WAIT * random.uniform(0.5, 1.5),  # pyright: ignore[reportArgumentType] - it sleeps for a float
-                max_reconnect_attempts=-1,
-                connect_timeout=2,
-                # The server is abandoned after two unanswered pings, so within three intervals.
-                ping_interval=settings.ping_interval,
-                max_outstanding_pings=2,
-                drain_timeout=10,
-                pending_size=8 * 1024 * 1024,
-                user=settings.user,
-                password=settings.password.get_secret_value() if settings.password else None,
-                user_jwt_cb=partial(user_jwt, credentials) if credentials else None,
-                signature_cb=partial(sign, credentials) if credentials else None,
-                tls=tls,
-                inbox_prefix=inbox_prefix(settings),
+                name=name, error_cb=on_error, disconnected_cb=disconnected, reconnected_cb=reconnected, **options
             )
     except TimeoutError:
         with suppress(Exception):
@@ -154,6 +137,28 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
         raise _not_connected(settings, list(errors)) from None
     limit = None
     return client
+
+
+def _options(settings: NatsSettings) -> dict[str, Any]:
+    """Returns the options of a connection. Raises NotReadyError if a file named in the settings cannot be used."""
+    tls, credentials = _tls_of(settings), _credentials_of(settings)
+    return {
+        "servers": settings.servers,
+        "reconnect_time_wait": RECONNECT_WAIT * random.uniform(0.5, 1.5),
+        "max_reconnect_attempts": -1,
+        "connect_timeout": 2,
+        # The server is abandoned after two unanswered pings, so within three intervals.
+        "ping_interval": settings.ping_interval,
+        "max_outstanding_pings": 2,
+        "drain_timeout": 10,
+        "pending_size": 8 * 1024 * 1024,
+        "user": settings.user,
+        "password": settings.password.get_secret_value() if settings.password else None,
+        "user_jwt_cb": partial(user_jwt, credentials) if credentials else None,
+        "signature_cb": partial(sign, credentials) if credentials else None,
+        "tls": tls,
+        "inbox_prefix": inbox_prefix(settings),
+    }
 
 
 def _tls_of(settings: NatsSettings) -> ssl.SSLContext | None:

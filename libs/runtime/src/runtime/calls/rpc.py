@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict, TypeVar
 
 import orjson
@@ -63,6 +64,24 @@ class _ReplyBody(TypedDict):
     error: NotRequired[ErrorBody | None]
 
 
+@dataclass(slots=True)
+class _Attempts:
+    """The attempts of one call. `unanswered`: requests that may still be answered; `sent`: attempts made."""
+
+    allowed: int
+    sent: int = 0
+    unanswered: int = 0
+    reconnects: int = 0
+    next_at: float = 0.0
+    refused: RpcError | None = None
+    is_renewed: bool = False
+    has_no_server: bool = False
+
+    def take_back(self) -> None:
+        """Notes that the last attempt reached no server that worked for it, so that it may be made again at once."""
+        self.sent, self.next_at = self.sent - 1, 0.0
+
+
 class RpcClient:
     """Calls other services."""
 
@@ -89,7 +108,7 @@ class RpcClient:
         """
         started = time.perf_counter()
         body = request.model_dump_json(by_alias=True, exclude_none=True).encode()
-        attempts = 1 + (retries if method.safe else 0)
+        attempts = _Attempts(1 + (retries if method.safe else 0))
         outcome = "ok"
         try:
             with await self._inbox.expect() as pending:
@@ -112,21 +131,16 @@ class RpcClient:
             raise
 
     async def _ask(
-        self, method: Rpc[RequestT, ReplyT], body: bytes, pending: Pending, deadline: float, attempts: int
+        self, method: Rpc[RequestT, ReplyT], body: bytes, pending: Pending, deadline: float, attempts: _Attempts
     ) -> ReplyT:
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
-        # `unanswered`: requests that may still be answered; `sent`: attempts made.
-        unanswered = sent = reconnects = 0
-        next_attempt = 0.0
-        refused: RpcError | None = None
-        is_renewed = False
         while True:
             remaining = end - clock()
-            if refused is not None and (unanswered == 0 or remaining <= 0):
-                raise refused
+            if attempts.refused is not None and (attempts.unanswered == 0 or remaining <= 0):
+                raise attempts.refused
             if remaining <= 0:
-                if unanswered == 0:
+                if attempts.unanswered == 0:
                     raise NobodyServesError(method.subject)
                 raise RpcError(
                     ErrorCode.TIMEOUT, f"no reply from {method.subject} within {deadline:g} s", retryable=method.safe
@@ -134,50 +148,63 @@ class RpcClient:
             if not self._client.is_connected:
                 await asyncio.sleep(min(RETRY_PAUSE, remaining))
                 continue
-            # A request on a connection that broke is usually lost, so it does not count as an attempt.
-            is_lost = method.safe and unanswered > 0 and reconnects != self._client.stats["reconnects"]
-            is_due = sent < attempts and clock() >= next_attempt
-            if is_due and unanswered > 0 and not is_lost and not self._may_repeat(method):
-                attempts, is_due = sent, False
-            if is_lost or is_due:
+            if self._is_due(method, attempts, clock()):
                 # A reply subject on which a reply may still come is not used again.
-                reply_to = pending.another_name() if unanswered else pending.reply_to
-                sent += 0 if is_lost else 1
-                unanswered += 1
-                reconnects = self._client.stats["reconnects"]
-                next_attempt = clock() + remaining / (attempts - sent + 1)
+                reply_to = pending.another_name() if attempts.unanswered else pending.reply_to
+                attempts.unanswered += 1
+                attempts.reconnects = self._client.stats["reconnects"]
+                attempts.next_at = clock() + remaining / (attempts.allowed - attempts.sent + 1)
                 await self._send(method, body, reply_to, remaining)
             try:
                 answers = await pending.wait(min(remaining, SLICE))
             except TimeoutError:
                 continue
             pending.reset()
-            has_no_server = False
+            attempts.has_no_server = False
             for answer in answers:
-                unanswered -= 1
-                if is_no_responders(answer):
-                    has_no_server, sent, next_attempt = True, sent - 1, 0.0
-                    if unanswered > 0:
-                        self._earn(method, 1.0)  # no server worked for that repeat
-                    continue
-                try:
-                    reply = _read_reply(method, answer.data)
-                except RpcError as error:
-                    if error.reason == EXPIRED and not is_renewed:
-                        # This caller is still waiting: the server is wrong about our clock, and has done nothing.
-                        is_renewed, sent, next_attempt = True, sent - 1, 0.0
-                        self._origin.renew()
-                    elif error.retryable:
-                        refused = error  # the answer to another attempt may still come
-                    else:
-                        raise
-                else:
-                    self._earn(method, REPEATS_PER_ANSWER)
+                if (reply := self._reply(method, answer, attempts)) is not None:
                     return reply
-            if has_no_server:
-                if method.queue is None and unanswered == 0:
+            if attempts.has_no_server:
+                if method.queue is None and attempts.unanswered == 0:
                     raise NobodyServesError(method.subject)
                 await asyncio.sleep(min(RETRY_PAUSE, max(end - clock(), 0)))
+
+    def _is_due(self, method: Method, attempts: _Attempts, now: float) -> bool:
+        """Decides whether a request is to be sent now, and counts it."""
+        if method.safe and attempts.unanswered > 0 and attempts.reconnects != self._client.stats["reconnects"]:
+            return True  # a request on a connection that broke is usually lost, so it does not count as an attempt
+        if attempts.sent >= attempts.allowed or now < attempts.next_at:
+            return False
+        if attempts.unanswered > 0 and not self._may_repeat(method):
+            attempts.allowed = attempts.sent
+            return False
+        attempts.sent += 1
+        return True
+
+    def _reply(self, method: Rpc[Any, ReplyT], answer: Msg, attempts: _Attempts) -> ReplyT | None:
+        """Returns the reply in an answer; None if another attempt may still bring one."""
+        attempts.unanswered -= 1
+        if is_no_responders(answer):
+            attempts.has_no_server = True
+            attempts.take_back()
+            if attempts.unanswered > 0:
+                self._earn(method, 1.0)  # no server worked for that repeat
+            return None
+        try:
+            reply = _read_reply(method, answer.data)
+        except RpcError as error:
+            if error.reason == EXPIRED and not attempts.is_renewed:
+                # This caller is still waiting: the server is wrong about our clock, and has done nothing.
+                attempts.is_renewed = True
+                attempts.take_back()
+                self._origin.renew()
+            elif error.retryable:
+                attempts.refused = error  # the answer to another attempt may still come
+            else:
+                raise
+            return None
+        self._earn(method, REPEATS_PER_ANSWER)
+        return reply
 
     async def _send(self, method: Method, body: bytes, reply_to: str, remaining: float) -> None:
         headers = work_headers() | {HEADER: self._origin.header(remaining)}

@@ -23,7 +23,7 @@ def read(text: str, title: str = "") -> tuple[str, list[Block]]:
     the front matter, else the first heading. A first heading that equals the title and is above all blocks is left out
     of their headings."""
     front, body = _split_front_matter(text.replace("\x00", ""))
-    front_title = next((found[1].strip() for line in front if (found := _FRONT_TITLE.match(line))), "")
+    front_title = next((named[1].strip() for line in front if (named := _FRONT_TITLE.match(line))), "")
     blocks = list(_read(_MARKDOWN.parse(body)))
     firsts = [block.headings[0] if block.headings else "" for block in blocks]
     title = title or front_title or next(filter(None, firsts), "")

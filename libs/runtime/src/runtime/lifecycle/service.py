@@ -48,10 +48,10 @@ from runtime.calls.rpc import Handler, RpcClient, RpcServer
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReadyError
 from runtime.lifecycle import huge_pages
-from runtime.lifecycle.health import Check, Health, HealthServer, Refresh, bus_check
+from runtime.lifecycle.health import Health, HealthServer, bus_check
 from runtime.lifecycle.process import freeze_heap
 from runtime.lifecycle.shutdown import close, force_end_after, run_hooks, run_within
-from runtime.liveness import Store, StuckCheck
+from runtime.liveness import Store
 from runtime.observability import logging as logs
 from runtime.observability import telemetry
 from runtime.observability.metrics import DEAD_LETTERS, NATS_RECONNECTS
@@ -89,6 +89,8 @@ class Service:
         `service.health.routes()` itself. `marks`: for services that write or read conversations and journals."""
         self.name = name
         self.health = Health(name)
+        self.add_check, self.before_metrics = self.health.add_check, self.health.before_metrics
+        self.watch, self.watch_store = self.health.liveness.add, self.health.liveness.add_store
         self.hooks = ConnectionHooks()
         self._permissions = Permissions(nats.user)
         self._nats_settings = nats
@@ -155,22 +157,6 @@ class Service:
     def on_reconnect(self, hook: Hook) -> None:
         """Adds a hook that runs after each reconnect to the bus; core messages sent meanwhile are lost."""
         self.hooks.on_reconnect.append(hook)
-
-    def add_check(self, name: str, check: Check) -> None:
-        """Adds a condition for being ready: an async function that raises if it is not met."""
-        self.health.add_check(name, check)
-
-    def before_metrics(self, refresh: Refresh) -> None:
-        """Adds a function that updates metrics at each request for /metrics."""
-        self.health.before_metrics(refresh)
-
-    def watch(self, name: str, stuck_because: StuckCheck) -> None:
-        """Watches a part that may get stuck; see runtime.liveness."""
-        self.health.liveness.add(name, stuck_because)
-
-    def watch_store(self, name: str, store: Store) -> None:
-        """Watches a store whose client may get stuck; see runtime.liveness."""
-        self.health.liveness.add_store(name, store)
 
     def writes(self, *streams: Stream) -> None:
         """Declares streams that the service appends to: it is not ready while one of them accepts nothing."""

@@ -13,10 +13,9 @@ from decimal import ROUND_DOWN, Decimal
 import numpy as np
 
 from market_adapter.domain.bars import Bar
+from market_adapter.domain.paper.orders import LOT, to_cents
 from market_adapter.domain.series import Floats
 
-CENT = Decimal("0.01")
-LOT = Decimal("0.00000001")
 ZERO = Decimal(0)
 Rule = Callable[[Floats], bool]
 """Decides from the closes so far whether to hold the share."""
@@ -76,19 +75,19 @@ def run(bars: Sequence[Bar], holds: Sequence[bool], cash: Decimal, cost_share: D
     for bar, wants_position in zip(bars, holds, strict=True):
         if bar.volume > 0 and wants_position and shares == ZERO:
             quantity = (money / (bar.open * (1 + cost_share))).quantize(LOT, ROUND_DOWN)
-            price_paid = (quantity * bar.open).quantize(CENT)
+            price_paid = to_cents(quantity * bar.open)
             # With both rounded up, it would be a cent more than there is.
-            fee = min((price_paid * cost_share).quantize(CENT), money - price_paid)
+            fee = min(to_cents(price_paid * cost_share), money - price_paid)
             if quantity > 0:
                 money, shares = money - price_paid - fee, quantity
                 trades.append(Trade(bar.session, "buy", bar.open, quantity, fee))
         elif bar.volume > 0 and not wants_position and shares > ZERO:
-            proceeds = (shares * bar.open).quantize(CENT)
-            fee = (proceeds * cost_share).quantize(CENT)
+            proceeds = to_cents(shares * bar.open)
+            fee = to_cents(proceeds * cost_share)
             trades.append(Trade(bar.session, "sell", bar.open, shares, fee))
             money, shares = money + proceeds - fee, ZERO
         sessions_held += shares > ZERO
-        equity.append(money + (shares * bar.close).quantize(CENT))
+        equity.append(money + to_cents(shares * bar.close))
     return BacktestResult(tuple(trades), tuple(equity), sessions_held)
 
 

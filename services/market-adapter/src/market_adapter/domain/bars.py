@@ -98,7 +98,7 @@ def known_by(history: BarHistory, day: date) -> BarHistory:
     return replace(
         history,
         bars=bars,
-        splits=tuple(dividend for dividend in history.splits if dividend.on <= last),
+        splits=tuple(split for split in history.splits if split.on <= last),
         dividends=tuple(dividend for dividend in history.dividends if dividend.on <= last),
         known_at=None,
     )

@@ -7,6 +7,7 @@ VWAP of (high + low + close) / 3; OBV counted from 0 at the first bar. https://t
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -108,21 +109,12 @@ def _bands(series: Series, length: int | None) -> Values:
     return {"upper": _last(upper), "middle": _last(middle), "lower": _last(lower)}
 
 
-def _sma(series: Series, length: int | None) -> Values:
+def _average(name: str, series: Series, length: int | None) -> Values:
+    """The average that TA-Lib calls `name`, and how far the last close is above it, as a fraction of the average."""
     period = length or AVERAGE_PERIOD
-    value = _last(ta_lib().SMA(series.close, period))
-    return {"value": value, "period": period, "gap": _gap(series, value)}
-
-
-def _ema(series: Series, length: int | None) -> Values:
-    period = length or AVERAGE_PERIOD
-    value = _last(ta_lib().EMA(series.close, period))
-    return {"value": value, "period": period, "gap": _gap(series, value)}
-
-
-def _gap(series: Series, average: float | None) -> float | None:
-    """How far the last close is above an average, as a fraction of the average."""
-    return None if not average else float(series.close[-1]) / average - 1
+    value = _last(getattr(ta_lib(), name)(series.close, period))
+    gap = float(series.close[-1]) / value - 1 if value else None
+    return {"value": value, "period": period, "gap": gap}
 
 
 def _atr(series: Series, length: int | None) -> Values:
@@ -144,8 +136,8 @@ _FUNCTIONS: Mapping[Indicator, Callable[[Series, int | None], Values]] = {
     Indicator.RSI: _rsi,
     Indicator.MACD: _macd,
     Indicator.BB: _bands,
-    Indicator.SMA: _sma,
-    Indicator.EMA: _ema,
+    Indicator.SMA: partial(_average, "SMA"),
+    Indicator.EMA: partial(_average, "EMA"),
     Indicator.ATR: _atr,
     Indicator.OBV: _obv,
     Indicator.ADX: _adx,

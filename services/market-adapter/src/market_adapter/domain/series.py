@@ -1,6 +1,6 @@
 """Histories as arrays of floats, for indicators, returns and models. Money is never computed this way."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, datetime
 
 import numpy as np
@@ -10,6 +10,7 @@ from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.splits import split_adjusted
 
 Floats = NDArray[np.float64]
+FIGURES = ("open", "high", "low", "close", "volume")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Series:
     volume: Floats
 
     def __post_init__(self) -> None:
-        for name in ("open", "high", "low", "close", "volume"):
+        for name in FIGURES:
             if not np.isfinite(getattr(self, name)).all():
                 raise ValueError(f"a bar has no {name}: leave out incomplete bars where they come in")
 
@@ -35,15 +36,7 @@ class Series:
 
     def tail(self, count: int) -> "Series":
         """The last `count` bars."""
-        return Series(
-            self.sessions[-count:],
-            self.ends[-count:],
-            self.open[-count:],
-            self.high[-count:],
-            self.low[-count:],
-            self.close[-count:],
-            self.volume[-count:],
-        )
+        return Series(*(getattr(self, field.name)[-count:] for field in fields(self)))
 
 
 def series_of(history: BarHistory) -> Series:
@@ -52,9 +45,5 @@ def series_of(history: BarHistory) -> Series:
     return Series(
         tuple(bar.session for bar in bars),
         tuple(bar.end for bar in bars),
-        np.array([float(bar.open) for bar in bars]),
-        np.array([float(bar.high) for bar in bars]),
-        np.array([float(bar.low) for bar in bars]),
-        np.array([float(bar.close) for bar in bars]),
-        np.array([float(bar.volume) for bar in bars]),
+        *(np.array([float(getattr(bar, name)) for bar in bars]) for name in FIGURES),
     )

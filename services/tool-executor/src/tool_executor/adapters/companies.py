@@ -2,7 +2,6 @@
 
 import asyncio
 
-from contracts.company import CompanySettings
 from runtime.calls.deadlines import part_deadline
 from runtime.companies import CompanyCache
 from runtime.errors import RpcError
@@ -27,19 +26,4 @@ class ExecutorCompanies:
             raise ToolUnavailableError(f"the settings of {company} are not there yet") from error
         except RpcError as error:
             raise ToolUnavailableError(f"the settings of {company} cannot be read: {error}") from error
-        return CompanyTools() if settings is None else tools_in(settings)
-
-
-def tools_in(settings: CompanySettings) -> CompanyTools:
-    config = settings.config.tool_config
-    return CompanyTools(
-        fetch_page_enabled=config.fetch_page_enabled,
-        allowed_domains=tuple(config.allowed_domains),
-        allowed_paths=tuple(config.allowed_paths),
-        cache_enabled=config.cache_enabled,
-        cache_ttl_seconds=config.cache_ttl_seconds,
-        enabled_tools=frozenset(config.enabled_tools),
-        trades=settings.config.trades,
-        visitors=dict[str, bool](config.categories.visitors.items()),
-        customers=dict[str, bool](config.categories.customers.items()),
-    )
+        return CompanyTools() if settings is None else CompanyTools(settings.config.tool_config, settings.config.trades)

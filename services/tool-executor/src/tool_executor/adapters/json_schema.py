@@ -19,31 +19,22 @@ _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_PATTERN_STEPS)
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-class CompiledSchemas:
-    """Compiles schemas. A reference to another document does not compile, so nothing is ever fetched."""
+class CompiledSchema:
+    """A compiled schema that checks values. A reference to another document does not compile, so nothing is ever
+    fetched."""
 
-    def compile(self, schema: Mapping[str, Any]) -> "CompiledSchema":
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        """Compiles the schema; raises SchemaBrokenError."""
         try:
             # A boolean or an array would compile as well, but no tool is declared with one.
-            document = dict(schema)
-            check_cost(document)
-            jsonschema_rs.meta.validate({"$schema": DRAFT, **document})
-            validator = jsonschema_rs.Draft202012Validator(document, retriever=_refuse, pattern_options=_PATTERNS)
+            self._schema = dict(schema)
+            check_cost(self._schema)
+            jsonschema_rs.meta.validate({"$schema": DRAFT, **self._schema})
+            self._validator = jsonschema_rs.Draft202012Validator(
+                self._schema, retriever=_refuse, pattern_options=_PATTERNS
+            )
         except (ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
             raise SchemaBrokenError(str(error).splitlines()[0][:_MAX_MESSAGE_CHARS]) from error
-        return CompiledSchema(validator, document)
-
-
-def _refuse(uri: str) -> Any:
-    raise ValueError(f"it refers to {uri}; put the definition into the schema itself")
-
-
-class CompiledSchema:
-    """A compiled schema that checks values."""
-
-    def __init__(self, validator: jsonschema_rs.Draft202012Validator, schema: Mapping[str, Any]) -> None:
-        self._validator = validator
-        self._schema = schema
 
     def problems(self, instance: Any) -> Sequence[ArgumentProblem]:
         """Returns the faults by field; empty if there are none."""
@@ -74,6 +65,10 @@ class CompiledSchema:
                 return None
         text: Any = subschema.get("description") if isinstance(subschema, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         return text if isinstance(text, str) else None
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"it refers to {uri}; put the definition into the schema itself")
 
 
 def _fields(error: ValidationError) -> list[str]:

@@ -9,12 +9,15 @@ counts as unavailable for a moment, then it is tried again.
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
+from contracts.errors import ErrorCode
 from runtime.calls.deadlines import detached_context
+from runtime.errors import RpcError
 from runtime.stores.redis_client import redis_client
 from tool_executor.ports import RedisUnavailableError
 
@@ -29,6 +32,15 @@ _KEYS_PER_STEP = 1_000
 """Keys that are scanned or deleted in one step."""
 
 Part = str | bytes | int
+
+
+@contextmanager
+def unavailable_errors() -> Generator[None]:
+    """Makes the reply of a method, RpcError, of a RedisUnavailableError inside the block."""
+    try:
+        yield
+    except RedisUnavailableError as unavailable:
+        raise RpcError(ErrorCode.UNAVAILABLE, f"{unavailable}: try again", retryable=True) from unavailable
 
 
 class Script:

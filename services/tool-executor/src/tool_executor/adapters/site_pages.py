@@ -31,7 +31,8 @@ class SitePages:
 
     async def read(self, company: CompanyTools, path: str) -> ReadablePage:
         try:
-            site = site_of(company.allowed_domains, company.allowed_paths, self._demo, loopback=self._loopback)
+            config = company.config
+            site = site_of(config.allowed_domains, config.allowed_paths, self._demo, loopback=self._loopback)
             address = site.page(path)
         except AddressRefusedError as refused:
             if refused.reason == "bad_path":

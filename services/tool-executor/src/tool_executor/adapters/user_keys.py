@@ -7,12 +7,9 @@ There is no list of a user's keys, so all keys of the executor are scanned, a th
 from collections.abc import Callable, Sequence
 
 from contracts.company_rpc import CompanyRequest
-from contracts.errors import ErrorCode
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
-from runtime.errors import RpcError
-from tool_executor.adapters.redis_store import RedisStore
-from tool_executor.ports import RedisUnavailableError
+from tool_executor.adapters.redis_store import RedisStore, unavailable_errors
 
 
 class UserKeys:
@@ -35,11 +32,9 @@ class UserKeys:
 
     async def _delete(self, patterns: Sequence[str], is_to_delete: Callable[[str], bool]) -> ForgottenReply:
         deleted = 0
-        try:
+        with unavailable_errors():
             for pattern in patterns:
                 deleted += await self._store.delete(pattern, is_to_delete)
-        except RedisUnavailableError as unavailable:
-            raise RpcError(ErrorCode.UNAVAILABLE, f"{unavailable}: try again", retryable=True) from unavailable
         return ForgottenReply(deleted=deleted)
 
 

@@ -16,11 +16,10 @@ from contracts.events.tool import ToolDeclaration, ToolsAnnounced
 from contracts.ids import NOBODY
 from contracts.text import Text
 from contracts.tools_rpc import TOOL_OUTCOME
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
 from tool_executor.domain.declaration import CacheScope, DeclaredTool, OverTheBus
-from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
+from tool_executor.domain.plans import CompanyTools, VerifiedCaller
 
 _SUBJECT = re.compile(r"rpc\.tool(\.[A-Za-z0-9_-]+){1,8}")
 MAX_TOOLS = 64
@@ -40,15 +39,10 @@ class Offers:
     """All current tools: those of the catalogue, announced ones, and companies' own. `clock`: in seconds."""
 
     def __init__(
-        self,
-        catalogue: Registry,
-        compiler: CompiledSchemas,
-        clock: Callable[[], float] = time.monotonic,
-        own: OwnCatalogue | None = None,
+        self, catalogue: Registry, clock: Callable[[], float] = time.monotonic, own: OwnCatalogue | None = None
     ) -> None:
         self._catalogue = catalogue
         self._own = own
-        self._compiler = compiler
         self._clock = clock
         self._offers: dict[tuple[str, str], _Offer] = {}
         """The offers by company (``-`` for all) and service."""
@@ -62,12 +56,11 @@ class Offers:
 
     def offered_to(self, caller: VerifiedCaller, company: CompanyTools) -> list[Entry]:
         """Returns the tools that this caller may call now, those of the catalogue first."""
-        plan = Plan.FREE if caller.is_visitor else caller.plan
         listed = self._catalogue.offered_to(caller, company)
         names: set[str] = set()
         for offer in self._of(caller.company):
             for name, entry in offer.entries.items():
-                if name not in names and entry.plan <= plan and entry.visible_to(caller, company):
+                if name not in names and entry.plan <= caller.effective_plan and entry.visible_to(caller, company):
                     names.add(name)
                     listed.append(entry)
         names |= {entry.tool.name for entry in self._catalogue}
@@ -103,7 +96,7 @@ class Offers:
         offer, refused = _Offer(announced, expires_at), list[str]()
         for declared in announced.tools[:MAX_TOOLS]:
             try:
-                entry = check(declared_tool(declared, subject, outcomes), self._compiler)
+                entry = check(declared_tool(declared, subject, outcomes))
                 self._check_free(entry.tool, key, offer)
             except CatalogueError as error:
                 refused.append(str(error))

@@ -12,7 +12,6 @@ from contracts.text import Text
 from contracts.tools_rpc import Category
 from runtime.companies import MAX_COMPANIES
 from runtime.recent import Bounded
-from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.registry import CatalogueError, Entry, check
 from tool_executor.domain.declaration import DeclaredTool, Handler
 
@@ -40,9 +39,8 @@ class OwnHandlers:
 class OwnCatalogue:
     """The own tools of companies whose settings were read; entries are created at their first use."""
 
-    def __init__(self, handlers: OwnHandlers, compiler: CompiledSchemas) -> None:
+    def __init__(self, handlers: OwnHandlers) -> None:
         self._handlers = handlers
-        self._compiler = compiler
         self._declared = Bounded[str, OwnTools](MAX_COMPANIES)
         self._entries_by_company = Bounded[str, dict[str, Entry]](MAX_COMPANIES)
 
@@ -80,7 +78,7 @@ class OwnCatalogue:
         for declared_tool in self.tools(company, declared):
             tool = self._with_confirmation(declared_tool) if declared_tool.name in confirmed_names else declared_tool
             try:
-                entries.setdefault(tool.name, check(tool, self._compiler))
+                entries.setdefault(tool.name, check(tool))
             except CatalogueError as error:
                 log.warning("tools.own_refused", company=company, tool=tool.name, why=str(error))
         return entries

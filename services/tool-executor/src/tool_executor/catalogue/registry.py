@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.ids import is_id
-from tool_executor.adapters.json_schema import CompiledSchema, CompiledSchemas
+from tool_executor.adapters.json_schema import CompiledSchema
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.limits import Limits, limits_of
 from tool_executor.domain.nulls import with_nullable_arguments
@@ -42,7 +42,7 @@ class Entry:
             return True
         if not self.tool.offered_to_visitors:
             return False
-        return self.plan is Plan.FREE and (switched is True or self.tool.name in company.enabled_tools)
+        return self.plan is Plan.FREE and (switched is True or self.tool.name in company.config.enabled_tools)
 
     def needs_settings(self, caller: VerifiedCaller) -> bool:
         """Whether the tool exists for this caller only if the company's settings say so."""
@@ -68,12 +68,11 @@ class Registry:
         return [entry for entry in self if entry.plan <= plan]
 
     def offered_to(self, caller: VerifiedCaller, company: CompanyTools) -> list[Entry]:
-        """Returns the tools that this caller may call now; a visitor's plan is free."""
-        plan = Plan.FREE if caller.is_visitor else caller.plan
-        return [entry for entry in self.for_plan(plan) if entry.visible_to(caller, company)]
+        """Returns the tools that this caller may call now."""
+        return [entry for entry in self.for_plan(caller.effective_plan) if entry.visible_to(caller, company)]
 
 
-def build_registry(tools: Iterable[DeclaredTool], compiler: CompiledSchemas) -> Registry:
+def build_registry(tools: Iterable[DeclaredTool]) -> Registry:
     """Checks all declarations and returns the registry.
 
     Raises:
@@ -84,7 +83,7 @@ def build_registry(tools: Iterable[DeclaredTool], compiler: CompiledSchemas) -> 
     ids: set[str] = set()
     names: set[str] = set()
     for tool in tools:
-        entry = check(tool, compiler)
+        entry = check(tool)
         for kind, value, used in (("id", tool.id, ids), ("name", tool.name, names)):
             if value in used:
                 raise CatalogueError(f"tool {tool.id}: another tool has the {kind} {value!r}; choose a new one")
@@ -93,7 +92,7 @@ def build_registry(tools: Iterable[DeclaredTool], compiler: CompiledSchemas) -> 
     return Registry(entries)
 
 
-def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
+def check(tool: DeclaredTool) -> Entry:
     """Checks and compiles one declaration. Raises CatalogueError."""
     if not is_id(tool.name):
         raise CatalogueError(f"tool {tool.id}: the name {tool.name!r} is not 1 to 64 of A-Z a-z 0-9 _ -")
@@ -121,13 +120,13 @@ def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
         category=category,
         limits=limits_of(*counts),
         parameters=with_nullable_arguments(tool.input_schema),
-        input=_compiled(tool, "input", tool.input_schema, compiler),
-        output=_compiled(tool, "output", tool.output_schema, compiler),
+        input=_compiled(tool, "input", tool.input_schema),
+        output=_compiled(tool, "output", tool.output_schema),
     )
 
 
-def _compiled(tool: DeclaredTool, which: str, schema: Mapping[str, Any], compiler: CompiledSchemas) -> CompiledSchema:
+def _compiled(tool: DeclaredTool, which: str, schema: Mapping[str, Any]) -> CompiledSchema:
     try:
-        return compiler.compile(schema)
+        return CompiledSchema(schema)
     except SchemaBrokenError as broken:
         raise CatalogueError(f"tool {tool.id}: its {which} schema does not compile: {broken}") from broken

@@ -18,7 +18,7 @@ from tool_executor.texts import TEXTS, named
 
 def site_is_open(company: CompanyTools) -> bool:
     """Whether the company allows its site to be read: fetch_page is enabled and allowed domains are set."""
-    return company.fetch_page_enabled and bool(company.allowed_domains)
+    return company.config.fetch_page_enabled and bool(company.config.allowed_domains)
 
 
 def path_problems(arguments: Arguments) -> list[ArgumentProblem]:

@@ -8,47 +8,31 @@ from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import TEXT, list_of, sourced, with_normal_symbol
 from tool_executor.texts import named
 
-watchlist_tool = partial(DeclaredTool, category=Category.MARKET, handler=OverTheBus())
-
-
 _SYMBOLS = sourced({"symbols": list_of(TEXT)})
+
+watchlist_tool = partial(
+    DeclaredTool, category=Category.MARKET, handler=OverTheBus(), time_limit=5.0, output_schema=_SYMBOLS
+)
+changing_tool = partial(
+    watchlist_tool,
+    per_minute=30,
+    side_effects=True,
+    idempotent=True,
+    input_schema=input_schema(SymbolArguments),
+    reconcile=OverTheBus(),
+    normaliser=with_normal_symbol,
+    examples=({"symbol": "IBM"},),
+)
 
 TOOLS: list[DeclaredTool] = [
     watchlist_tool(
         id="watchlist.get",
         **named("get_watchlist"),
         per_minute=60,
-        time_limit=5.0,
         input_schema=input_schema(NoArguments),
-        output_schema=_SYMBOLS,
         examples=({},),
     ),
-    watchlist_tool(
-        id="watchlist.add",
-        **named("add_to_watchlist"),
-        per_minute=30,
-        side_effects=True,
-        idempotent=True,
-        time_limit=5.0,
-        input_schema=input_schema(SymbolArguments),
-        output_schema=_SYMBOLS,
-        reconcile=OverTheBus(),
-        normaliser=with_normal_symbol,
-        examples=({"symbol": "IBM"},),
-    ),
-    watchlist_tool(
-        id="watchlist.remove",
-        **named("remove_from_watchlist"),
-        per_minute=30,
-        side_effects=True,
-        destructive=True,
-        idempotent=True,
-        time_limit=5.0,
-        input_schema=input_schema(SymbolArguments),
-        output_schema=_SYMBOLS,
-        reconcile=OverTheBus(),
-        normaliser=with_normal_symbol,
-        examples=({"symbol": "IBM"},),
-    ),
+    changing_tool(id="watchlist.add", **named("add_to_watchlist")),
+    changing_tool(id="watchlist.remove", **named("remove_from_watchlist"), destructive=True),
 ]
 """They read the list, add to it and remove from it; each returns the resulting list."""

@@ -33,8 +33,8 @@ class KnowledgeFacts:
         parts = in_parts(document.blocks)[:MAX_PARTS]
         for number, blocks in enumerate(parts, 1):
             part = document.model_copy(update={"blocks": blocks, "part": number, "parts": len(parts)})
-            said = (document.document_id or "", document.run_id or "", document.hash, str(len(document.blocks)))
-            identity = derive_id(document.company_id, "knowledge", *said, str(number))
+            content = (document.document_id or "", document.run_id or "", document.hash, str(len(document.blocks)))
+            identity = derive_id(document.company_id, "knowledge", *content, str(number))
             event = UpsertedEvent(id=identity, source=SOURCE, type=_UPSERTED, data=part)
             await self._append(event, document.company_id)
 

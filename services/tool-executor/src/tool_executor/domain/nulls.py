@@ -84,11 +84,8 @@ def _with_nullable(schema: dict[str, object], depth_left: int) -> dict[str, obje
     if depth_left <= 0 or not is_object(schema.get("properties")):
         return schema
     required = list_of(schema.get("required"))
-    shown = {
-        name: one if name in required else _nullable(one)
-        for name, rule in object_of(schema["properties"]).items()
-        for one in [_nullable_inside(rule, depth_left - 1)]
-    }
+    rules = {name: _nullable_inside(rule, depth_left - 1) for name, rule in object_of(schema["properties"]).items()}
+    shown = {name: rule if name in required else _nullable(rule) for name, rule in rules.items()}
     return {**schema, "properties": shown}
 
 

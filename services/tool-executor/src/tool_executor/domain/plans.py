@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, cast
 
-from contracts.company import TRADING_CATEGORIES
+from contracts.company import TRADING_CATEGORIES, ToolConfig
 
 
 class Plan(IntEnum):
@@ -57,28 +57,27 @@ class VerifiedCaller:
         """Visitors get fetch_page and what their company lists; everybody else gets every tool of their plan."""
         return self.role == VISITOR
 
+    @property
+    def effective_plan(self) -> Plan:
+        """The plan whose tools the caller may call; a visitor's is free."""
+        return Plan.FREE if self.is_visitor else self.plan
+
 
 @dataclass(frozen=True, slots=True)
 class CompanyTools:
-    """A company's settings about tools (contracts.company.ToolConfig)."""
+    """A company's settings about tools. `trades`: whether its product is a trading platform; only such companies have
+    the tools for trading."""
 
-    fetch_page_enabled: bool = False
-    allowed_domains: tuple[str, ...] = ()
-    allowed_paths: tuple[str, ...] = ()
-    cache_enabled: bool = True
-    cache_ttl_seconds: int = 3600
-    enabled_tools: frozenset[str] = frozenset()
+    config: ToolConfig = field(default_factory=ToolConfig)
     trades: bool = True
-    """Whether its product is a trading platform; only such companies have the tools for trading."""
-    visitors: Mapping[str, bool] = field(default_factory=dict[str, bool])
-    """Categories of tools switched on or off for visitors, and for everybody else below."""
-    customers: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
     def switched(self, category: str, caller: VerifiedCaller) -> bool | None:
         """Whether the settings give this caller the category's tools; None if they do not say."""
         if category in TRADING_CATEGORIES and not self.trades:
             return False
-        return (self.visitors if caller.is_visitor else self.customers).get(category)
+        categories = self.config.categories
+        switches = categories.visitors if caller.is_visitor else categories.customers
+        return cast("Mapping[str, bool]", switches).get(category)
 
 
 Arguments = Mapping[str, Any]

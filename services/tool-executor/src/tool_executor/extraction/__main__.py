@@ -1,11 +1,10 @@
 """``python -m tool_executor.extraction``: reads one document from standard input; see isolation.py."""
 
-import dataclasses
 import json
 import resource
 import sys
 
-from tool_executor.extraction.document import UnreadableError
+from tool_executor.extraction.document import EXTRACTED, UnreadableError
 from tool_executor.extraction.formats import extract
 
 
@@ -17,11 +16,10 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     body = sys.stdin.buffer.read()
     try:
-        document = extract(body, options["declared"], options["charset"], options["name"])
-        answer = dataclasses.asdict(document) | {"blocks": [block.model_dump(mode="json") for block in document.blocks]}
+        answer = EXTRACTED.dump_json(extract(body, options["declared"], options["charset"], options["name"]))
     except UnreadableError as unreadable:
-        answer = {"reason": unreadable.reason, "text": unreadable.text.by_language}
-    sys.stdout.write(json.dumps(answer))
+        answer = json.dumps({"reason": unreadable.reason, "text": unreadable.text.by_language}).encode()
+    sys.stdout.buffer.write(answer)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
+from pydantic import TypeAdapter
+
 from contracts.knowledge import MAX_PART, Block
 from contracts.text import Text
 from runtime.documents.document_language import language_of
@@ -53,6 +55,9 @@ class Extracted:
         """A hash of the whole content: documents with the same hash have the same text in the same order."""
         content = [self.title, self.language, *(block.model_dump(mode="json") for block in self.blocks)]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:32]
+
+
+EXTRACTED = TypeAdapter(Extracted)
 
 
 def bounded_blocks(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -9,9 +9,8 @@ import json
 import sys
 from typing import Any
 
-from contracts.knowledge import Block
 from contracts.text import Text
-from tool_executor.extraction.document import Extracted, UnreadableError
+from tool_executor.extraction.document import EXTRACTED, Extracted, UnreadableError
 from tool_executor.extraction.formats import HTML_TYPES, extract, type_of
 from tool_executor.texts import TEXTS
 
@@ -77,5 +76,4 @@ class Extraction:
 def _parse_answer(answer: dict[str, Any]) -> Extracted:
     if "reason" in answer:
         raise UnreadableError(str(answer["reason"]), Text(**answer["text"]))
-    fields: dict[str, object] = {**answer, "blocks": [Block.model_validate(block) for block in answer["blocks"]]}  # pyright: ignore
-    return Extracted(**fields)  # pyright: ignore
+    return EXTRACTED.validate_python(answer)

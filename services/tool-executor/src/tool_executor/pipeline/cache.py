@@ -122,7 +122,7 @@ def cache_key(call: CallProgress) -> str | None:
             scope = f"user:{owner_of(call)}"
         case CacheScope.SITE if call.company is not None:
             # The company's rules are part of the key, so that forbidden pages are no longer served.
-            rules = "\x1f".join([*call.company.allowed_domains, "\x1e", *call.company.allowed_paths])
+            rules = "\x1f".join([*call.company.config.allowed_domains, "\x1e", *call.company.config.allowed_paths])
             scope = f"site:{call.caller.company}:{hashlib.sha256(rules.encode()).hexdigest()[:16]}"
         case _:
             return None
@@ -135,6 +135,6 @@ def cache_key(call: CallProgress) -> str | None:
 def keep_seconds(call: CallProgress) -> float:
     """Returns the seconds for which the result may be cached; 0 if it may not."""
     if call.tool_entry.tool.cache is CacheScope.SITE:
-        company = call.company
-        return company.cache_ttl_seconds if company is not None and company.cache_enabled else 0
+        config = call.company.config if call.company is not None else None
+        return config.cache_ttl_seconds if config is not None and config.cache_enabled else 0
     return CACHE_SECONDS.get(call.tool_entry.category, 0)

@@ -7,7 +7,7 @@ from tool_executor.catalogue.announced import Offers
 from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.limits import LimitDecision, Quota
 from tool_executor.domain.nulls import without_nulls
-from tool_executor.domain.plans import CompanyTools, Plan
+from tool_executor.domain.plans import CompanyTools
 from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome
 from tool_executor.ports import RateLimiter, RedisUnavailableError
 from tool_executor.texts import TEXTS
@@ -59,16 +59,13 @@ class FindTool:
         return call.failure(ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].format(tool=call.tool))
 
 
-class Authorize:
+async def authorize(call: CallProgress, next_steps: NextSteps) -> Outcome:
     """Step 2. The plan is taken from the verified principal only."""
-
-    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
-        plan = Plan.FREE if call.caller.is_visitor else call.caller.plan
-        required_plan = call.tool_entry.plan
-        if plan < required_plan:
-            message = TEXTS[f"call.upgrade_to_{required_plan.word}"].format(tool=call.tool)
-            return call.failure(ToolCode.PLAN_REQUIRED, message, required_plan=required_plan.word)
-        return await next_steps()
+    required_plan = call.tool_entry.plan
+    if call.caller.effective_plan < required_plan:
+        message = TEXTS[f"call.upgrade_to_{required_plan.word}"].format(tool=call.tool)
+        return call.failure(ToolCode.PLAN_REQUIRED, message, required_plan=required_plan.word)
+    return await next_steps()
 
 
 class RateStep:

@@ -12,44 +12,36 @@ from tool_executor.pipeline.call import CallProgress, NextSteps, Outcome, Postpo
 from tool_executor.texts import TEXTS, in_language
 
 
-class Validate:
+async def validate(call: CallProgress, next_steps: NextSteps) -> Outcome:
     """Step 4."""
-
-    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
-        tool = call.tool_entry.tool
-        arguments = with_defaults(call.arguments, tool.input_schema)
-        problems = numbers_out_of_range(arguments) or call.tool_entry.input.problems(arguments)
-        if not problems and tool.validator is not None:
-            problems = tool.validator(arguments)
-        if problems:
-            return invalid(call, problems)
-        call.checked_arguments = tool.normaliser(arguments) if tool.normaliser is not None else arguments
-        return await next_steps()
+    tool = call.tool_entry.tool
+    arguments = with_defaults(call.arguments, tool.input_schema)
+    problems = numbers_out_of_range(arguments) or call.tool_entry.input.problems(arguments)
+    if not problems and tool.validator is not None:
+        problems = tool.validator(arguments)
+    if problems:
+        return invalid(call, problems)
+    call.checked_arguments = tool.normaliser(arguments) if tool.normaliser is not None else arguments
+    return await next_steps()
 
 
-class CheckOutput:
+async def check_output(call: CallProgress, next_steps: NextSteps) -> Outcome:
     """Step 7. A tool without side effects gets a second attempt."""
-
-    async def __call__(self, call: CallProgress, next_steps: NextSteps) -> Outcome:
-        outcome, problems = await self._run_and_check(call, next_steps)
-        if problems and not call.tool_entry.tool.side_effects:
-            outcome, problems = await self._run_and_check(call, next_steps)
-        if not problems:
-            return outcome
-        message = TEXTS["call.invalid_output"].format(tool=call.tool)
-        return call.failure(ToolCode.INVALID_OUTPUT, message, fields=_field_errors(call, problems))
-
-    async def _run_and_check(
-        self, call: CallProgress, next_steps: NextSteps
-    ) -> tuple[Outcome, Sequence[ArgumentProblem]]:
+    tool = call.tool_entry.tool
+    problems: Sequence[ArgumentProblem] = ()
+    for _ in range(1 if tool.side_effects else 2):
         outcome = await next_steps()
         if isinstance(outcome, Postponed) or outcome.data is None:
-            return outcome, ()
+            return outcome
         problems = call.tool_entry.output.problems(outcome.data)
-        post_processor = call.tool_entry.tool.post_processor
-        if problems or post_processor is None:
-            return outcome, problems
-        return call.success(post_processor(outcome.data, call.checked_arguments)), ()
+        if not problems:
+            return (
+                outcome
+                if tool.post_processor is None
+                else call.success(tool.post_processor(outcome.data, call.checked_arguments))
+            )
+    message = TEXTS["call.invalid_output"].format(tool=call.tool)
+    return call.failure(ToolCode.INVALID_OUTPUT, message, fields=_field_errors(call, problems))
 
 
 def invalid(call: CallProgress, problems: Sequence[ArgumentProblem]) -> ToolResult:

@@ -178,7 +178,7 @@ def advance(account: Account, news: Mapping[str, News], *, wall: datetime, marke
     """The account after everything that has happened: new bars in order, splits and dividends, and expired orders."""
     bars = sorted(
         ((bar.time, symbol, bar) for symbol, symbol_news in news.items() for bar in symbol_news.bars),
-        key=lambda symbol_news: symbol_news[:2],
+        key=lambda dated_bar: dated_bar[:2],
     )
     for _, symbol, bar in bars:
         account = _bring_to(account, symbol, news[symbol], bar.session)
@@ -291,8 +291,7 @@ def _bring_to(account: Account, symbol: str, news: News, session: date) -> Accou
             ),
             Decimal(0),
         )
-        ratio = adjustment(news.splits, position.session, session)
-        quantity = position.quantity if ratio == 1 else scaled_quantity(position.quantity, ratio)
+        quantity = scaled_quantity(position.quantity, adjustment(news.splits, position.session, session))
         account = replace(
             account,
             cash=account.cash + dividends,
@@ -307,8 +306,7 @@ def _bring_to(account: Account, symbol: str, news: News, session: date) -> Accou
 
 def _dividend_amount(position: Position, dividend: Dividend, splits: Iterable[Split]) -> Decimal:
     """The amount of a dividend on a position from before the ex-date, by its number of shares on that date."""
-    ratio = adjustment(splits, position.session, dividend.on)
-    quantity = position.quantity if ratio == 1 else scaled_quantity(position.quantity, ratio)
+    quantity = scaled_quantity(position.quantity, adjustment(splits, position.session, dividend.on))
     return to_cents(quantity * dividend.amount)
 
 

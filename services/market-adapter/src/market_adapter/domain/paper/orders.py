@@ -153,7 +153,9 @@ def to_cents(amount: Decimal) -> Decimal:
 
 
 def scaled_quantity(quantity: Decimal, ratio: Fraction) -> Decimal:
-    """A quantity after a split, rounded down to the smallest part."""
+    """A quantity after a split (`ratio` 1: none), rounded down to the smallest part."""
+    if ratio == 1:
+        return quantity
     return (quantity * ratio.numerator / ratio.denominator).quantize(LOT, ROUND_DOWN).normalize() + 0
 
 
