@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 from uuid import uuid4
 
+from contracts.company import CompanySettings
 from contracts.errors import NexusError
 from contracts.streams import CHAT, FACTS, KNOWLEDGE
 from memory import migrations
@@ -237,11 +238,16 @@ class MemoryReplica:
         )
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
+
+        async def settings_changed(settings: CompanySettings) -> None:
+            await table.refresh(settings)
+            await deps.looks.leave(settings.config.company_id, settings.config.team.signed_out)
+
         companies = CompanyRegistry(
             store=self._companies,
             announcements=announcements,
             conversations=stored_conversations,
-            changed=table.refresh,
+            changed=settings_changed,
             seal=company_seal(),
         )
         await self._start_parts(*await webhooks.build(deps, table, companies, RedisEchoes(self._redis)))
