@@ -83,6 +83,10 @@ async def test_a_visitor_is_merged_with_a_customer_and_separated_again(servers: 
         assert (await visitor_of(one, "v3")).name == "Eva Ruiz"
         found = ConversationsRequest.model_validate({"companyId": "acme", "which": "all", "query": "ruiz"})
         assert sorted(item.id for item in (await one.rpc.call(CONVERSATIONS, found)).items) == ["c1", "v1", "v2", "v3"]
+        # A visitor without a name is shown, and so looked for, by the end of their id.
+        await Writer(one.client, "acme", "n1").visitor("hello", user="v_01a2287072247f809d2ea44463e381d6")
+        found = ConversationsRequest.model_validate({"companyId": "acme", "which": "all", "query": "81d6"})
+        assert [item.id for item in (await one.rpc.call(CONVERSATIONS, found)).items] == ["n1"]
         assert sorted((await merged(one, "phone", None)).conversations) == ["v1", "v2", "v3"]
         assert (await theirs(one, "eva"), await theirs(one, "phone")) == (["c1"], ["v1", "v2", "v3"])
         assert (await merged(one, "phone", None)).conversations == []
