@@ -191,6 +191,8 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         await page.keyboard.press("Control+Enter")
         await expect(page.get_by_role("dialog")).to_contain_text("{time}")
         await page.get_by_role("button", name="No", exact=True).click()
+        await expect(field).to_be_focused()
+        assert await field.evaluate("(field) => field.value.slice(field.selectionStart, field.selectionEnd)") == "{time}"
         await page.keyboard.type("9")
         await expect(field).to_have_value("Hello, we open at 9. Greetings, Elena of demo")
 
