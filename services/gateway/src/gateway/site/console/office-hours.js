@@ -8,9 +8,11 @@ const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const weekdayFormat = new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" });
 const nameOf = (day) => weekdayFormat.format(new Date(Date.UTC(2024, 0, 1 + DAYS.indexOf(day)))); // a Monday
 
+const under = (name, field) => make("label", { class: "under" }, say(name), field);
+
 export function officeHours({ changed }) {
-  const zone = make("input", { type: "text", class: "mono", spellcheck: "false", maxlength: 64, "aria-label": say("setting_timeZone"), placeholder: "Europe/Madrid", oninput: changed });
-  const holidays = make("textarea", { rows: "2", class: "mono", spellcheck: "false", "aria-label": say("hoursHolidays"), placeholder: "2026-12-25", oninput: changed });
+  const zone = make("input", { type: "text", class: "mono", spellcheck: "false", maxlength: 64, placeholder: "Europe/Madrid", oninput: changed });
+  const holidays = make("textarea", { rows: "2", class: "mono", spellcheck: "false", placeholder: "2026-12-25", oninput: changed });
   const address = make("input", { type: "checkbox", onchange: changed });
   let saved = {};
   const draw = (hours) => {
@@ -19,7 +21,7 @@ export function officeHours({ changed }) {
     const time = (name, value) => make("input", { type: "text", class: "mono", size: "5", maxlength: 5, placeholder: "09:00", value, "aria-label": say(name), oninput: changed });
     const from = time("hoursOpens", opens), to = time("hoursCloses", closes);
     return {
-      nodes: [make("div", { class: "row days" }, ...boxes.map((box) => make("label", {}, box, nameOf(box.value)))), make("div", { class: "row" }, from, "–", to)],
+      nodes: [make("div", { class: "row days" }, ...boxes.map((box) => make("label", {}, box, nameOf(box.value)))), make("div", { class: "row hours" }, from, "–", to)],
       read: () => ({ ...hours, days: boxes.filter((box) => box.checked).map((box) => box.value), opens: from.value.trim(), closes: to.value.trim() }),
     };
   };
@@ -29,7 +31,7 @@ export function officeHours({ changed }) {
   };
   const times = rows({ changed, draw, blank, another: say("addHours") });
   return {
-    node: make("div", {}, times.node, zone, holidays, make("label", {}, address, say("hoursAddress"))), inputs: [zone, holidays, address], group: true,
+    node: make("div", {}, times.node, under("setting_timeZone", zone), under("hoursHolidays", holidays), make("label", {}, address, say("hoursAddress"))), inputs: [zone, holidays, address], group: true,
     read() {
       const hours = times.read();
       return hours.length ? { ...saved, timezone: zone.value.trim(), hours, holidays: lines(holidays.value), askAddress: address.checked } : null;
