@@ -175,7 +175,9 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         page = await signed_in(visits)
         await page.get_by_role("link", name="Saved replies").click()
         await page.get_by_label("Shortcut, e.g. refund").fill("hours")
-        await page.get_by_label("Reply", exact=True).fill("Hello {name}, we open at 9. Greetings, {agent} of {company}")
+        await page.get_by_label("Reply", exact=True).fill(
+            "Hello {name}, we open at {time}. Greetings, {agent} of {company}"
+        )
         await page.get_by_role("button", name="Save", exact=True).click()
         await expect(page.locator(".replies")).to_contain_text("/hours")
         assert await violations(page) == []
@@ -186,6 +188,16 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         await expect(page.locator(".picker").get_by_role("option")).to_have_count(1)
         assert await violations(page) == []
         await page.keyboard.press("Enter")
+        await expect(field).to_have_value("Hello, we open at {time}. Greetings, Elena of demo")
+        # What nothing is known for is not sent as it is without a question.
+        await page.keyboard.press("Control+Enter")
+        await expect(page.get_by_role("dialog")).to_contain_text("{time}")
+        await page.get_by_role("button", name="No", exact=True).click()
+        await expect(field).to_be_focused()
+        assert (
+            await field.evaluate("(field) => field.value.slice(field.selectionStart, field.selectionEnd)") == "{time}"
+        )
+        await page.keyboard.type("9")
         await expect(field).to_have_value("Hello, we open at 9. Greetings, Elena of demo")
 
 

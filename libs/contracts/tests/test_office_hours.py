@@ -52,6 +52,22 @@ def test_without_hours_somebody_is_always_there() -> None:
     assert next_closing(None, at("2026-11-23T03:00")) is None
 
 
+@pytest.mark.parametrize(
+    ("spans", "closes"),
+    [
+        ([("00:00", "24:00")], None),
+        ([("09:00", "13:00"), ("13:00", "18:00")], "2026-11-23T18:00"),
+        ([("09:00", "14:00"), ("13:00", "18:00"), ("20:00", "22:00")], "2026-11-23T18:00"),
+        ([("09:00", "24:00"), ("00:00", "02:00")], "2026-11-24T02:00"),
+    ],
+    ids=["never", "adjoining", "overlapping", "over midnight"],
+)
+def test_hours_that_adjoin_have_no_closing_between_them(spans: list[tuple[str, str]], closes: str | None) -> None:
+    lines = [{"days": list(DAYS), "opens": opens, "closes": ends} for opens, ends in spans]
+    hours = OfficeHours.model_validate({"timezone": "UTC", "hours": lines})
+    assert next_closing(hours, at("2026-11-23T12:59")) == (at(closes) if closes else None)
+
+
 @given(
     st.datetimes(datetime(2024, 1, 1), datetime(2030, 1, 1)),
     st.sets(st.sampled_from(DAYS), min_size=1),

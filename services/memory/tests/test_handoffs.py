@@ -8,7 +8,7 @@ from prometheus_client import REGISTRY
 from redis.asyncio import Redis
 
 from contracts.channels import ChatKind
-from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.company_rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
 from contracts.conversation_rpc import CONVERSATIONS, ConversationsRequest, ConversationState
 from contracts.desk_rpc import COUNTS, CountsRequest
 from contracts.envelope import CloudEvent
@@ -22,6 +22,7 @@ from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
 from contracts.testing import closed_for_days
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.redis_looks import RedisLooks
+from memory.domain.desk import IN_TURN
 from memory.domain.erasure import Erasure
 from memory.domain.handoff import (
     IDLE,
@@ -202,6 +203,35 @@ async def test_the_ai_takes_over_at_once_where_the_company_says_so(servers: Serv
         sweeps = await sweepers(stack, servers, 2, ClockAhead(minutes(6)))
         assert await run_sweeps(sweeps, writer) == 2
         assert await owners(one, writer) == [OwnerKind.HUMAN, OwnerKind.AI]
+
+
+async def test_what_an_owner_who_leaves_the_team_had_is_back_in_the_queue_at_once(servers: Servers) -> None:
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(replica(servers, handoff_sweep=0.1))
+        config: dict[str, object] = {
+            "companyId": "acme",
+            "assignment": IN_TURN,
+            "handoffTimeoutSeconds": 3600,
+            "team": {"members": {"op1": {"role": "commercial"}}},
+        }
+        created = await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=20)
+        here = CountsRequest(company_id="acme", operator_id="op1", present=True)
+        await one.rpc.call(COUNTS, here, deadline=20)
+        writer = Writer(one.client)
+        await writer.visitor("my invoice is wrong")
+        await writer.owner(OwnerKind.HUMAN, "op1")
+        left = {"team": {"members": {"op1": None}, "signedOut": {"op1": datetime.now(UTC).isoformat()}}}
+        change = CompanyPatchRequest(company_id="acme", version=created.settings.version, patch=left)
+        await one.rpc.call(COMPANY_PATCH, change, deadline=20)
+
+        async def told() -> bool:
+            return kinds(await facts_of(one, writer))[-1] == "message.system.v1"
+
+        await eventually(told, 20)
+        assert await owners(one, writer) == [OwnerKind.HUMAN, OwnerKind.WAITING]
+        assert not await (await sweepers(stack, servers, 1))[0].looks.is_anybody_here(
+            "acme", datetime.fromtimestamp(0, UTC)
+        )
 
 
 async def test_who_waits_where_the_assistant_is_off_stays_in_the_queue_and_is_told_so_once(servers: Servers) -> None:

@@ -24,6 +24,7 @@ from contracts.desk_rpc import (
     PersonMerged,
 )
 from contracts.ids import uuid7
+from contracts.inbox import VisitorView
 from memory.domain.desk import mention_name_by_id
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
@@ -45,11 +46,11 @@ async def theirs(on: Replica, person: str) -> list[str]:
     return sorted(item.id for item in (await on.rpc.call(CONVERSATIONS, request)).items)
 
 
-async def signed_in(on: Replica, conversation: str) -> bool | None:
+async def visitor_of(on: Replica, conversation: str) -> VisitorView:
     ref = ConversationRef(company_id="acme", conversation_id=conversation)
     view = (await on.rpc.call(CONVERSATION, ref)).conversation
     assert view is not None
-    return view.visitor.signed_in
+    return view.visitor
 
 
 async def latest(on: Replica, person: str) -> str | None:
@@ -59,7 +60,7 @@ async def latest(on: Replica, person: str) -> str | None:
 
 async def test_a_visitor_is_merged_with_a_customer_and_separated_again(servers: Servers) -> None:
     async with replica(servers) as one:
-        await Writer(one.client, "acme", "c1").visitor("hello", user="eva", role="user")
+        await Writer(one.client, "acme", "c1").visitor("hello", user="eva", role="user", named="Eva Ruiz")
         for name in ("v1", "v2"):
             await Writer(one.client, "acme", name).visitor("hello", user="phone")
         done = await merged(one, "phone", "eva", name="Ana")
@@ -67,6 +68,7 @@ async def test_a_visitor_is_merged_with_a_customer_and_separated_again(servers: 
         assert (await theirs(one, "eva"), await theirs(one, "phone")) == (["c1", "v1", "v2"], [])
         # Neither gets into the other's chat by it.
         assert (await latest(one, "eva"), await latest(one, "phone")) == ("c1", "v2")
+        assert (await visitor_of(one, "v1")).name == "Eva Ruiz"
         # Said twice it is said once; who stands where is in each thread.
         assert (await merged(one, "phone", "eva")).conversations == []
         told = await one.rpc.call(NOTES, ConversationRef(company_id="acme", conversation_id="v1"))
@@ -78,13 +80,22 @@ async def test_a_visitor_is_merged_with_a_customer_and_separated_again(servers: 
         await one.rpc.call(CONVERSATION_UPDATE, begins)
         await Writer(one.client, "acme", "v3").visitor("it is me again", user="phone")
         assert await theirs(one, "eva") == ["c1", "v1", "v2", "v3"]
+        assert (await visitor_of(one, "v3")).name == "Eva Ruiz"
+        found = ConversationsRequest.model_validate({"companyId": "acme", "which": "all", "query": "ruiz"})
+        assert sorted(item.id for item in (await one.rpc.call(CONVERSATIONS, found)).items) == ["c1", "v1", "v2", "v3"]
+        # A visitor without a name is shown, and so looked for, by the end of their id.
+        await Writer(one.client, "acme", "n1").visitor("hello", user="v_01a2287072247f809d2ea44463e381d6")
+        found = ConversationsRequest.model_validate({"companyId": "acme", "which": "all", "query": "81d6"})
+        assert [item.id for item in (await one.rpc.call(CONVERSATIONS, found)).items] == ["n1"]
         assert sorted((await merged(one, "phone", None)).conversations) == ["v1", "v2", "v3"]
         assert (await theirs(one, "eva"), await theirs(one, "phone")) == (["c1"], ["v1", "v2", "v3"])
         assert (await merged(one, "phone", None)).conversations == []
         # Who signs in says it themselves.
-        assert await signed_in(one, "v1") is None
-        await merged(one, "phone", "eva", by="eva")
-        assert await signed_in(one, "v1") is True
+        visitor = await visitor_of(one, "v1")
+        assert (visitor.signed_in, visitor.name) == (None, None)
+        await merged(one, "phone", "eva", by="eva", name="Eva")
+        visitor = await visitor_of(one, "v1")
+        assert (visitor.signed_in, visitor.name) == (True, "Eva")
 
 
 async def test_two_visitors_are_one_and_what_was_merged_goes_along(servers: Servers) -> None:

@@ -1,6 +1,7 @@
 """Tools that a company declares itself: HTTP and MCP, under the catalogue's rules, whatever their servers do."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from contracts.memory_rpc import UserRef
 from contracts.own_tools import Header, OwnTools
 from runtime.errors import RpcError
 from runtime.testing.servers import ValkeyServer
+from tool_executor import own_actions
 from tool_executor.testing.harness import Someone, answering
 from tool_executor.testing.own import (
     SCHEMA,
@@ -93,7 +95,9 @@ async def test_an_http_tool_is_called_under_the_catalogues_rules(nats_client: Cl
         assert (await acme.code("order_status", {"order": "A"}, visitor))[0] == ToolCode.TOOL_NOT_FOUND
 
 
-async def test_what_has_effects_waits_for_a_yes_and_is_done_once(nats_client: Client, valkey_server: ValkeyServer):
+async def test_what_has_effects_waits_for_a_yes_and_is_done_once(
+    nats_client: Client, valkey_server: ValkeyServer, monkeypatch: pytest.MonkeyPatch
+):
     def own(origin: str) -> OwnTools:
         more: dict[str, Any] = {"method": "POST", "sideEffects": True, "timeoutSeconds": 1}
         return OwnTools(http=[declared(origin, "cancel_order", **more)])
@@ -155,6 +159,13 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(nats_client: Cl
         acme.learn(OwnTools(http=[other]))
         late = await decide(changed)
         assert (late.state, late.details["reason"]) == (ActionState.FAILED, "changed")
+        # A yes that comes too late does nothing, and says so again when it is repeated.
+        asked_before = len(acme.site.asked)
+        monkeypatch.setattr(own_actions, "CONFIRMATION_TIME", timedelta(0))
+        overdue = await held("A")
+        assert [(await decide(overdue)).state for _ in range(2)] == [ActionState.EXPIRED] * 2
+        assert (await acme.actions.pending(who)).actions == []
+        assert len(acme.site.asked) == asked_before
         # Nobody says yes for a visitor: they have no such tool.
         visitor = Someone(sub="v", role="visitor", company="acme")
         acme.memory.configs["acme"] = ToolConfig(enabled_tools=["cancel_order"])

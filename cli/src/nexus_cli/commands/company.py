@@ -42,7 +42,7 @@ def new(
         print_json(created)
         return
     trial = created.get("tried")
-    pages_read = TEXTS["company.pages_read"].in_language(locale).format(pages=created["pages"], site=created["site"])
+    pages_read = _text("pages_read", locale, pages=created["pages"], site=created["site"])
     _print_line("company", f"{created['companyId']} ({created['profile']}), {pages_read}", locale)
     _print_line("snippet", created["snippet"], locale)
     if created.get("signInLink"):
@@ -66,7 +66,7 @@ def list_companies(*, locale: Language, data: Data = DEFAULT_DATA, as_json: Json
         print_json(items)
         return
     for company in items:
-        answers = TEXTS[f"company.{'answers' if company['aiAutoResponseEnabled'] else 'silent'}"].in_language(locale)
+        answers = _text("answers" if company["aiAutoResponseEnabled"] else "silent", locale)
         print(f"{company['companyId']:<24} {company['profile']:<8} {answers:<11} {company.get('site') or '-'}")
 
 
@@ -99,7 +99,7 @@ def get_settings(
         parent, _, name = key.rpartition(".")
         section = _setting_at(settings, parent) if parent else settings
         if not isinstance(section, dict) or name not in section:
-            fail(TEXTS["company.no_setting"].in_language(locale).format(key=key, company=company))
+            fail(_text("no_setting", locale, key=key, company=company))
         print(f"{key}={_to_text(_setting_at(settings, key))}")
 
 
@@ -117,15 +117,15 @@ def set_settings(
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or not key:
-            misuse(f"{setting}: write KEY=VALUE, e.g. profile=support")
+            misuse(_text("write_setting", locale, argument=setting))
         *path, leaf = key.split(".")
         parent = patch
         for name in path:
             inner = parent.setdefault(name, {})
             if not isinstance(inner, dict):
-                misuse(f"{setting}: {name} is given a value of its own too")
+                misuse(_text("set_twice", locale, argument=setting, name=name))
             parent = cast(Answer, inner)
-        parent[leaf] = _parse_value(key, value)
+        parent[leaf] = _parse_value(key, value, locale)
     earlier_warnings = _warnings(_ask(data, "GET", f"/{company}", locale=locale))
     changed = _ask(data, "PATCH", f"/{company}", patch, {"If-Match": "*"}, locale=locale)
     if as_json:
@@ -156,8 +156,8 @@ def call(
     for argument in arguments or ():
         key, equals, value = argument.partition("=")
         if not equals or not key:
-            misuse(f"{argument}: write KEY=VALUE, e.g. order=A-17")
-        values[key] = _parse_value("", value)
+            misuse(_text("write_argument", locale, argument=argument))
+        values[key] = _parse_value("", value, locale)
     result = _ask(
         data, "POST", f"/{company}/tool-check", {"tool": tool, "arguments": values, "language": locale}, locale=locale
     )
@@ -173,8 +173,7 @@ def check_model(company: Company, *, locale: Language, data: Data = DEFAULT_DATA
     if as_json:
         print_json(check)
     elif not check.get("error"):
-        answered = TEXTS["company.answered"].in_language(locale)
-        print(f"{check['model']} ({check['provider']}) {answered} {check['ms']} ms: {check['text']}")
+        print(f"{check['model']} ({check['provider']}) {_text('answered', locale)} {check['ms']} ms: {check['text']}")
     if check.get("error"):
         fail(f"{check['model']} ({check['provider']}): {check['error']}")
 
@@ -201,12 +200,16 @@ def delete(
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Delete a company with everything it knows and all its conversations. For good."""
-    if not yes and not confirmed(TEXTS["company.really"].in_language(locale).format(company=company), locale):
-        fail(TEXTS["company.kept"].in_language(locale))
+    if not yes and not confirmed(_text("really", locale, company=company), locale):
+        fail(_text("kept", locale))
     for entry in _ask(data, "DELETE", f"/{company}", locale=locale)["removed"]:
         if entry["removed"]:
             print(f"{entry['place']:<24} {entry['removed']}")
-    print(TEXTS["company.deleted"].in_language(locale).format(company=company))
+    print(_text("deleted", locale, company=company))
+
+
+def _text(name: str, locale: str, /, **values: object) -> str:
+    return TEXTS[f"company.{name}"].in_language(locale).format(**values)
 
 
 def _setting_at(settings: Any, key: str) -> Any:
@@ -219,14 +222,14 @@ def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _parse_value(key: str, text: str) -> Any:
+def _parse_value(key: str, text: str, locale: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
         if not _is_list(key):
             return text
         if text.startswith(("[", "{")):
-            misuse(f"{key}: this is no JSON: {error}")
+            misuse(_text("no_json", locale, key=key, error=error))
         return [part.strip() for part in text.split(",")]
 
 
@@ -252,8 +255,7 @@ def _leaves(value: Answer, path: str = "") -> list[tuple[str, Any]]:
 
 
 def _print_line(label: str, text: str, locale: str) -> None:
-    word = TEXTS[f"company.label.{label}"].in_language(locale)
-    print(f"{word:<9} {text}")
+    print(f"{_text(f'label.{label}', locale):<9} {text}")
 
 
 def _print_missing(company_view: Answer, locale: str) -> None:
@@ -287,12 +289,12 @@ def _ask(
     secret = target.jwt_secret
     token = development_token(secret, role="operator", user="nexus", company="-", plan="free", hours=1)
     if target.gateway is None:
-        fail("no gateway runs here: start one with `nexus up`")
+        fail(_text("no_gateway", locale))
     address = f"{target.gateway.rstrip('/')}/v2/companies{path}"
     all_headers = {"Authorization": f"Bearer {token}", "Accept-Language": locale, **(headers or {})}
-    status, answer = asyncio.run(_send(method, address, body, all_headers))
+    status, answer = asyncio.run(_send(method, address, body, all_headers, locale))
     if status == 401:
-        fail(TEXTS["company.other_secret"].in_language(locale))
+        fail(_text("other_secret", locale))
     if status >= 400:
         fail(refusal(status, answer))
     return answer
@@ -305,7 +307,9 @@ def refusal(status: int, answer: Answer) -> str:
     return "; ".join([problem, *(fault for fault in faults if fault not in problem)])
 
 
-async def _send(method: str, address: str, body: Answer | None, headers: dict[str, str]) -> tuple[int, Any]:
+async def _send(
+    method: str, address: str, body: Answer | None, headers: dict[str, str], locale: str
+) -> tuple[int, Any]:
     import aiohttp
 
     timeout = aiohttp.ClientTimeout(total=DEADLINE)
@@ -316,4 +320,4 @@ async def _send(method: str, address: str, body: Answer | None, headers: dict[st
         ):
             return answer.status, await answer.json(content_type=None) if answer.status != 204 else {}
     except (aiohttp.ClientError, TimeoutError) as error:
-        fail(f"the gateway does not answer at {address}: {error or type(error).__name__}")
+        fail(_text("no_answer", locale, address=address, error=error or type(error).__name__))

@@ -36,6 +36,7 @@ class ConversationUpdate(Wire):
     person: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")] | None = Field(
         default=None, description="the customer that the visitor has turned out to be; empty: none"
     )
+    person_name: str | None = Field(default=None, max_length=200, description="that customer's, if it is known")
     previous: Id | None = None
     by: str = Field(min_length=1, max_length=64)
     name: str | None = Field(default=None, max_length=200)

@@ -95,13 +95,17 @@ def next_opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
 
 
 def next_closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
-    """Returns until when, at least, somebody will be there today (UTC); None if nobody is there, or no hours are
-    set."""
+    """Returns until when somebody will be there without a break (UTC); None if nobody is there, no hours are set, or
+    there is no closing within a week."""
     if hours is None:
         return None
     today = now.astimezone(zone(hours.timezone)).date()
-    spans = (span for day in (today - timedelta(days=1), today) for span in _spans(hours, day))
-    return max((end for start, end in spans if start <= now < end), default=None)
+    days = [today + timedelta(days=ahead) for ahead in range(-1, len(DAYS) + 1)]
+    closing: datetime | None = None
+    for start, end in sorted(span for day in days for span in _spans(hours, day)):
+        if start <= (closing or now) < end:
+            closing = end
+    return None if closing and closing > now + timedelta(days=len(DAYS)) else closing
 
 
 def away_notice(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:

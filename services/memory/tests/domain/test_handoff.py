@@ -138,6 +138,22 @@ def test_an_owner_loses_a_visitor_who_has_waited_all_the_while_that_they_did_not
     assert decide(snapshot_of([fact(ChatKind.OWNER, 7, TAKEN, 9e9)]), HERE, TIMEOUT, NOW, None) == NothingToDo()
 
 
+@pytest.mark.parametrize(
+    ("taken", "looked", "is_given_back"),
+    [(10, None, True), (10, 6, True), (4, None, False), (10, 4, False)],
+    ids=["left", "left after looking", "has come back to take it", "has come back to look"],
+)
+def test_no_visitor_waits_for_an_owner_who_has_left_the_team(
+    taken: float, looked: float | None, is_given_back: bool
+) -> None:
+    policy = replace(TIMEOUT, left_at={"op1": NOW - timedelta(minutes=5)})
+    snapshot = snapshot_of([fact(ChatKind.OWNER, 7, TAKEN, taken * MINUTE)])
+    absence = Absence(NOW - timedelta(minutes=1), NOW - timedelta(minutes=looked) if looked is not None else None)
+    assert isinstance(decide(snapshot, HERE, policy, NOW, absence), GiveBack) == is_given_back
+    others = replace(policy, left_at={"op2": NOW})
+    assert isinstance(decide(snapshot, HERE, others, NOW, absence), NotYet)
+
+
 def test_a_reply_is_an_answer_and_not_a_run_that_was_cancelled_for_the_person() -> None:
     taken = [fact(ChatKind.OWNER, 4, TAKEN), visitor(3)]
     assert unreplied_range(snapshot_of(taken)) == (0, 3)

@@ -41,15 +41,15 @@ _PASSED_ON_CODES = {
 UNDECIDED = "whether this was done cannot be told now: decide again, it is never done twice"
 UNSTORED = "whether this was stored cannot be told now: look before you send it again"
 _UNAVAILABLE_TEXTS = {
-    "rpc.agent.turn": "what is recorded of turns cannot be read now: try again",
+    "rpc.agent.turn": "the record of turns cannot be read right now: try again",
     "rpc.agent.": "no model can answer now: try again",
     "rpc.market.action.decide": UNDECIDED,
     "rpc.tools.action.decide": UNDECIDED,
-    "rpc.market.": "what is kept of the market cannot be reached now: try again",
+    "rpc.market.": "market data cannot be reached right now: try again",
     "rpc.tools.": "tools and pages cannot be reached now: try again",
     "rpc.memory.company.create": UNSTORED,
     "rpc.memory.company.patch": UNSTORED,
-    "": "what is kept of conversations and companies cannot be reached now: try again",
+    "": "conversations and companies cannot be reached right now: try again",
 }
 """What a user misses while a service is unavailable, by the prefix of the method's subject; the first match counts."""
 

@@ -239,6 +239,7 @@ def _desk_text(desk: DeskState) -> str:
         "topic": desk.topic,
         "previous": desk.previous,
         "person": desk.person,
+        "personName": desk.person_name,
         "signedIn": desk.signed_in,
     }
     return orjson.dumps(fields).decode()
@@ -259,6 +260,7 @@ def _desk(text: str) -> DeskState:
         topic=fields["topic"],
         previous=fields["previous"],
         person=fields.get("person"),
+        person_name=fields.get("personName"),
         signed_in=fields.get("signedIn", False),
     )
 
@@ -291,6 +293,7 @@ def findable_of(row: Document) -> Findable:
         state=row["stateKey"].split("/", 1)[0].partition(":")[2],
         assignee=_name_in_key(row.get("operatorKey")) or desk["assignee"],
         person=_name_in_key(row.get("personKey")),
+        person_name=desk.get("personName"),
         labels=tuple(desk["labels"]),
         topic=desk["topic"],
         last_message_at=datetime.fromisoformat(said_at) if said_at else None,

@@ -3,7 +3,7 @@
 conversation, and four keys for each company."""
 
 import time
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import cast
 
@@ -85,6 +85,23 @@ class RedisLooks:
                     pipe.expire(expiring_key, TTL_SECONDS)
                 present, *_ = await pipe.execute()
         return not present
+
+    async def leave(self, company: str, signed_out: Mapping[str, datetime]) -> None:
+        """Human agents who have signed out everywhere since they were seen at the desk are there no more; raises
+        RedisUnavailableError."""
+        key = f"{DESK}{company}:here"
+        with redis_errors("store who has left the desk"):
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for operator in signed_out:
+                    pipe.zscore(key, operator)
+                seen = await pipe.execute()
+            gone = [
+                operator
+                for (operator, at), seen_at in zip(signed_out.items(), seen, strict=True)
+                if seen_at is not None and float(seen_at) <= at.timestamp()
+            ]
+            if gone:
+                await self._redis.zrem(key, *gone)
 
     async def is_anybody_here(self, company: str, since: datetime) -> bool:
         """Whether a human agent has been at the desk since then; raises RedisUnavailableError."""

@@ -252,6 +252,7 @@ def _handoff_policy(config: CompanyConfig) -> handoff.HandoffPolicy:
         idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
         hours=config.office_hours,
         ai=config.ai_auto_response_enabled,
+        left_at={user: at for user, at in config.team.signed_out.items() if user not in config.team.members},
     )
 
 
@@ -261,7 +262,7 @@ def _earliest_decision(state: InboxConversation, policy: handoff.HandoffPolicy, 
         case OwnerKind.WAITING:
             return start + policy.handoff
         case OwnerKind.HUMAN:
-            return start + policy.idle
+            return start if state.ownership.owner.operator_id in policy.left_at else start + policy.idle
         case OwnerKind.AI:
             return now
 

@@ -153,7 +153,7 @@ def conversation_view(state: InboxConversation) -> ConversationView:
             page=state.visitor_traits.profile.page,
             visits=state.visitor_traits.profile.visits,
             pages=state.visitor_traits.profile.pages,
-            name=state.visitor_traits.profile.name,
+            name=state.person_name,
             email=state.visitor_traits.profile.email or state.address,
             plan=state.person.plan if state.person and state.person.role == CUSTOMER else None,
         ),

@@ -51,14 +51,17 @@ class People:
         """
         await self.inbox.fresh()
         company, person = request.company_id, request.person_id
-        into = await self._target(request) if request.into else None
+        into, into_name = await self._target(request)
         conversations = await self.conversations.of_person(company, person, request.most + 1, handed_over=into is None)
         if into is not None and into != request.by:
             await self._check(company, person, into, conversations)
         moved, has_more = conversations[: request.most], len(conversations) > request.most
         for start in range(0, len(moved), CONCURRENCY):
             await asyncio.gather(
-                *(self._move(request, conversation, into or "") for conversation in moved[start : start + CONCURRENCY])
+                *(
+                    self._move(request, conversation, into or "", into_name)
+                    for conversation in moved[start : start + CONCURRENCY]
+                )
             )
         _log.info(
             "people merged" if into else "people separated",
@@ -71,21 +74,22 @@ class People:
             left=has_more,
         )
 
-    async def _target(self, request: PersonMerge) -> str | None:
-        """The person who gets the conversations: if they were merged themselves, the one they were merged into.
-        Somebody who signs in is already the target."""
+    async def _target(self, request: PersonMerge) -> tuple[str | None, str | None]:
+        """The person who gets the conversations, with their name if it is known: if they were merged themselves, the
+        one they were merged into. Somebody who signs in is already the target."""
         if request.into is None or request.into == request.by:
-            return request.into
-        into = await self._identity(request.company_id, request.into)
+            return request.into, request.name
+        into, name = await self._identity(request.company_id, request.into)
         if into == request.person_id:
             raise ConflictError("they are already the same person")
-        return into
+        return into, name
 
-    async def _identity(self, company: str, person: str) -> str:
-        """The id under which the desk shows a person, which differs after a merge; raises NotFoundError."""
+    async def _identity(self, company: str, person: str) -> tuple[str, str | None]:
+        """The id and the name under which the desk shows a person, which differ after a merge; raises
+        NotFoundError."""
         for handed_over in (False, True):
             for conversation in await self.conversations.of_person(company, person, 1, handed_over=handed_over):
-                return conversation.person_id or person
+                return conversation.person_id or person, conversation.person_name
         raise NotFoundError(f"nobody with the id {person} has written to this company")
 
     async def _check(self, company: str, person: str, into: str, conversations: list[InboxConversation]) -> None:
@@ -96,13 +100,21 @@ class People:
         ]
         if any(author.role == CUSTOMER for author in authors):
             raise ConflictError("a customer is who they sign in as: merge the visitor with them instead")
-        if not conversations and (merged_into := await self._identity(company, person)) != into:
+        if not conversations and (merged_into := (await self._identity(company, person))[0]) != into:
             raise ConflictError(f"this visitor has been merged with {merged_into}: separate them first")
 
-    async def _move(self, request: PersonMerge, state: InboxConversation, into: str) -> None:
-        company, conversation = state.company, state.conversation
-        update_id = derive_id(company, conversation, "merge", request.merge_id)
-        await self._update(company, conversation, update_id, into, request.by, request.name)
+    async def _move(self, request: PersonMerge, state: InboxConversation, into: str, into_name: str | None) -> None:
+        await self.desk.update(
+            ConversationUpdate(
+                company_id=state.company,
+                conversation_id=state.conversation,
+                update_id=derive_id(state.company, state.conversation, "merge", request.merge_id),
+                person=into,
+                person_name=into_name,
+                by=request.by,
+                name=request.name,
+            )
+        )
 
     async def follow(self, update: ConversationUpdate) -> None:
         """Gives a new conversation of a merged visitor to the other person too. A sign-in applies only to the
@@ -116,24 +128,17 @@ class People:
             if stored.data.person is not None
         ]
         if merges and merges[-1].person and merges[-1].by != merges[-1].person:
-            update_id = derive_id(company, conversation, "desk", "same person")
-            await self._update(company, conversation, update_id, merges[-1].person, BY, None, begins=True)
-
-    async def _update(
-        self, company: str, conversation: str, update_id: str, person: str, by: str, name: str | None,
-        *, begins: bool = False,
-    ) -> None:  # fmt: skip
-        await self.desk.update(
-            ConversationUpdate(
-                company_id=company,
-                conversation_id=conversation,
-                update_id=update_id,
-                person=person,
-                by=by,
-                name=name,
-                begins=begins,
+            await self.desk.update(
+                ConversationUpdate(
+                    company_id=company,
+                    conversation_id=conversation,
+                    update_id=derive_id(company, conversation, "desk", "same person"),
+                    person=merges[-1].person,
+                    person_name=merges[-1].person_name,
+                    by=BY,
+                    begins=True,
+                )
             )
-        )
 
     async def colleagues(self, request: ColleaguesRequest) -> Colleagues:
         """The company's team, and everybody who was at the desk within a day, without those who have left the team;

@@ -176,6 +176,11 @@ class InboxConversation:
         return self.desk.person or (self.person.user_id if self.person else None)
 
     @property
+    def person_name(self) -> str | None:
+        """The name of that person; None if it is not known."""
+        return self.desk.person_name or self.visitor_traits.profile.name
+
+    @property
     def resolved_at(self) -> datetime | None:
         """When it was resolved; None if it is not resolved."""
         since = self.desk.state_since

@@ -72,6 +72,7 @@ class DeskState:
     topic: str | None = None
     previous: str | None = None
     person: str | None = None
+    person_name: str | None = None
     signed_in: bool = False
     """Whether the person proved this themselves, by signing in where they had been this visitor."""
 
@@ -123,7 +124,12 @@ def _after(desk: DeskState, update: Update, era: int) -> DeskState:
     if data.topic is not None:
         desk = replace(desk, topic=data.topic or None)
     if data.person is not None:
-        desk = replace(desk, person=data.person or None, signed_in=data.person == data.by)
+        desk = replace(
+            desk,
+            person=data.person or None,
+            person_name=data.person_name if data.person else None,
+            signed_in=data.person == data.by,
+        )
     if data.previous is not None:
         desk = replace(desk, previous=data.previous)
     return desk

@@ -1,6 +1,7 @@
 """Decides, from one snapshot of the log, what happens if nobody takes a waiting conversation or its owner leaves."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from contracts.channels import ChatKind
@@ -51,14 +52,16 @@ class QueuePlace:
 
 @dataclass(frozen=True, slots=True)
 class HandoffPolicy:
-    """How long a company lets a visitor wait for a person, and who gets the conversation of an owner who has left.
-    `ai`: whether the assistant answers; if not, nothing is given back to it or promised."""
+    """How long a company lets a visitor wait for a person, and who gets the conversation of an owner who is away.
+    `ai`: whether the assistant answers; if not, nothing is given back to it or promised. `left_at`: when people who are
+    no longer in the team left it, by their ids: a visitor does not wait for them."""
 
     handoff: timedelta
     idle: timedelta
     idle_to: OwnerKind = OwnerKind.WAITING
     hours: OfficeHours | None = None
     ai: bool = True
+    left_at: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +150,10 @@ def decide(
         case OwnerKind.WAITING:
             due, new_owner, reason = owner.stored_at + policy.handoff, OwnerKind.AI, TIMEOUT
         case OwnerKind.HUMAN if absence is not None:
-            present_at = max(owner.stored_at, absence.waiting_since, absence.looked_at or owner.stored_at)
-            due, new_owner, reason = present_at + policy.idle, policy.idle_to, IDLE
+            acted_at = max(owner.stored_at, absence.looked_at or owner.stored_at)
+            left_at = policy.left_at.get(snapshot.owner_data.get("operatorId", ""))
+            patience = timedelta() if left_at is not None and acted_at <= left_at else policy.idle
+            due, new_owner, reason = max(acted_at, absence.waiting_since) + patience, policy.idle_to, IDLE
         case _:
             return NothingToDo()
     if now >= due:

@@ -28,6 +28,7 @@ class Findable:
     state: str
     assignee: str | None
     person: str | None
+    person_name: str | None
     labels: tuple[str, ...]
     topic: str | None
     last_message_at: datetime | None
@@ -37,7 +38,11 @@ class Findable:
     @property
     def every_word(self) -> frozenset[str]:
         """The words of its messages, people's names, labels and topic."""
-        other_text = " ".join(filter(None, (self.person, self.assignee, self.topic, *self.labels)))
+        # The console names a visitor without a name by the end of their id.
+        shown = self.person and self.person[-4:]
+        other_text = " ".join(
+            filter(None, (self.person, shown, self.person_name, self.assignee, self.topic, *self.labels))
+        )
         return frozenset(self.words.split()) | frozenset(words(other_text))
 
 

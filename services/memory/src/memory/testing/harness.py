@@ -141,6 +141,7 @@ class Writer:
         locale: str | None = None,
         role: str = "visitor",
         files: list[FileRef] | None = None,
+        named: str | None = None,
     ) -> int:
         """Writes a visitor message."""
         name = client_message_id or uuid7()
@@ -153,6 +154,7 @@ class Writer:
             page=Page(url=page) if page else None,
             locale=locale,
             files=files,
+            name=named,
         )
         return await self.put(ChatKind.VISITOR, data, identity)
 

@@ -93,7 +93,7 @@ class Preparation:
         robots = await self.robots(state, start.origin)
         if robots is None:
             raise RunFailedError(
-                f"{start.origin}/robots.txt cannot be read: the site does not answer. Nothing is changed."
+                f"the site does not answer: {start.origin}/robots.txt cannot be read. Nothing is changed."
             )
         if plan.only:
             known = {page.url: page for page in await self._known(plan) if page.url == plan.start}

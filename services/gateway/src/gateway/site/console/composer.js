@@ -4,10 +4,13 @@ import { make, button } from "./dom.js";
 import { colleagueSource } from "./colleagues.js";
 import { glyph } from "./glyphs.js";
 import { Picker } from "./picker.js";
+import { ask } from "./question.js";
 import { filled, replySource } from "./replies.js";
 import { joined } from "./unsent.js";
 import { language, say } from "./i18n.js";
 
+/* A place of a saved reply that nothing was known for: the agent fills it in. */
+const BLANK = /\{\p{L}[\p{L}\p{N}_ .-]{0,39}\}/u;
 const MAX_LENGTH = 8000, TYPING_PAUSE_MS = 3000, TONES = ["friendly", "formal", "brief"];
 
 export class Composer {
@@ -33,7 +36,7 @@ export class Composer {
       rows: "3", maxlength: String(MAX_LENGTH), placeholder: say("writeHint"), "aria-label": say("write"),
       oninput: () => { this.#saveDraft(); this.#picker.look(); this.#tellTyping(); }, onkeydown: (event) => this.#key(event),
     });
-    this.#picker = new Picker(this.field, replySource((text, company) => this.put(filled(text, { ...places(), company }))),
+    this.#picker = new Picker(this.field, replySource((text, company) => { this.put(filled(text, { ...places(), company })); this.#selectBlank(); }),
       colleagueSource(userId, () => this.#isNote, (typed, mention) => this.#insertName(typed, mention)));
     const tone = make("select", { "aria-label": say("tone") }, make("option", { value: "" }, say("tone")),
       ...TONES.map((choice) => make("option", { value: choice }, say(`tone_${choice}`))));
@@ -78,6 +81,12 @@ export class Composer {
     if (!document.execCommand("insertText", false, text.slice(0, MAX_LENGTH))) field.value = text.slice(0, MAX_LENGTH);
     this.#saveDraft();
   }
+  #selectBlank() {
+    const { field } = this, blank = BLANK.exec(field.value);
+    if (!blank) return;
+    field.focus();
+    field.setSelectionRange(blank.index, blank.index + blank[0].length);
+  }
   /* Puts text that could not be sent before the text written since. The focus stays where it is. */
   giveBack(text, files = []) {
     this.#files.put(files);
@@ -101,6 +110,8 @@ export class Composer {
     const typed = this.field.value.trim(), text = typed || (this.#isNote ? "" : this.#files.text);
     if (!text) return;
     if (this.#files.busy && !this.#isNote) { this.tell(say("filesComing")); return; }
+    const [blank] = (!this.#isNote && BLANK.exec(text)) || [];
+    if (blank && !(await ask(say("blankTitle"), say("blankHint", { blank }), say("sendAsItIs")))) { this.#selectBlank(); return; }
     if (!this.#isNote && !(await this.#confirm())) return;
     this.field.value = "";
     this.tell("");

@@ -2,6 +2,7 @@
 import { get, post } from "./api.js";
 import { make, button } from "./dom.js";
 import { Refresh } from "./refresh.js";
+import { KeptRows } from "./rows.js";
 import { exactly, number, say } from "./i18n.js";
 
 const PAGE_SIZE = 50, REASONS = new Set(["LLM_UNAVAILABLE", "DEADLINE", "BUDGET_SPENT", "INTERNAL"]);
@@ -14,17 +15,18 @@ export const failedView = {
 };
 
 class FailedView {
-  #list; #more; #status; #admin; #ended = false; #pages = 1; #rows = new Map();
+  #more; #status; #admin; #ended = false; #pages = 1; #rows;
   #reading = new Refresh(() => this.#load(), (text) => { this.#status.textContent = text; });
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;
-    this.#list = make("ul", { class: "failures" });
+    const list = make("ul", { class: "failures" });
+    this.#rows = new KeptRows(list, { key: JSON.stringify, draw: (item) => this.#row(item), empty: say("nothingFailed") });
     this.#status = make("p", { class: "told", role: "status" });
     this.#more = button(say("more"), () => { this.#pages += 1; this.#reading.now(); }, { class: "quiet wide", hidden: true });
     stage.append(make("div", { class: "page" },
       make("div", { class: "row spread" }, make("h1", {}, say("failedTurns")), button(say("reload"), () => this.#reading.now())),
-      make("p", { class: "hint" }, say("failedHint")), this.#status, this.#list, this.#more));
+      make("p", { class: "hint" }, say("failedHint")), this.#status, list, this.#more));
     this.#reading.now();
   }
   /* A turn that failed, or was answered after all, changes its conversation. */
@@ -41,20 +43,8 @@ class FailedView {
       if (!cursor) break;
     }
     if (this.#ended) return;
-    this.#draw(items);
+    this.#rows.show(items);
     this.#more.hidden = !cursor;
-  }
-  /* Unchanged rows keep their node, with the text shown in it and the focus. */
-  #draw(items) {
-    const previousRows = this.#rows, focused = document.activeElement;
-    this.#rows = new Map(items.map((item) => {
-      const key = JSON.stringify(item);
-      return [key, previousRows.get(key) || this.#row(item)];
-    }));
-    const rows = [...this.#rows.values()];
-    if (rows.length && rows.length === this.#list.children.length && rows.every((row, index) => row === this.#list.children[index])) return;
-    this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("nothingFailed"))]));
-    if (this.#list.contains(focused)) focused.focus();
   }
   #row(item) {
     const reason = REASONS.has(item.code) ? say(`code_${item.code}`) : item.code;

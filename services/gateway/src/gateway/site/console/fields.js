@@ -5,9 +5,9 @@ import { make, button } from "./dom.js";
 import { officeHours } from "./office-hours.js";
 import { ownModel } from "./own-model.js";
 import { ownTools } from "./own-tools.js";
-import { lines, personRules } from "./person-rules.js";
+import { personRules } from "./person-rules.js";
 import { proactive } from "./proactive.js";
-import { choose, rows } from "./rows.js";
+import { choose, lines, rows } from "./rows.js";
 import { LANGUAGES, languageName, number, say } from "./i18n.js";
 
 /* name: path in the settings; kind: how the field is shown. Its limits come from the server (bounds.js is generated from

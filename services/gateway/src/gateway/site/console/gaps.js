@@ -1,30 +1,21 @@
 /* Questions that had no good answer. One click makes an answer of what an operator wrote, or of the text typed here. */
 import { get, post } from "./api.js";
 import { make, button } from "./dom.js";
+import { KeptRows } from "./rows.js";
 import { exactly, number, say } from "./i18n.js";
 
 export class Gaps {
-  #admin; #list; #status; #rows = new Map();
+  #admin; #status; #rows;
 
   constructor(admin) {
     this.#admin = admin;
-    this.#list = make("ul", { class: "failures" });
+    const list = make("ul", { class: "failures" });
+    this.#rows = new KeptRows(list, { key: (gap) => `${gap.id} ${gap.count} ${gap.proposed || ""}`, draw: (gap) => this.#row(gap), empty: say("noGaps") });
     this.#status = make("p", { class: "told", role: "status" });
     this.node = make("section", { "aria-label": say("gaps") },
-      make("h2", {}, say("gaps")), make("p", { class: "hint" }, say("gapsHint")), this.#status, this.#list);
+      make("h2", {}, say("gaps")), make("p", { class: "hint" }, say("gapsHint")), this.#status, list);
   }
-  /* Unchanged rows keep their node, with the text being typed in it. */
-  async load() {
-    const { items } = await get("/v2/knowledge/gaps");
-    const previousRows = this.#rows;
-    this.#rows = new Map(items.map((gap) => {
-      const key = `${gap.id} ${gap.count} ${gap.proposed || ""}`;
-      return [key, previousRows.get(key) || this.#row(gap)];
-    }));
-    const rows = [...this.#rows.values()];
-    if (rows.length && rows.length === this.#list.children.length && rows.every((row, index) => row === this.#list.children[index])) return;
-    this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noGaps"))]));
-  }
+  async load() { this.#rows.show((await get("/v2/knowledge/gaps")).items); }
   #row(gap) {
     const id = `gap-${gap.id}`;
     const text = make("textarea", { id, rows: "2", maxlength: "4000", placeholder: say("answerHint") });

@@ -121,7 +121,7 @@ class KnowledgeView {
       const { results } = await post("/v2/knowledge/search", { query });
       this.#results.replaceChildren(...(results.length ? results.map((result) => this.#result(result)) : [make("li", { class: "empty" }, say("nothingFound"))]));
     } catch (error) {
-      this.#results.replaceChildren(make("li", { class: "fault" }, error.message));
+      this.#results.replaceChildren(make("li", {}, make("p", { class: "fault" }, error.message)));
     }
   }
   #result(match) {

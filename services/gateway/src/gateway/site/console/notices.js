@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { make, button } from "./dom.js";
 import { nameOf } from "./inbox.js";
+import { showDialog } from "./question.js";
 import { isUnread, unreadIds } from "./seen.js";
 import { say } from "./i18n.js";
 
@@ -30,13 +31,10 @@ export class Notices {
     const sound = make("input", { type: "checkbox", checked: chosen.sound, onchange: () => { this.#keep({ sound: sound.checked }); if (sound.checked) ring(); } });
     const showBox = make("input", { type: "checkbox", checked: chosen.shown, disabled: !("Notification" in window), onchange: () => this.#show(showBox, status) });
     const status = make("p", { class: "hint", role: "status" }, refused() ? say("noticesRefused") : "");
-    const dialog = make("dialog", { "aria-labelledby": "notices-title", onclose: () => dialog.remove() },
-      make("h2", { id: "notices-title" }, say("notices")), make("p", {}, say("noticesHint")),
+    const dialog = showDialog(say("notices"), [make("p", {}, say("noticesHint")),
       make("p", {}, make("label", {}, sound, " ", say("noticesSound"))),
       make("p", {}, make("label", {}, showBox, " ", say("noticesShown"))), status,
-      make("p", { class: "row end" }, button(say("close"), () => dialog.close(), { class: "primary" })));
-    document.body.append(dialog);
-    dialog.showModal();
+      make("p", { class: "row end" }, button(say("close"), () => dialog.close(), { class: "primary" }))]);
   }
 
   get #chosen() { try { return JSON.parse(localStorage.getItem(this.#key)) || {}; } catch { return {}; } }

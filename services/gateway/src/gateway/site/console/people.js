@@ -2,7 +2,7 @@
 import { call, get } from "./api.js";
 import { button, make } from "./dom.js";
 import { nameOf } from "./inbox.js";
-import { ask } from "./question.js";
+import { ask, showDialog } from "./question.js";
 import { moment, say } from "./i18n.js";
 
 const SEARCH_PAUSE_MS = 250, MAX_PEOPLE = 30, MAX_ROUNDS = 20;
@@ -57,11 +57,8 @@ export function merge({ visitor }) {
     };
     const field = make("input", { type: "search", "aria-label": say("mergeFind"), placeholder: say("mergeFind"), maxlength: "200",
       oninput: () => { clearTimeout(pause); pause = setTimeout(look, SEARCH_PAUSE_MS); } });
-    const dialog = make("dialog", { class: "merge", "aria-labelledby": "merge-title", onclose: () => { clearTimeout(pause); dialog.remove(); done(); } },
-      make("h2", { id: "merge-title" }, say("mergeTitle")), field, people, status,
-      make("p", { class: "row end" }, button(say("no"), () => dialog.close(), {}), yes));
-    document.body.append(dialog);
-    dialog.showModal();
+    const dialog = showDialog(say("mergeTitle"), [field, people, status, make("p", { class: "row end" }, button(say("no"), () => dialog.close(), {}), yes)],
+      { class: "merge", closed: () => { clearTimeout(pause); done(); } });
     look();
   });
 }

@@ -1,9 +1,8 @@
 /* The field of rules for what goes to a person first, and what never does: the first matching row counts. */
 import { make } from "./dom.js";
-import { choose, rows } from "./rows.js";
+import { choose, lines, rows } from "./rows.js";
 import { say } from "./i18n.js";
 
-export const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 const PLANS = ["free", "pro", "premium"];
 
 export function personRules({ changed }) {

@@ -1,7 +1,6 @@
 /* The field of messages that the closed chat shows to a visitor who stays on a page: the first matching row counts. */
 import { make } from "./dom.js";
-import { lines } from "./person-rules.js";
-import { choose, rows } from "./rows.js";
+import { choose, lines, rows } from "./rows.js";
 import { LANGUAGES, languageName, say } from "./i18n.js";
 
 export function proactive({ changed }) {

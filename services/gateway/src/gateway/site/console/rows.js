@@ -1,6 +1,9 @@
-/* A field of rows that can be added and removed. */
+/* Fields of rows that can be added and removed, and lists whose unchanged rows keep their node. */
 import { button, make } from "./dom.js";
 import { say } from "./i18n.js";
+
+/* The lines of a text field. */
+export const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
 /* A stored value that is not among the choices is added, so that opening the page changes nothing. */
 export function choose(select, value) {
@@ -23,4 +26,20 @@ export function rows({ changed, draw, blank, another }) {
     read: () => [...list.children].map((row) => row.read()),
     show(value) { list.replaceChildren(); (value ?? []).forEach(add); },
   };
+}
+
+/* Draws a list again. A row whose key is known keeps its node, with the text typed in it and the focus.
+   key(item); draw(item): the row; empty: the text of an empty list. */
+export class KeptRows {
+  #nodes = new Map();
+
+  constructor(list, { key, draw, empty }) { Object.assign(this, { list, key, draw, empty }); }
+  show(items) {
+    const focused = document.activeElement, { list } = this;
+    this.#nodes = new Map(items.map((item) => [this.key(item), item]).map(([key, item]) => [key, this.#nodes.get(key) || this.draw(item)]));
+    const nodes = [...this.#nodes.values()];
+    if (nodes.length && nodes.length === list.children.length && nodes.every((node, index) => node === list.children[index])) return;
+    list.replaceChildren(...(nodes.length ? nodes : [make("li", { class: "empty" }, this.empty)]));
+    if (list.contains(focused)) focused.focus();
+  }
 }

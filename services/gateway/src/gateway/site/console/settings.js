@@ -3,6 +3,7 @@ import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
 import { inOrder } from "./categories.js";
 import { valueAt, field, SECTIONS, written } from "./fields.js";
+import { ask } from "./question.js";
 import { Refresh } from "./refresh.js";
 import { TryOut } from "./tryout.js";
 import { number, say } from "./i18n.js";
@@ -170,14 +171,8 @@ class SettingsView {
       make("div", {}, make("b", {}, say(isOn ? "assistantOn" : "assistantOff")), make("p", { class: "hint" }, say(isOn ? "assistantOnHint" : "assistantOffHint"))),
       button(say(isOn ? "switchOff" : "switchOn"), () => this.#ask(isOn), { class: isOn ? "danger" : "primary" }));
   }
-  #ask(isOn) {
-    if (!isOn) { this.#flip(true); return; }
-    const dialog = make("dialog", { "aria-labelledby": "kill-title", onclose: () => dialog.remove() },
-      make("h2", { id: "kill-title" }, say("switchOffTitle")), make("p", {}, say("switchOffText")),
-      make("p", { class: "row end" }, button(say("cancel"), () => dialog.close()),
-        button(say("switchOff"), () => { dialog.close(); this.#flip(false); }, { class: "danger" })));
-    document.body.append(dialog);
-    dialog.showModal();
+  async #ask(isOn) {
+    if (!isOn || await ask(say("switchOffTitle"), say("switchOffText"), say("switchOff"), "danger")) this.#flip(!isOn);
   }
   /* Switches at once, whoever else has saved meanwhile; edited fields are neither saved nor lost. */
   async #flip(isOn) {

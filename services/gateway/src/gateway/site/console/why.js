@@ -2,17 +2,14 @@
 import { get } from "./api.js";
 import { make, button } from "./dom.js";
 import { link } from "./markdown.js";
+import { showDialog } from "./question.js";
 import { session } from "./session.js";
 import { Sides, callList } from "./sides.js";
 import { cost, exactly, number, percent, say, span } from "./i18n.js";
 
 export async function showWhy(conversation, message) {
   const body = make("div", { class: "why" }, make("p", {}, say("loading")));
-  const dialog = make("dialog", { "aria-labelledby": "why-title", onclose: () => dialog.remove() },
-    make("header", {}, make("h2", { id: "why-title" }, say("why")), button(say("close"), () => dialog.close(), { class: "small" })),
-    body);
-  document.body.append(dialog);
-  dialog.showModal();
+  const dialog = showDialog(say("why"), [body], { head: (heading) => make("header", {}, heading, button(say("close"), () => dialog.close(), { class: "small" })) });
   try {
     const address = `/v2/conversations/${encodeURIComponent(conversation)}/turns/${encodeURIComponent(message.turnId)}`;
     const turn = await get(address);

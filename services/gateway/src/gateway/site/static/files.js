@@ -24,12 +24,13 @@ const STYLE = `
   .files { display: flex; flex-wrap: wrap; gap: 6px; margin: 6px 0 0; padding: 0; list-style: none; }
   .files li { max-width: 100%; }
   .files[hidden] { display: none; }
-  .file { display: inline-flex; flex-wrap: wrap; align-items: center; gap: 6px; max-width: 100%; min-height: 0; padding: 5px 10px; border: 1px solid var(--line, currentColor); border-radius: 10px; background: none; color: inherit; font: inherit; font-size: .85em; text-align: start; }
+  .file { display: inline-flex; align-items: center; gap: 6px; max-width: 100%; min-height: 0; padding: 5px 10px; border: 1px solid var(--line, currentColor); border-radius: 10px; background: none; color: inherit; font: inherit; font-size: .85em; text-align: start; }
   button.file { cursor: pointer; }
   .file svg { width: 16px; height: 16px; flex: none; fill: none; stroke: currentColor; stroke-width: 1.7; }
-  .file:not(.picture) { flex-wrap: nowrap; }
+  .file.picture { display: inline-grid; grid-template-columns: auto 1fr; justify-items: start; }
+  .picture > svg { display: none; }
   .file span { overflow: hidden; min-width: 0; text-overflow: ellipsis; overflow-wrap: anywhere; }
-  .file img { display: block; flex-basis: 100%; width: auto; max-width: min(240px, 100%); max-height: 180px; border-radius: 6px; object-fit: contain; }
+  .file img { display: block; grid-column: 1 / -1; width: auto; max-width: min(240px, 100%); max-height: 180px; border-radius: 6px; object-fit: contain; }
   .file.failed { border-style: dashed; color: var(--danger, inherit); }
   .chosen { padding: 0 4px 6px; }
   .chosen button, .clip { display: inline-grid; place-items: center; width: 34px; height: 34px; min-height: 0; flex: none; padding: 0; border: 0; border-radius: 50%; background: none; color: inherit; cursor: pointer; }
@@ -106,11 +107,11 @@ export class Files {
     const node = button("", () => this.#open(file).catch(() => { status.textContent = this.words.gone; }),
       { class: "file", title: label, "aria-label": label }, this.icon("file"), make("span", { dir: "auto" }, file.name), status);
     if (PICTURE.test(file.type)) {
-      node.classList.add("picture");
       this.#link(file).then((src) => {
         // If the page forbids our pictures, the name stays.
-        const picture = make("img", { src, alt: file.name, onerror: () => picture.remove() });
+        const picture = make("img", { src, alt: file.name, onerror: () => { picture.remove(); node.classList.remove("picture"); } });
         node.prepend(picture);
+        node.classList.add("picture");
       }).catch(() => { status.textContent = this.words.gone; });
     }
     return node;
