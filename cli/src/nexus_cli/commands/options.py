@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from contracts.languages import named_language
+from contracts.languages import language_of_tags
 from nexus_cli.commands.failures import misuse
 
 Data = Annotated[
@@ -59,9 +59,9 @@ def places(options: Sequence[str] | None) -> dict[str, list[str]]:
 
 
 def terminal_language() -> str:
-    """Language of the terminal's locale, es or en; en if it names neither, like the help texts."""
+    """Language of the terminal's locale, es or en; es if it names neither."""
     tag = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
-    return named_language(tag) or "en"
+    return language_of_tags(tag)
 
 
 def confirmed(question: str, locale: str = "en") -> bool:
@@ -77,6 +77,6 @@ Language = Annotated[
         "--locale",
         help="Language of texts: es, en.",
         default_factory=terminal_language,
-        show_default="the terminal's, else en",
+        show_default="the terminal's, else es",
     ),
 ]
