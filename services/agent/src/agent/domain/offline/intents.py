@@ -181,7 +181,9 @@ def _talk(text: str, normalized: str, schemas: OfferedTools, earlier_texts: Sequ
 def _is_about_hours(normalized: str, earlier_texts: Sequence[str], max_back: int = _MAX_MESSAGES_BACK) -> bool:
     """Whether a normalized text is about the market's hours, or continues a question about them, at most `max_back`
     messages back, whatever else was said since."""
-    if market_words.OPEN.search(normalized) and market_words.MARKET.search(normalized):
+    if market_words.HOLIDAYS.search(normalized) or (
+        market_words.OPEN.search(normalized) and market_words.MARKET.search(normalized)
+    ):
         return True
     is_short = len(normalized.split()) <= _MAX_FOLLOW_UP_WORDS and not market_words.SUPPORT_HOURS.search(normalized)
     is_open = market_words.OPEN.search(normalized) is not None
