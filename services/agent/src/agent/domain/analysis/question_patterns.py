@@ -18,6 +18,11 @@ CORRELATED = re.compile(
     r"(?:the |their )?(?:daily |weekly |monthly )?returns\b| (?:de|entre) (?:las |sus )?rentabilidades(?: diarias| "
     r"semanales| mensuales)?\b)?"
 )
+RETURNS_OF = re.compile(
+    r"\b(?P<unit>weekly|monthly|quarterly|yearly|annual|semanal|mensual|trimestral|anual)(?:es)?\b"
+    r"(?: (?:returns?|data|closes|basis|rentabilidad(?:es)?|datos|cierres))?"
+)
+"""Whose returns a correlation or beta is of, if not each session's."""
 BETA = re.compile(
     r"\bbetas?\b(?:(?! (?:and|y|e) (?!\S+ (?:against|versus|vs|relative|to|with|frente|contra|"
     r"respecto))).)*?\b(?:against|versus|vs\.?|relative to|to|with|on|frente a(?:l)?|contra|respecto (?:a(?:l)?|"
@@ -74,7 +79,8 @@ AHEAD = re.compile(
 EARNINGS = re.compile(r"\b(?:earnings|results|reports?|reporting|resultados|presenta\w*|publica\w*)\b")
 PLACE = re.compile(
     r"\b(?:the|la|el) (?:(?P<second>second|segund[oa])|(?P<third>third|tercer[oa])|(?P<last>last|ultim[oa])|"
-    r"(?P<first>first|primer[oa]))(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
+    r"(?P<first>first|primer[oa]|winner|best|ganador[oa]|mejor)|(?P<worst>loser|worst|peor))"
+    r"(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
 )
 """The position in a ranking that a figure is asked for."""
 BY_SIZE = re.compile(
@@ -210,7 +216,7 @@ HOW_OFTEN = re.compile(r"\b(?:how (?:often|many times)|cuantas veces)\b")
 RULE_PATTERNS = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
-    ("buy_and_hold", re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|comprar y mantener|manteniendo|holding)\b")),
+    ("buy_and_hold", re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|comprar y mantener|mantener|manteniendo|holding)\b")),
 )
 BENCHMARK_COMPARISON = re.compile(
     r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"

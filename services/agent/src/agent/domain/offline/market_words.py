@@ -60,7 +60,7 @@ OPEN = re.compile(
 HOLIDAYS = re.compile(
     r"\b(?:(?:next|upcoming|coming|market|exchange|trading|bank|public) (?:\w+ )?holidays?|"
     r"holidays? (?:\w+ ){0,3}?(?:coming(?: up)?|left|ahead|next|upcoming)|"
-    r"(?:what|which|when|any|list) (?:\w+ ){0,4}?(?:market |stock market )?holidays?(?=\W*$| (?:is|are|there|this|next|until)\b)|"
+    r"(?:what|which|when|any|list) (?:\w+ ){0,4}?holidays?(?=\W*$| (?:is|are|there|this|next|until)\b)|"
     r"(?:proxim[oa]s?|siguientes?) (?:dias? )?festivos?|festivos (?:\w+ ){0,3}?(?:vienen|viene|quedan|hay|proxim\w+)|"
     r"festivos? (?:de|en) (?:la )?(?:bolsa|mercado)|(?:que|cuales|cuando) (?:\w+ ){0,4}?(?:dias? )?festivos?(?=\W*$)|"
     r"(?:what|which|que) (?:other )?(?:days|dias) (?:is|are|esta|will|cierra|no abre) (?:the |la |el )?"
