@@ -100,7 +100,8 @@ _OF_ALL = re.compile(
     r"|(?:ranking|clasificacion) (?:by|por|segun)|(?:of|de) (?:them )?(?:all|todas|todos)"
     r"|(?:the )?whole market|todo el mercado"
     rf"|(?:of|de) (?:the|las|los) {_SEVERAL}(?=\W*$| (?:in|en|of|de|by|por|from|desde|since|over)\b)"
-    rf"|(?:what|que) (?:has |ha )?{_MOVED} (?:the )?(?:most|least|mas|menos)|(?:what|que) (?:mas|menos) (?:ha )?{_MOVED}"
+    rf"|(?:what|que) (?:has |ha )?{_MOVED} (?:the )?(?:most|least|mas|menos)"
+    rf"|(?:what|que) (?:mas|menos) (?:ha )?{_MOVED}"
     r")\b(?! (?:market|exchange|price|time)s?\b)"
 )
 """Matches a question about all tickers of the market."""

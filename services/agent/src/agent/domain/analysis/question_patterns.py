@@ -198,7 +198,9 @@ UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
 """The direction of counted days, if the verb stands apart from them."""
 NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
-SHARE_COUNT = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
+SHARE_COUNT = re.compile(
+    r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b|(?:(?<=bought )|(?<=comprado )|(?<=compre ))\d[\d.,]* [a-z]+"
+)
 """A number of shares, whose value no tool computes."""
 LAST_TIME = re.compile(
     r"\b(?:(?:last|latest|most recent) (?:(?!days?|weeks?|months?|quarters?|years?|\d)[a-z]+ ){0,3}"
@@ -216,7 +218,10 @@ HOW_OFTEN = re.compile(r"\b(?:how (?:often|many times)|cuantas veces)\b")
 RULE_PATTERNS = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
-    ("buy_and_hold", re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|comprar y mantener|mantener|manteniendo|holding)\b")),
+    (
+        "buy_and_hold",
+        re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|(?:comprar y )?mantener|manteniendo|holding)\b"),
+    ),
 )
 BENCHMARK_COMPARISON = re.compile(
     r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"

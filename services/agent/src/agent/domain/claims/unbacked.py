@@ -327,9 +327,7 @@ def unbacked_statements(
     differences = [claim for claim in claims if claim.number is not None and claim.number.points]
     if differences and all(is_difference(claim, facts) for claim in differences):
         problems = [reason for reason in problems if reason != _APART]
-    if (end := _AT_EXTREME.search(folded_text)) and not any(
-        _is_at_extreme(ticker, end, facts) for ticker in tickers
-    ):
+    if (end := _AT_EXTREME.search(folded_text)) and not any(_is_at_extreme(ticker, end, facts) for ticker in tickers):
         problems.append("it is not there")
     if _ALIKE.search(folded_text) and _differ(claims):
         problems.append("they are not alike")

@@ -12,6 +12,7 @@ from datetime import date
 from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_about_all_tickers
 from agent.domain.analysis.follow_ups import complete_question
+from agent.domain.analysis.question_patterns import HAD_BOUGHT
 from agent.domain.analysis.relative_days import date_in
 from agent.domain.analysis.stretches import UnreadText
 from agent.domain.claims.lexer import folded
@@ -146,7 +147,9 @@ def _asks_for_movers(text: str, normalized: str, earlier_texts: Sequence[str]) -
 def _has_own_meaning(text: str, normalized: str, wish: Wish) -> bool:
     """Whether a request is no analysis, although its text could be read as a question for one."""
     tools = [tool for tool, _ in wish.calls]
-    has_amount = tools[:1] == ["get_ohlcv"] and amount_in(UnreadText(folded(text))) is not None
+    has_amount = tools[:1] == ["get_ohlcv"] and (
+        amount_in(UnreadText(folded(text))) is not None or HAD_BOUGHT.search(normalized) is not None
+    )
     return (
         (wish.way in ("affordable", "grown") and date_in(normalized) is None)
         or wish.way == "if_moved"
