@@ -86,11 +86,7 @@ def _market_question(text: str) -> str | None:
         return None
     unread = UnreadText(folded(text))
     take_periods(unread)
-    taken = "".join(
-        character if unread_character == BLANK else " "
-        for character, unread_character in zip(text, unread.text, strict=False)
-    )
-    period = " ".join(taken.split())
+    period = _words(text, unread, taken=True)
     if language_in(text, "en") == "es":
         return f"¿Qué acciones han subido más {period or 'hoy'}?"
     return f"Which stocks rose most {period or 'today'}?"
@@ -140,12 +136,14 @@ def _complete_rule(text: str, earlier_messages: Sequence[str]) -> str | None:
     if not (rest or compares) or unread_words(unread.text, ()):
         return None
     head = "" if BACKTEST_REQUEST.search(kept.text) else "backtest "
-    return f"{head}{_untaken(question, kept)}: {rest}" if rest else question
+    return f"{head}{_words(question, kept)}: {rest}" if rest else question
 
 
-def _untaken(text: str, unread: UnreadText) -> str:
-    """The words of a text that no pattern has taken."""
-    characters = (" " if left == BLANK else character for character, left in zip(text, unread.text, strict=False))
+def _words(text: str, unread: UnreadText, *, taken: bool = False) -> str:
+    """The words of a text that no pattern has taken, or those that one has."""
+    characters = (
+        character if (left == BLANK) == taken else " " for character, left in zip(text, unread.text, strict=False)
+    )
     return " ".join("".join(characters).strip(" ?!.").split())
 
 
@@ -166,7 +164,7 @@ def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
         return None
     unread_question = UnreadText(folded(question))
     take_periods(unread_question)
-    return f"{_untaken(question, unread_question)}: {text.strip('¿ ')}"
+    return f"{_words(question, unread_question)}: {text.strip('¿ ')}"
 
 
 def _complete_superlative(text: str, earlier_messages: Sequence[str]) -> str | None:
