@@ -201,7 +201,12 @@ async def test_a_storm_has_closed_its_days_afterwards(call: Call) -> None:
 
 
 async def test_without_a_day_the_hours_are_todays(early_call: Call) -> None:
-    assert (await early_call("get_market_hours"))["opens"] == "2012-09-05T13:30:00Z"
+    todays = await early_call("get_market_hours")
+    assert todays["opens"] == "2012-09-05T13:30:00Z"
+    assert [(found["day"], found["closes"]) for found in todays["holidays"]] == [
+        ("2012-11-22", None), ("2012-11-23", "2012-11-23T18:00:00Z"), ("2012-12-24", "2012-12-24T18:00:00Z"),
+        ("2012-12-25", None), ("2013-01-01", None), ("2013-01-21", None),
+    ], "without the storm of October, which nobody knows yet"  # fmt: skip
 
 
 async def test_sentiment_tells_its_sources_and_its_method(call: Call) -> None:

@@ -235,6 +235,11 @@ async def test_correlation_and_beta_are_what_pandas_says(call: Call) -> None:
     assert value(answer, "IBM", "correlation", "MSFT") == pytest.approx(moves["IBM"].corr(moves["MSFT"]), abs=1e-6)
     beta = moves["MSFT"].cov(moves["AAPL"]) / moves["AAPL"].var()
     assert value(answer, "MSFT", "beta", "AAPL") == pytest.approx(beta, abs=1e-6)
+    weekly = await call("get_correlation", **asked, every="week")
+    frame.index = pd.to_datetime(frame.index)
+    moves = frame.resample("W").last().pct_change().dropna()
+    assert value(weekly, "IBM", "correlation", "MSFT") == pytest.approx(moves["IBM"].corr(moves["MSFT"]), abs=1e-6)
+    assert {one["label"] for one in weekly["figures"]} == {"week"}
 
 
 async def test_a_correlation_is_of_the_days_that_both_have(call: Call) -> None:

@@ -57,6 +57,7 @@ class Owner:
         self.waits: list[float | None] = []
         """Seconds that the callers of the late calls said that they wait."""
         self.looked_up: list[str] = []
+        self.look_up_waits: list[float | None] = []
         self.effect = True
         self.error: RpcError | None = None
         self.hangs = False
@@ -76,6 +77,7 @@ class Owner:
 
     async def outcome(self, request: ToolServiceRequest) -> ToolOutcome:
         self.looked_up.append(request.call_id)
+        self.look_up_waits.append(time_left())
         if self.silent:
             await asyncio.Event().wait()
         if self.state == "unknown":
@@ -125,6 +127,7 @@ async def test_a_timed_out_call_says_unknown_and_its_repeat_the_truth(
         (waits,) = owner.waits
         assert waits is not None
         assert waits < 1.0, "no more than the tool's own limit"
+        assert max(filter(None, owner.look_up_waits)) < 0.31, "a look-up has a share of it"
         owner.heal()
         results = [await asked(asker, attempt) for attempt in (3, 4)]
         assert [result.data for result in results] == [{"made": "same"}] * 2

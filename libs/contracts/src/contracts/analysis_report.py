@@ -43,7 +43,10 @@ class Derived(Snake):
     other: str | None = None
     currency: str | None = None
     length: int | None = Field(default=None, description="bars of an indicator")
-    label: str | None = Field(default=None, description="the tone of headlines: positive, neutral, negative")
+    label: str | None = Field(
+        default=None,
+        description="the tone of headlines (positive, …), or whose returns a correlation is of (week, …)",
+    )
 
 
 class Fall(Snake):

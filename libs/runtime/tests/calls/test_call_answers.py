@@ -33,6 +33,7 @@ def test_the_only_answer_is_the_last_whatever_it_says() -> None:
 def test_what_is_recorded_stands_for_every_request() -> None:
     assert asked("a", "b")(reply("a"))
     assert asked("a", "b")(reply("b", ToolCode.EXECUTION_ERROR))
+    assert not asked("a", "b")(reply("a", ToolCode.TIMEOUT, OUTCOME_UNKNOWN)), "the other request looks it up"
 
 
 def test_a_refusal_is_the_last_when_every_request_has_its_answer() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agent.domain.offline.answers import answer_from
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.market_days import day_in
 from agent.domain.offline.steps import SayText, UseTools
@@ -112,6 +113,26 @@ def asked(*said: str) -> SayText | UseTools:
 )
 def test_the_hours_of_a_day_are_looked_up(said: tuple[str, ...], day: str) -> None:
     assert asked(*said) == UseTools((("get_market_hours", {"day": day}),))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "what holidays are coming up", "¿qué festivos vienen?", "when is the next market holiday?",
+        "which days is the market closed this year?", "¿qué días cierra la bolsa?", "are there any holidays left?",
+    ],
+)  # fmt: skip
+def test_the_next_holidays_are_looked_up(said: str) -> None:
+    assert asked(said) == UseTools((("get_market_hours", {}),))
+
+
+def test_the_next_holidays_are_told() -> None:
+    body = {"source": "sample", "holidays": [{"day": "2012-11-22", "closes": None},
+                                             {"day": "2012-11-23", "closes": "2012-11-23T18:00:00Z"}]}  # fmt: skip
+    assert answer_from("get_market_hours", {}, body, "what holidays are coming up", "en") == (
+        "The market's next holidays (source: sample):\n- Thursday, 22 November 2012: closed\n"
+        "- Friday, 23 November 2012: closes early, at 18:00 UTC"
+    )
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,14 @@ def test_a_question_about_a_size_is_no_order_on_a_condition() -> None:
     assert asked(text)[0] == "calculate_position_size"
 
 
-def test_per_cent_without_a_direction_are_asked_for() -> None:
-    assert asked("alert me when AAPL moves 5%") == (ALERT, {"symbol": "AAPL", "condition": "=="}, ("price",), "")
+@pytest.mark.parametrize("text", ["alert me when AAPL moves 5%", "avísame si AAPL se mueve un 5 %"])
+def test_per_cent_without_a_direction_are_alerts_on_both_sides(text: str) -> None:
+    wish = wish_in(text, SCHEMAS, ())
+    assert next_step(wish, [], "en") == UseTools((("get_price", {"symbol": "AAPL"}),))
+    alert = {"symbol": "AAPL"}
+    assert next_step(wish, [("get_price", {}, {"price": 600.0})], "en") == UseTools(
+        ((ALERT, {**alert, "condition": ">=", "price": 630.0}), (ALERT, {**alert, "condition": "<=", "price": 570.0}))
+    )
 
 
 @pytest.mark.parametrize(

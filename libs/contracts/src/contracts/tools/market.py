@@ -106,6 +106,7 @@ class RelationArguments(StretchArguments, TickersArguments):
     """Input of get_correlation: tickers, and what betas are measured against."""
 
     benchmark: SymbolText | None = None
+    every: Every | None = Field(default=None, description="Returns of each week, … instead of each session")
 
 
 class CrossingArguments(StretchArguments, SymbolArguments):

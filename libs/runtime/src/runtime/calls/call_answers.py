@@ -15,9 +15,9 @@ _Completed = CloudEvent[ToolCallCompleted]
 class CallAnswers:
     """Decides for each reply whether it is the last one (replies.Pending).
 
-    A result that the executor has recorded is final, whichever request it answers. An unrecorded refusal is valid only
-    for its own request: while another request is still queued, the call may be made after all, so the refusal is not
-    final.
+    A result that the executor has recorded is final, whichever request it answers. An unrecorded one, a refusal or an
+    unknown outcome, is valid only for its own request: while another request is still queued, the call may be made or
+    looked up after all, so it is not final.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,9 @@ def decisive_reply(replies: Sequence[Msg]) -> Msg:
 
 def _is_recorded(reply: Msg) -> bool:
     result = _result(reply)
-    return result is not None and (result.error is None or result.error.code not in UNRECORDED)
+    return result is not None and (
+        result.error is None or (result.error.code not in UNRECORDED and result.error.reason != OUTCOME_UNKNOWN)
+    )
 
 
 def _outcome_unknown(reply: Msg) -> bool:

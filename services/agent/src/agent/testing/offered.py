@@ -14,7 +14,7 @@ get_indicators symbol indicators [timeframe] [length] [end]
 get_fundamentals symbol
 market_snapshot tickers
 get_performance tickers [start] [end] [period]
-get_correlation tickers [start] [end] [period] [benchmark]
+get_correlation tickers [start] [end] [period] [benchmark] [every]
 fundamentals_events tickers
 get_market_hours [day]
 get_news symbol [limit] [start] [end] [period]

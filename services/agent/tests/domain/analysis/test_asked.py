@@ -1,9 +1,12 @@
 """What a question asks about: its language, tickers and period, and whether it may be answered."""
 
+from datetime import date
+
 import pytest
 
 from agent.domain.analysis.asked import Refusal, find_refusal, is_about_all_tickers, is_analysis, language_in, period_in
 from agent.domain.analysis.follow_ups import complete_question
+from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.tickers import tickers_in
 
 
@@ -235,7 +238,46 @@ ALL = "Which of the five stocks rose most this year?"
         ("How are market orders filled?", [], None),
         ("How are my stocks doing?", [], None),
         ("Is there anything new in the Pro plan?", [], None),
+        (
+            "and the second half?",
+            ["how often did IBM close down in the first half of 2012"],
+            "how often did IBM close down in: and the second half 2012?",
+        ),
+        (
+            "vs just holding?",
+            ["backtest a 50/200 crossover on IBM in 2010"],
+            "backtest a 50/200 crossover on IBM in 2010",
+        ),
+        (
+            "what about with momentum",
+            ["backtest RSI on IBM for 2010 with 0.5% commission"],
+            "backtest on IBM for 2010 with 0.5% commission: what about with momentum",
+        ),
+        ("y para MSFT", ["backtest RSI on IBM for 2010", "with momentum"], "backtest on MSFT for 2010: with momentum"),
+        ("and with 1% costs?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM for 2010: and with 1% costs?"),
+        ("and in 2009?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM: and in 2009?"),
+        ("thanks", ["backtest RSI on IBM for 2010"], None),
     ],
 )
 def test_what_a_message_leaves_out_is_taken_from_those_before(text: str, before: list[str], whole: str | None) -> None:
     assert complete_question(text, before) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "dated"),
+    [
+        ("any news on IBM last March?", "any news on IBM March 2012?"),
+        ("noticias de IBM del marzo pasado", "noticias de IBM del marzo 2012"),
+        ("how did IBM do last November", "how did IBM do November 2011"),
+        ("since last March", "since March 2012"),
+        ("the last maybe", "the last maybe"),
+    ],
+)
+def test_last_march_is_the_one_before_this_month(text: str, dated: str) -> None:
+    assert with_past_days(text, date(2012, 11, 20)) == dated
+
+
+def test_what_fell_most_is_about_all() -> None:
+    for text in ("what fell most yesterday", "¿qué cayó más ayer?", "volatilidad de las cinco en 2008"):
+        assert is_about_all_tickers(text)
+    assert not is_about_all_tickers("what fell most, IBM or MSFT?")

@@ -36,6 +36,15 @@ def stretches(query: str) -> list[dict[str, Any]]:
         ("How many shares of IBM would 5,000 dollars have bought in March 2009?", ["shares"]),
         ("What has been written about IBM?", ["news"]),
         ("¿Cuál fue la más rentable en 2011, IBM o MSFT?", ["return"]),
+        (
+            "What was IBM's best month in 2011 and how much did MSFT lose in its worst one",
+            ["best_month", "return", "worst_month"],
+        ),
+        ("¿En qué trimestre de 2011 rindió más IBM?", ["best_quarter"]),
+        ("Which quarter of 2011 did IBM do worst in?", ["worst_quarter"]),
+        ("¿Cuántas sesiones seguidas subió IBM como máximo en 2012?", ["up_streak"]),
+        ("retorno de IBM en 2011", ["return"]),
+        ("How many days did it take IBM to recover from its deepest fall of 2008?", ["drawdowns", "max_drawdown"]),
         ("A cuánto cotizaba IBM hace dos años y a cuánto cotiza hoy", ["base", "price"]),
     ],
 )
@@ -48,6 +57,15 @@ def test_a_figure_is_read_out_of_what_people_say(query: str, figures: list[str])
     ("query", "arguments"),
     [
         ("IBM's return in 2009 and 2010", [{"start": f"{y}-01-01", "end": f"{y}-12-31"} for y in (2009, 2010)]),
+        ("did IBM ever close under 100 dollars in 2009", [{"start": "2009-01-01", "end": "2009-12-31"}]),
+        (
+            "weekly correlation of IBM and MSFT in 2012",
+            [{"start": "2012-01-01", "end": "2012-12-31", "every": "week"}],
+        ),
+        (
+            "correlación mensual de IBM y MSFT en 2012",
+            [{"start": "2012-01-01", "end": "2012-12-31", "every": "month"}],
+        ),
         ("IBM's return between 2009 and 2010", [{"start": "2009-01-01", "end": "2010-12-31"}]),
         ("IBM's volatility 2009-2010", [{"start": "2009-01-01", "end": "2010-12-31"}]),
         (

@@ -210,6 +210,13 @@ def test_tickers_that_the_question_does_not_name_are_the_models_or_the_proxies_o
     assert "Which ticker?" in asks["summary"]
 
 
+def test_tickers_beyond_the_twelfth_are_named_as_left_out() -> None:
+    report = Bench().run("Rank AAPL, FB, GOOG, IBM, MSFT, AMZN, ORCL, INTC, CSCO, HPQ, DELL, VZ, KO and PEP by return")
+    assert (
+        "The question names more than 12 tickers: the first ones were taken, without KO, PEP." in report["limitations"]
+    )
+
+
 @pytest.mark.parametrize("use_llm", [True, False])
 @pytest.mark.parametrize(
     "query", ["Should I buy IBM?", "Guarantee me a profit with IBM", "Write a poem about IBM's dog"]

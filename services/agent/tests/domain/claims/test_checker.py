@@ -77,6 +77,8 @@ def test_what_the_tools_gave_may_be_said(text: str) -> None:
         '{"tools": []}',
         "IBM's beta is 0.7.",
         "IBM's P/E is 15.",
+        "IBM is trading at a five-year high.",
+        "MSFT hit a three-month low.",
     ],
 )
 def test_what_no_tool_gave_is_found_out(text: str) -> None:

@@ -6,7 +6,7 @@ The library is imported on first use, in a thread: with pandas it takes seconds,
 import asyncio
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from market_adapter.domain.sessions import MarketState, TradingSession, state_at
@@ -15,10 +15,18 @@ PAD_BEFORE = timedelta(days=10)
 PAD_AFTER = timedelta(days=20)
 """The window of the schedule around a day, outside of which the library raises; New York was once closed for six days
 in a row (2001)."""
+YEAR = timedelta(days=365)
 NEW_YORK = ZoneInfo("America/New_York")
 _SATURDAY = 5
 EARLY_CLOSE_LENGTH = timedelta(hours=6)
 """A session shorter than this has an early close (6.5 hours are usual; openings that are minutes late do not count)."""
+
+
+class Holiday(NamedTuple):
+    """A weekday on which the exchange is closed, or closes early at `closes`."""
+
+    day: date
+    closes: datetime | None
 
 
 async def new_york_state(now: datetime) -> MarketState:
@@ -32,6 +40,14 @@ async def sessions_from(day: date, today: date) -> list[TradingSession]:
     sessions = await asyncio.to_thread(_sessions_around, day)
     from_day = [session for session in sessions if session.day >= day]
     return from_day if day + PAD_AFTER <= today else await asyncio.to_thread(_as_planned, day, today, from_day)
+
+
+async def holidays_after(day: date, today: date, count: int) -> list[Holiday]:
+    """The next `count` weekdays after `day` on which the exchange is closed or closes early, of a year. Closures that
+    no rule of the calendar plans are unknown before their day."""
+    holidays = await asyncio.to_thread(_holidays_after, day)
+    unplanned = {stamp.date() for stamp in _calendar().adhoc_holidays}
+    return [holiday for holiday in holidays if holiday.day <= today or holiday.day not in unplanned][:count]
 
 
 def _as_planned(day: date, today: date, sessions: list[TradingSession]) -> list[TradingSession]:
@@ -56,8 +72,22 @@ def _at_hours_of(regular: TradingSession, day: date) -> TradingSession:
 
 @lru_cache(maxsize=512)
 def _sessions_around(day: date) -> tuple[TradingSession, ...]:
-    calendar = _calendar()
-    schedule: Any = calendar.schedule(day - PAD_BEFORE, day + PAD_AFTER, market_times="all")
+    return _sessions_between(day - PAD_BEFORE, day + PAD_AFTER)
+
+
+@lru_cache(maxsize=64)
+def _holidays_after(day: date) -> tuple[Holiday, ...]:
+    days = [day + timedelta(days=ahead) for ahead in range(1, YEAR.days + 1)]
+    sessions = {session.day: session for session in _sessions_between(days[0], days[-1])}
+    return tuple(
+        Holiday(candidate, sessions[candidate].closes if candidate in sessions else None)
+        for candidate in days
+        if (sessions[candidate].early_close if candidate in sessions else candidate.weekday() < _SATURDAY)
+    )
+
+
+def _sessions_between(first: date, last: date) -> tuple[TradingSession, ...]:
+    schedule: Any = _calendar().schedule(first, last, market_times="all")
     return tuple(
         _session(index.date(), row.pre, row.market_open, row.market_close, row.post)
         for index, row in zip(schedule.index, schedule.itertuples(), strict=True)

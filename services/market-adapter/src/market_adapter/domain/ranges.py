@@ -183,9 +183,12 @@ def parts(stretch: Stretch, every: Every) -> list[Stretch]:
     return pieces
 
 
-def paired_returns(first: Stretch, second: Stretch) -> tuple[Floats, Floats]:
-    """The returns of both stretches between the days on which both have a close."""
+def paired_returns(first: Stretch, second: Stretch, every: Every | None = None) -> tuple[Floats, Floats]:
+    """The returns of both stretches between the days on which both have a close, or between the last ones of each week,
+    month, …"""
     common = sorted(set(first.days) & set(second.days))
+    if every is not None:
+        common = list({_PART_KEYS[every](day): day for day in common}.values())
     closes_of_both = [[stretch.close[bisect_left(stretch.days, day)] for day in common] for stretch in (first, second)]
     first_closes, second_closes = (np.array(closes, dtype=np.float64) for closes in closes_of_both)
     return first_closes[1:] / first_closes[:-1] - 1, second_closes[1:] / second_closes[:-1] - 1

@@ -1,16 +1,26 @@
-"""get_market_hours: when the New York exchange opens and closes on a day."""
+"""get_market_hours: when the New York exchange opens and closes on a day, and its next holidays."""
 
 from datetime import date, datetime
 
+from contracts.envelope import Snake
 from contracts.tools.market import HoursArguments
-from market_adapter.adapters.exchange_calendar import NEW_YORK, sessions_from
+from market_adapter.adapters.exchange_calendar import NEW_YORK, holidays_after, sessions_from
 from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import MarketTools, tool
+
+MAX_HOLIDAYS = 6
+
+
+class HolidayData(Snake):
+    """A weekday without a session, or with one that ends early, at `closes`."""
+
+    day: date
+    closes: datetime | None
 
 
 class HoursData(Sourced):
     """Output of get_market_hours. `opens` and `closes` are null on a day without a session; `next_day` is the first day
-    after it that has one; `early_close`: the session is shorter than usual."""
+    after it that has one; `early_close`: the session is shorter than usual; `holidays`: the next ones after the day."""
 
     exchange: str = "NYSE"
     day: date
@@ -18,6 +28,7 @@ class HoursData(Sourced):
     closes: datetime | None
     early_close: bool
     next_day: date
+    holidays: list[HolidayData]
 
 
 class HoursTools(MarketTools):
@@ -31,12 +42,14 @@ class HoursTools(MarketTools):
         day = arguments.day or today
         sessions = await sessions_from(day, today)
         session = next((candidate for candidate in sessions if candidate.day == day), None)
+        holidays = await holidays_after(day, today, MAX_HOLIDAYS)
         return HoursData(
             day=day,
             opens=session and session.opens,
             closes=session and session.closes,
             early_close=session is not None and session.early_close,
             next_day=next(later.day for later in sessions if later.day > day),
+            holidays=[HolidayData(day=holiday.day, closes=holiday.closes) for holiday in holidays],
             source=self._provider.source,
             as_of=now,
         )

@@ -10,7 +10,8 @@ from market_adapter.tools.shapes import Sourced
 
 
 class FigureData(Snake):
-    """One figure. Returns, drawdowns and volatility are fractions; `growth` is money."""
+    """One figure. Returns, drawdowns and volatility are fractions; `growth` is money. `label`: week, month, … of whose
+    returns a correlation or beta is; null: of each session's."""
 
     ticker: str
     figure: str
@@ -21,6 +22,7 @@ class FigureData(Snake):
     on: date | None = None
     other: str | None = None
     currency: str | None = None
+    label: str | None = None
 
 
 class FallData(Snake):

@@ -120,13 +120,15 @@ class RangeTools(MarketTools):
         benchmark = requested_symbol(arguments.benchmark).name if arguments.benchmark else None
         figures: list[FigureData] = []
         for ticker, other in combinations(results, 2):
-            value = correlation(*paired_returns(results[ticker][1], results[other][1]))
-            figures.append(_pair_figure("correlation", value, results, ticker, other, requested.words))
+            value = correlation(*paired_returns(results[ticker][1], results[other][1], arguments.every))
+            figures.append(_pair_figure("correlation", value, results, ticker, other, requested.words, arguments.every))
         if benchmark is not None and benchmark in results:
             for name in results:
                 if name != benchmark:
-                    value = beta(*paired_returns(results[name][1], results[benchmark][1]))
-                    figures.append(_pair_figure("beta", value, results, name, benchmark, requested.words))
+                    value = beta(*paired_returns(results[name][1], results[benchmark][1], arguments.every))
+                    figures.append(
+                        _pair_figure("beta", value, results, name, benchmark, requested.words, arguments.every)
+                    )
         return FiguresData(figures=figures, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
     @tool
@@ -235,14 +237,16 @@ def _pair_figure(
     ticker: str,
     other: str,
     requested: str,
+    every: Every | None,
 ) -> FigureData:
-    """A figure of two tickers, over the days that both have."""
+    """A figure of two tickers, over the days that both have; of the returns of each week, … if `every` says so."""
     first_stretch, second_stretch = results[ticker][1], results[other][1]
-    days = {
+    fields = {
         "first": max(first_stretch.first, second_stretch.first),
         "last": min(first_stretch.last, second_stretch.last),
+        "label": every,
     }
-    return _figure(ticker, name, value, first_stretch, requested, other=other).model_copy(update=days)
+    return _figure(ticker, name, value, first_stretch, requested, other=other).model_copy(update=fields)
 
 
 def _figures(ticker: str, stretch: Stretch, requested: str, history: BarHistory, top: int) -> list[FigureData]:

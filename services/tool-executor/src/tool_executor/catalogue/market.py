@@ -174,6 +174,7 @@ TOOLS: list[DeclaredTool] = [
                 "closes": _MAYBE_TEXT,
                 "early_close": {"type": "boolean"},
                 "next_day": TEXT,
+                "holidays": list_of(data_schema({"day": TEXT, "closes": _MAYBE_TEXT})),
             }
         ),
         examples=({"day": "2012-12-24"}, {}),

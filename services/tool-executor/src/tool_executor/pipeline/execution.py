@@ -27,6 +27,10 @@ _POSTPONED_SECONDS = 0.2
 _COMPANY_SHARE = 4
 """One company may use this part (1 in 4) of the places for companies' own tools."""
 
+_LOOK_UP_SHARE = 0.3
+"""The share of a call's time for looking up what became of an earlier attempt: a turn asks for it up to three times,
+and a service that stands still should cost a person no more than twice the tool's limit."""
+
 
 class Bulkhead:
     """Keeps slow categories from taking all places: a call whose category is full is delivered again. Of the places for
@@ -80,7 +84,7 @@ class Execution:
         call.outcome_unknown = tool.side_effects
         try:
             async with asyncio.timeout(limit):
-                data = await self._earlier_result(call, limit) if must_look_up else None
+                data = await self._earlier_result(call, limit * _LOOK_UP_SHARE) if must_look_up else None
                 if data is None:
                     data = await self._handle(tool.handler, call)
             call.outcome_unknown = False
@@ -109,8 +113,8 @@ class Execution:
             return call.failure(ToolCode.EXECUTION_ERROR, failed, reason="internal")
 
     async def _earlier_result(self, call: CallProgress, limit: float) -> Data | None:
-        """Asks the tool's owner for the result of an earlier attempt at this call; None if there was none, so that the
-        call may run."""
+        """Asks the tool's owner, for `limit` seconds, for the result of an earlier attempt at this call; None if there
+        was none, so that the call may run."""
         reconcile = call.tool_entry.tool.reconcile
         context = CallContext(call.call_id, call.caller, call.company, limit)
         if isinstance(reconcile, OverTheBus):

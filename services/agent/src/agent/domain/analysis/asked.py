@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from agent.domain.analysis.figure_vocabulary import FELL
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
-from agent.domain.analysis.question_patterns import EXTREME, OVERALL, PER_RISK
+from agent.domain.analysis.question_patterns import EXTREME, HAD_BOUGHT, OVERALL, PER_RISK
+from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
@@ -82,6 +84,7 @@ _FEW = rf"(?:[2-9]|[1-3]\d|{'|'.join(word for word, number in NUMBERS.items() if
 _FIRST = r"(?:biggest|top|largest|best|worst|mayores|mejores|peores|(?:mayor|mejor|peor)(?! \d| (?:\w+ )?\w+s\b))"
 _BEST = rf"\b{_FIRST}(?: {_FEW})? (?:(?:gain|los|mov|perform)(?:ers?|ing {KINDS})|{KINDS})\b"
 _GROUP = rf"(?:{_SEVERAL}(?: {KINDS})?|{KINDS})"
+_MOVED = rf"(?:{FELL}|r[io]sen?|rose|gain(?:ed|s)|mov(?:ed|es|io|ido|ieron)|sub(?:e|io|ido)|gan(?:a|o|ado))"
 _OF_ALL = re.compile(
     rf"\b(?:(?:which|what|cual(?:es)?|que)(?: ones?| una?s?)? (?:of|de) "
     rf"(?:(?:the|your|all|las|los|tus|tod[oa]s) )*{_GROUP}"
@@ -96,6 +99,9 @@ _OF_ALL = re.compile(
     r"|(?:rank|sort|order|ordena|clasifica) (?:them )?(?:all|every(?:thing| one)|todo|todas|todos)"
     r"|(?:ranking|clasificacion) (?:by|por|segun)|(?:of|de) (?:them )?(?:all|todas|todos)"
     r"|(?:the )?whole market|todo el mercado"
+    rf"|(?:of|de) (?:the|las|los) {_SEVERAL}(?=\W*$| (?:in|en|of|de|by|por|from|desde|since|over)\b)"
+    rf"|(?:what|que) (?:has |ha )?{_MOVED} (?:the )?(?:most|least|mas|menos)"
+    rf"|(?:what|que) (?:mas|menos) (?:ha )?{_MOVED}"
     r")\b(?! (?:market|exchange|price|time)s?\b)"
 )
 """Matches a question about all tickers of the market."""
@@ -206,6 +212,7 @@ def is_analysis(text: str) -> bool:
         return False
     if (
         PER_RISK.search(normalized)
+        or (HAD_BOUGHT.search(normalized) and main_period(text).arguments)
         or EXTREME.search(normalized)
         or (len(tickers) > 1 and _WHICH_ONE.search(normalized) and _SUPERLATIVE.search(normalized))
     ):

@@ -162,6 +162,9 @@ def _figure_text(figure: Mapping[str, Any], language: Language) -> str:
         label += f" ({figure['length']})"
     if name in ("correlation", "beta") and other:
         value = number(float(figure["value"]), language, 2)
+        if figure.get("label"):
+            returns_of = f"told.returns_of.{figure['label']}"
+            label += f" ({analysis_text(returns_of, language)})"
         return analysis_text("told.against", language, label=label, other=other, value=value)
     text, on, first, last = f"{label} {value_text(figure, language)}", *map(figure.get, ("on", "from", "to"))
     is_day_known = name in _FIGURES_OF_DAY or name.startswith("sma_")

@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from agent.domain.analysis.asked import KINDS, is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
-from agent.domain.analysis.question_patterns import MARKET_STATE, unread_words
+from agent.domain.analysis.question_patterns import (
+    BACKTEST_REQUEST,
+    BENCHMARK_COMPARISON,
+    COSTS,
+    CROSSING,
+    LENGTHS,
+    MARKET_STATE,
+    RULE_PATTERNS,
+    WHOLE_AVERAGE,
+    unread_words,
+)
 from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
@@ -37,6 +47,14 @@ _OTHER_TICKER = re.compile(
     r"then|a)\W+)*\x01+(?:['’]s)?(?: (?:too|also|tambien))?\W*"
 )
 """Matches a message that only names another ticker."""
+_PART_OF_YEAR = re.compile(
+    r"\b(?:q[1-4]|(?:first|second|third|fourth|1st|2nd|3rd|4th|primer|segund[oa]|tercer|cuarto) "
+    r"(?:quarter|half|trimestre|semestre|mitad))\b(?!\D{0,8}\d{4})"
+)
+_HOLDING = dict(RULE_PATTERNS)["buy_and_hold"]
+_WHOLE_RULE = (
+    *(pattern for _, pattern in RULE_PATTERNS if pattern is not _HOLDING), CROSSING, LENGTHS, WHOLE_AVERAGE
+)  # fmt: skip
 _WORD = re.compile(r"[\^$]?\w[\w.&/-]*\w|\w")
 _MAX_MESSAGES_BACK = 6
 """How many messages back may name the tickers."""
@@ -56,6 +74,7 @@ def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
     return (
         _complete_ranking(text, earlier_messages)
         or _complete_superlative(text, earlier_messages)
+        or _complete_rule(text, earlier_messages)
         or _complete_period(text, earlier_messages)
     )
 
@@ -67,11 +86,7 @@ def _market_question(text: str) -> str | None:
         return None
     unread = UnreadText(folded(text))
     take_periods(unread)
-    taken = "".join(
-        character if unread_character == BLANK else " "
-        for character, unread_character in zip(text, unread.text, strict=False)
-    )
-    period = " ".join(taken.split())
+    period = _words(text, unread, taken=True)
     if language_in(text, "en") == "es":
         return f"¿Qué acciones han subido más {period or 'hoy'}?"
     return f"Which stocks rose most {period or 'today'}?"
@@ -102,24 +117,54 @@ def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
     return " ".join(filter(None, [*words, stretch, text]))
 
 
-def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
-    """The last question about several tickers, with the period that the message names."""
-    unread = UnreadText(folded(text))
-    names_time = (
-        len(text.split()) <= _MAX_PERIOD_WORDS and bool(take_periods(unread)) and not unread_words(unread.text, ())
+def _complete_rule(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """The last trial of a rule, with the other rule or the costs that the message names, or as it is if the message
+    only compares it with holding: "and with momentum?", "vs just holding?"."""
+    if len(text.split()) > _MAX_PERIOD_WORDS:
+        return None
+    question, unread = _last_question(earlier_messages), UnreadText(folded(text))
+    if "backtest" not in read_question(question, tuple(tickers_in(question))).figures:
+        return None
+    kept, rest = UnreadText(folded(question)), ""
+    for patterns in (_WHOLE_RULE, (COSTS,)):
+        if [pattern for pattern in patterns if unread.first(pattern)]:
+            rest = text
+            for pattern in patterns:
+                while kept.first(pattern):
+                    pass
+    compares = [pattern for pattern in (_HOLDING, BENCHMARK_COMPARISON) if unread.first(pattern)]
+    if not (rest or compares) or unread_words(unread.text, ()):
+        return None
+    head = "" if BACKTEST_REQUEST.search(kept.text) else "backtest "
+    return f"{head}{_words(question, kept)}: {rest}" if rest else question
+
+
+def _words(text: str, unread: UnreadText, *, taken: bool = False) -> str:
+    """The words of a text that no pattern has taken, or those that one has."""
+    characters = (
+        character if (left == BLANK) == taken else " " for character, left in zip(text, unread.text, strict=False)
     )
-    if not names_time or read_question(text, ()).figures:
+    return " ".join("".join(characters).strip(" ?!.").split())
+
+
+def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """The last question about several tickers, or the last trial of a rule, with the period that the message names."""
+    if len(text.split()) > _MAX_PERIOD_WORDS:
         return None
     question = _last_question(earlier_messages)
-    if not (is_about_all_tickers(question) or (is_analysis(question) and len(tickers_in(question)) > 1)):
+    if (part := _PART_OF_YEAR.search(folded(text))) and (year := str(main_period(question).period)[:4]).isdigit():
+        text = f"{text[: part.end()]} {year}{text[part.end() :]}"
+    unread = UnreadText(folded(text))
+    names_time = bool(take_periods(unread)) and not unread_words(unread.text, ())
+    if not names_time or read_question(text, ()).figures:
+        return None
+    tickers = tickers_in(question)
+    is_complete_here = len(tickers) > 1 or part or "backtest" in read_question(question, tuple(tickers)).figures
+    if not (is_about_all_tickers(question) or (is_analysis(question) and is_complete_here)):
         return None
     unread_question = UnreadText(folded(question))
     take_periods(unread_question)
-    text_without_period = "".join(
-        " " if unread_character == BLANK else character
-        for character, unread_character in zip(question, unread_question.text, strict=False)
-    )
-    return f"{' '.join(text_without_period.strip(' ?!.').split())}: {text.strip('¿ ')}"
+    return f"{_words(question, unread_question)}: {text.strip('¿ ')}"
 
 
 def _complete_superlative(text: str, earlier_messages: Sequence[str]) -> str | None:

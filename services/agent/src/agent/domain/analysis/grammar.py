@@ -141,7 +141,7 @@ class _QuestionReader:
         """Reads which position of a ranking the question asks about."""
         place = self._unread.first(patterns.PLACE) if len(self._tickers) > 1 else None
         if place is not None:
-            places = {"first": 0, "second": 1, "third": 2, "last": -1}
+            places = {"first": 0, "second": 1, "third": 2, "last": -1, "worst": -1}
             self._question.place = places[str(place.lastgroup)]
 
     def _mean(self, stretches: list[PeriodArguments], *, invested: bool) -> None:
@@ -213,7 +213,9 @@ class _QuestionReader:
             self._add(correlated, "correlation", None)
         if correlated is None and not benchmark:
             return None
-        return {"benchmark": benchmark[0]} if benchmark else {}
+        unit = self._unread.first(patterns.RETURNS_OF) or patterns.RETURNS_OF.search(self._folded_query)
+        every = {"every": patterns.PART_OF.get(unit["unit"]) or unit_of(unit["unit"])} if unit else {}
+        return {**every, **({"benchmark": benchmark[0]} if benchmark else {})}
 
     def _rule(self) -> dict[str, Any] | None:
         """The arguments of a backtest."""
@@ -330,6 +332,8 @@ class _QuestionReader:
             asks_when = (patterns.HOW_OFTEN, patterns.WHICH_DAY)
             if count_match is not None or any(pattern.search(self._folded_query) for pattern in asks_when):
                 self._question.unread.append(level[0])
+            return None
+        if patterns.RECOVERED.search(self._unread.text):
             return None
         if unit == "day" and not patterns.IN_A_ROW.search(self._unread.text):
             for name, pattern in (("up_days", patterns.UP), ("down_days", patterns.DOWN)):

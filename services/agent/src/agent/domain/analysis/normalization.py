@@ -48,7 +48,8 @@ def _both_parts(match: re.Match[str]) -> str:
 
 
 def _extreme_of(match: re.Match[str]) -> str:
-    return f"{'best' if match['up'] or match['up2'] else 'worst'} {match['unit']} {match['mid'] or ''}"
+    is_best = match["up"] or match["up2"] or match["best"]
+    return f"{'best' if is_best else 'worst'} {match['unit']} {match['mid'] or ''}"
 
 
 def _each_length(match: re.Match[str]) -> str:
@@ -72,6 +73,8 @@ def _iso(match: re.Match[str]) -> str:
 _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (rf"(?<![\d/])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})/(?P<year>{times.YEAR})(?![\d/])", _iso),
     (r"\brecord (?=(?:highs?|lows?)\b)", lambda match: "all-time "),
+    (r"\bretorno(?P<several>s?)\b", lambda match: "rentabilidades" if match["several"] else "rentabilidad"),
+    (r"\b(?:como (?:maximo|minimo)|at (?:most|least))(?=\W*$| (?:in|en|during|durante|over)\b)", lambda match: ""),
     # The highest and lowest close.
     (
         r"\b(?P<one>highest|lowest) (?P<and>and|or) (?:the )?(?P<two>highest|lowest) "
@@ -113,7 +116,9 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     # In which month of 2008 did it fall most?
     (
         rf"\b(?:in |on |en )?(?:which|what|que|cual) {UNIT}\b(?P<mid>[^?;]*?)"
-        rf"(?:\b(?:(?P<up>{_UP})|{_DOWN}) (?:\S+ )?{_MOST}|\b(?:mas|most) (?:(?P<up2>{_UP})|{_DOWN}))\b",
+        rf"(?:\b(?:(?P<up>{_UP})|{_DOWN}) (?:\S+ )?{_MOST}|\b(?:mas|most) (?:(?P<up2>{_UP})|{_DOWN})|"
+        r"\b(?:perform(?:ed)?|do|did|done|rind(?:e|io|ieron)|hizo|fue) (?:[^\s?;]+ )?"
+        r"(?:(?P<best>best|better|most|mas|mejor)|worst|worse|least|peor|menos))\b",
         _extreme_of,
     ),
     # The biggest one-day drop.
@@ -139,10 +144,10 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         rf"\b(?P<one>{times.YEAR}) ?[-–] ?(?P<two>{times.YEAR})\b(?!-)",
         lambda match: f"{match['one']} to {match['two']}",
     ),
-    # The best month of 2010 and the worst.
+    # The best month of 2010 and the worst; its best month, and what it lost in its worst one.
     (
-        rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue "
-        rf")?)?(?:(?:the|its|their|el|la|su) )?(?:best|worst|mejor|peor)"
+        rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?(?:\b(?:and|y|or|o) (?:cual (?:fue "
+        rf")?)?(?:(?:the|its|their|el|la|su) )?|\b(?:in|en) (?:the|its|their|el|la|su) )(?:best|worst|mejor|peor)"
         rf"(?= ones?{_CLAUSE_END}|{_CLAUSE_END}| (?:of|in|de|en) )",
         lambda match: f"{match[0]} {match['unit']}",
     ),

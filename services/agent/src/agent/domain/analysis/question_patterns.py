@@ -18,6 +18,11 @@ CORRELATED = re.compile(
     r"(?:the |their )?(?:daily |weekly |monthly )?returns\b| (?:de|entre) (?:las |sus )?rentabilidades(?: diarias| "
     r"semanales| mensuales)?\b)?"
 )
+RETURNS_OF = re.compile(
+    r"\b(?P<unit>weekly|monthly|quarterly|yearly|annual|semanal|mensual|trimestral|anual)(?:es)?\b"
+    r"(?: (?:returns?|data|closes|basis|rentabilidad(?:es)?|datos|cierres))?"
+)
+"""Whose returns a correlation or beta is of, if not each session's."""
 BETA = re.compile(
     r"\bbetas?\b(?:(?! (?:and|y|e) (?!\S+ (?:against|versus|vs|relative|to|with|frente|contra|"
     r"respecto))).)*?\b(?:against|versus|vs\.?|relative to|to|with|on|frente a(?:l)?|contra|respecto (?:a(?:l)?|"
@@ -74,7 +79,8 @@ AHEAD = re.compile(
 EARNINGS = re.compile(r"\b(?:earnings|results|reports?|reporting|resultados|presenta\w*|publica\w*)\b")
 PLACE = re.compile(
     r"\b(?:the|la|el) (?:(?P<second>second|segund[oa])|(?P<third>third|tercer[oa])|(?P<last>last|ultim[oa])|"
-    r"(?P<first>first|primer[oa]))(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
+    r"(?P<first>first|primer[oa]|winner|best|ganador[oa]|mejor)|(?P<worst>loser|worst|peor))"
+    r"(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
 )
 """The position in a ranking that a figure is asked for."""
 BY_SIZE = re.compile(
@@ -192,7 +198,9 @@ UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
 """The direction of counted days, if the verb stands apart from them."""
 NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
-SHARE_COUNT = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
+SHARE_COUNT = re.compile(
+    r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b|(?:(?<=bought )|(?<=comprado )|(?<=compre ))\d[\d.,]* [a-z]+"
+)
 """A number of shares, whose value no tool computes."""
 LAST_TIME = re.compile(
     r"\b(?:(?:last|latest|most recent) (?:(?!days?|weeks?|months?|quarters?|years?|\d)[a-z]+ ){0,3}"
@@ -210,7 +218,10 @@ HOW_OFTEN = re.compile(r"\b(?:how (?:often|many times)|cuantas veces)\b")
 RULE_PATTERNS = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
-    ("buy_and_hold", re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|comprar y mantener|manteniendo|holding)\b")),
+    (
+        "buy_and_hold",
+        re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|(?:comprar y )?mantener|manteniendo|holding)\b"),
+    ),
 )
 BENCHMARK_COMPARISON = re.compile(
     r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"

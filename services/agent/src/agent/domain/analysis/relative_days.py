@@ -35,6 +35,11 @@ _OF_MONTH = re.compile(
     re.IGNORECASE,
 )
 _IN_MONTH = re.compile(rf"\b(?P<in>in|during|en|durante) (?P<month>{_MONTH})\b(?!,? (?:of |del? )?\d)", re.IGNORECASE)
+_LAST_MONTH = re.compile(
+    rf"\b(?:last|(?:el )?pasado(?: mes de)?) (?P<month>{_MONTH})\b(?!,? (?:of |del? )?\d)"
+    rf"|\b(?:el )?(?P<month2>{_MONTH}) pasado\b",
+    re.IGNORECASE,
+)
 _QUARTER = re.compile(
     r"\b(?:(?:the |el )?(?P<which>q[1-4]|first|second|third|fourth|primer|segundo|tercer|cuarto)"
     r"(?: (?:quarter|trimestre)|(?<=q[1-4]))|"
@@ -91,6 +96,10 @@ def with_past_days(text: str, today: date, *, is_session_over: bool = False) -> 
         number = MONTH_FORMS[match["month"].lower()]
         return f"{match[0]} {today.year - (number > today.month)}"
 
+    def last_month(match: re.Match[str]) -> str:
+        name = match["month"] or match["month2"]
+        return f"{name} {today.year - (MONTH_FORMS[name.lower()] >= today.month)}"
+
     def quarter(match: re.Match[str]) -> str:
         current_quarter, which = (today.month + 2) // 3, (match["which"] or "").lower()
         number = next(
@@ -100,7 +109,12 @@ def with_past_days(text: str, today: date, *, is_session_over: bool = False) -> 
 
     if _TO_COME.search(text):
         return text
-    return _IN_MONTH.sub(month, _QUARTER.sub(quarter, _OF_MONTH.sub(last, _PAST.sub(named, with_holidays(text)))))
+    text = with_holidays(text)
+    for pattern, written in (
+        (_PAST, named), (_OF_MONTH, last), (_QUARTER, quarter), (_LAST_MONTH, last_month), (_IN_MONTH, month)
+    ):  # fmt: skip
+        text = pattern.sub(written, text)
+    return text
 
 
 def since_then(text: str, earlier_texts: Sequence[str]) -> str:

@@ -201,7 +201,7 @@ def _with_tickers(
     ]
     tickers = given_tickers or tickers_in(query.text)
     if not given_tickers and len(tickers) > MAX_TICKERS:
-        notes.append(note("too_many", language, max=MAX_TICKERS))
+        notes.append(note("too_many", language, max=MAX_TICKERS, tickers=", ".join(tickers[MAX_TICKERS:])))
         tickers = tickers[:MAX_TICKERS]
     if not tickers and request.use_llm:
         reply = _reply(record, "tickers")

@@ -65,14 +65,17 @@ class PeriodArguments:
 ALL_TIME = PeriodArguments({"start": times.FIRST_DAY}, f"{times.FIRST_DAY}/")
 """All available data."""
 ALL_TIME_PHRASE = re.compile(
-    r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
-    r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|alguna vez|"
+    r"\b(?:all[- ]time|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
+    r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|"
     r"(?:since|at|on) (?:(?:its|the|their) )?(?:ipo(?: day)?|listing|flotation|debut|first (?:trading )?day)|"
     r"(?:since|(?:on )?(?:the )?day(?: that)?) "
     r"(?:it|\x01+) (?:was )?(?:listed|went public|floated|(?:began|started) trading)|(?:desde|en|con) su (?:salida a "
     r"bolsa|opv|debut)|(?:desde|(?:el )?dia(?: en)?) que (?:\x01+ )?(?:cotiza|(?:salio|entro) a bolsa|debuto|empezo a "
     r"cotizar)|(?:(?:desde )?(?:el |su )|en su )primer dia(?: (?:de cotizacion|en bolsa))?)\b"
 )
+
+_EVER = re.compile(r"\b(?:ever(?! since)|alguna vez)\b")
+"""All available data, unless a period is named: "did it ever close below 100 in 2009?"."""
 
 
 @dataclass(slots=True)
@@ -115,7 +118,9 @@ def take_periods(unread: UnreadText, *, invested: bool = False) -> list[PeriodAr
     """Takes all periods from a text, in order. Lengths, except this year, only count if no days are named. `invested`:
     an amount was invested at the named time, and the period begins there."""
     dated = sorted(_days_in(unread), key=lambda pair: pair[0])
-    if len(dated) == 1 and unread.first(ALL_TIME_PHRASE) is not None:
+    if len(dated) == 1 and (
+        unread.first(ALL_TIME_PHRASE) is not None or (dated[0][1].is_day and unread.first(_EVER) is not None)
+    ):
         return [_stretch_of_days(f"{times.FIRST_DAY}/{dated[0][1].arguments.get('end', '')}")]
     if dated:
         days = _unique(stretch for _, stretch in dated)
@@ -187,7 +192,7 @@ def _length_after(day: PeriodArguments, length: PeriodArguments) -> PeriodArgume
 
 def _lengths_in(unread: UnreadText) -> list[PeriodArguments]:
     """Takes the lengths up to now."""
-    if unread.first(ALL_TIME_PHRASE) is not None:
+    if unread.first(ALL_TIME_PHRASE) is not None or unread.first(_EVER) is not None:
         return [ALL_TIME]
     to_date = [stretch for _, stretch in sorted(_to_date_stretches(unread), key=lambda pair: pair[0])]
     if to_date:

@@ -181,17 +181,7 @@ class ClaimChecker:
             folded_text, tokens, reading, self._facts, self._question_period, is_count_proven=is_count_proven
         )
         problems = [problem for problem in problems if not problem.startswith(proven)] + otherwise
-        if misreads_rsi(folded_text, self._facts, is_called_neutral=is_called_neutral):
-            problems.append("the RSI says otherwise")
-        if self._misreads_signal(folded_text):
-            problems.append("the signal says otherwise")
-        problems += [
-            f"a headline in other words: {quote[1]}"
-            for quote in patterns.QUOTE.finditer(sentence)
-            if self._misquotes(quote[1])
-        ]
-        if not directions_agree(folded_text):
-            problems.append("the direction is not that of its numbers")
+        problems += self._wording_problems(sentence, folded_text, is_called_neutral=is_called_neutral)
         if crossed:
             folded_text = COUNT.sub(" ", folded_text)
             if has_only_lengths(tokens):
@@ -209,6 +199,18 @@ class ClaimChecker:
                 problems = [reason for reason in problems if not patterns.MULTIPLE_REASON.search(reason)]
             problems = [reason for reason in problems if reason in otherwise or not reason.startswith(proven)]
         return self._carried_on(reading, problems)
+
+    def _wording_problems(self, sentence: str, folded_text: str, *, is_called_neutral: bool) -> Iterator[str]:
+        """Yields the reasons against words for an RSI, a signal or a direction, and against quotations."""
+        if misreads_rsi(folded_text, self._facts, is_called_neutral=is_called_neutral):
+            yield "the RSI says otherwise"
+        if self._misreads_signal(folded_text):
+            yield "the signal says otherwise"
+        for quote in patterns.QUOTE.finditer(sentence):
+            if self._misquotes(quote[1]):
+                yield f"a headline in other words: {quote[1]}"
+        if not directions_agree(folded_text):
+            yield "the direction is not that of its numbers"
 
     def _with_full_dates(self, text: str) -> str:
         """The text with the years of its months and of "the same year", as far as they are known."""

@@ -13,7 +13,7 @@ from agent.domain.claims.claim import Claim
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
 from agent.domain.claims.sentence_patterns import OVERBOUGHT_OR_OVERSOLD
-from agent.domain.claims.times import COUNT, YEAR, count_of
+from agent.domain.claims.times import COUNT, YEAR, count_of, length_of
 from agent.domain.claims.values import value_of
 from agent.domain.claims.verdicts import is_difference, is_of_now, unbacked_reason
 from contracts.calendar_names import NUMBERS
@@ -117,7 +117,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _AT_EXTREME = re.compile(
     r"\b(?:at|near|close to|(?<!er )(?<!est )(?<!gap )to|hit|set|reached|marked|en|cerca de) (?:its|their|an?|the|sus?|"
-    r"el|la)? ?(?:new |fresh |very )?(?:(?:52-week|one-year|12-month|yearly|annual) )?(?:(?P<high>highs?|peak|maximos?|"
+    rf"el|la)? ?(?:new |fresh |very )?(?:(?:52-week|one-year|12-month|yearly|annual|(?P<count>{COUNT})-"
+    r"(?P<unit>day|week|month|year)) )?(?:(?P<high>highs?|peak|maximos?|"
     r"(?:top|parte alta) (?:of|de))|lows?|minimos?|(?:bottom|parte baja) (?:of|de))\b(?! of)"
 )
 _AGO = re.compile(
@@ -299,12 +300,13 @@ def _differ(claims: Sequence[Claim]) -> bool:
     )
 
 
-def _is_at_extreme(subject: str, high: str | None, facts: Facts) -> bool:
-    """Whether a price is at its high, or low, of the year of the tools' data."""
+def _is_at_extreme(subject: str, end: re.Match[str], facts: Facts) -> bool:
+    """Whether a price is at its high, or low, of the length that a match of `_AT_EXTREME` names, or else of a year."""
+    period = length_of(end["count"], end["unit"]) if end["count"] else "1y"
     prices = [fact.value for fact in facts.find(subject, ("price",)) if isinstance(fact.value, float)]
     extremes = [
         fact.value
-        for fact in facts.find(subject, ("high" if high else "low",), ("1y",))
+        for fact in facts.find(subject, ("high" if end["high"] else "low",), (period,))
         if isinstance(fact.value, float)
     ]
     return bool(prices and extremes) and abs(prices[0] / extremes[0] - 1) <= MAX_DISTANCE_FROM_HIGH
@@ -325,9 +327,7 @@ def unbacked_statements(
     differences = [claim for claim in claims if claim.number is not None and claim.number.points]
     if differences and all(is_difference(claim, facts) for claim in differences):
         problems = [reason for reason in problems if reason != _APART]
-    if (end := _AT_EXTREME.search(folded_text)) and not any(
-        _is_at_extreme(ticker, end["high"], facts) for ticker in tickers
-    ):
+    if (end := _AT_EXTREME.search(folded_text)) and not any(_is_at_extreme(ticker, end, facts) for ticker in tickers):
         problems.append("it is not there")
     if _ALIKE.search(folded_text) and _differ(claims):
         problems.append("they are not alike")

@@ -14,9 +14,10 @@ from typing import Any
 from agent.domain.analysis.formats import figure, number, percent, signed
 from agent.domain.analysis.relative_days import date_in
 from agent.domain.offline.bar_range import day_of
-from agent.domain.offline.day_answers import bar_of_day
+from agent.domain.offline.day_answers import HOURS, bar_of_day, holidays
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
+from agent.domain.offline.market_words import HOLIDAYS
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.talk_words import OVERDONE
 from agent.domain.offline.tool_answers import how_many, needs_a_plan, rsi_state, tool_answer
@@ -283,6 +284,8 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
         return tool_answer(tool, {**body, "trades": trades}, language)
     if tool == "get_indicators" and OVERDONE.search(plain(question)):
         return f"{tool_answer(tool, body, language)} {rsi_state(body, language)}".strip()
+    if tool == HOURS and HOLIDAYS.search(plain(question)):
+        return holidays(body, language)
     return tool_answer(tool, body, language)
 
 

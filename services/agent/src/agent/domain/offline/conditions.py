@@ -139,8 +139,10 @@ def at_distance(tool: str, arguments: Mapping[str, Any], normalized: str) -> Wis
     name = "price"
     if tool == _ORDER:
         order, name = as_waiting(order, side)
-    if side == "==":
+    if side == "==" and tool == _ORDER:
         return Wish(Intent.TOOL, ((tool, order),), (name,))
+    if side == "==":
+        return Wish(Intent.TOOL, ((tool, order),), way="either_side", amount=percent / 100)
     return _at_share(tool, order, percent, side)
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 from agent.domain.analysis.formats import moment, number, percent, signed
 from agent.domain.analysis.relative_days import date_in
 from agent.domain.offline.market_days import day_in
-from agent.domain.offline.market_words import ANOTHER_DAY
+from agent.domain.offline.market_words import ANOTHER_DAY, HOLIDAYS
 from agent.domain.offline.wishes import Calls
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
@@ -52,6 +52,16 @@ def market_hours(body: Mapping[str, Any], language: Language) -> str:
     return f"{status.in_language(language)}. {text}"
 
 
+def holidays(body: Mapping[str, Any], language: Language) -> str:
+    """The market's next holidays, and the days on which it closes early."""
+    lines = [_say("holidays", language, source=body.get("source"))]
+    for holiday in body["holidays"]:
+        key = "closes_early" if holiday["closes"] else "closed_all_day"
+        closes = moment(str(holiday["closes"]), language).rpartition(", ")[2]
+        lines.append(f"- {_say(key, language, day=_with_weekday(str(holiday['day']), language), closes=closes)}")
+    return "\n".join(lines)
+
+
 def _with_weekday(day: str, language: Language) -> str:
     return f"{day_name(date.fromisoformat(day).weekday(), language)}, {moment(day, language)}"
 
@@ -73,7 +83,7 @@ def hours_call(
         day = day_in(normalized, date.fromisoformat(today)) if today else None
         return ((HOURS, {"day": str(day)}),) if day and str(day) != today else ()
     day = day_in(normalized, date.fromisoformat(str(current_time)[:10])) if current_time else date_in(normalized)
-    if day is None and current_time:
+    if day is None and current_time and not HOLIDAYS.search(normalized):
         return ()
     return ((HOURS, {"day": str(day)} if day else {}),)
 

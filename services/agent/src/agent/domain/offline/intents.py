@@ -12,6 +12,7 @@ from datetime import date
 from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_about_all_tickers
 from agent.domain.analysis.follow_ups import complete_question
+from agent.domain.analysis.question_patterns import HAD_BOUGHT
 from agent.domain.analysis.relative_days import date_in
 from agent.domain.analysis.stretches import UnreadText
 from agent.domain.claims.lexer import folded
@@ -146,7 +147,9 @@ def _asks_for_movers(text: str, normalized: str, earlier_texts: Sequence[str]) -
 def _has_own_meaning(text: str, normalized: str, wish: Wish) -> bool:
     """Whether a request is no analysis, although its text could be read as a question for one."""
     tools = [tool for tool, _ in wish.calls]
-    has_amount = tools[:1] == ["get_ohlcv"] and amount_in(UnreadText(folded(text))) is not None
+    has_amount = tools[:1] == ["get_ohlcv"] and (
+        amount_in(UnreadText(folded(text))) is not None or HAD_BOUGHT.search(normalized) is not None
+    )
     return (
         (wish.way in ("affordable", "grown") and date_in(normalized) is None)
         or wish.way == "if_moved"
@@ -181,7 +184,9 @@ def _talk(text: str, normalized: str, schemas: OfferedTools, earlier_texts: Sequ
 def _is_about_hours(normalized: str, earlier_texts: Sequence[str], max_back: int = _MAX_MESSAGES_BACK) -> bool:
     """Whether a normalized text is about the market's hours, or continues a question about them, at most `max_back`
     messages back, whatever else was said since."""
-    if market_words.OPEN.search(normalized) and market_words.MARKET.search(normalized):
+    if market_words.HOLIDAYS.search(normalized) or (
+        market_words.OPEN.search(normalized) and market_words.MARKET.search(normalized)
+    ):
         return True
     is_short = len(normalized.split()) <= _MAX_FOLLOW_UP_WORDS and not market_words.SUPPORT_HOURS.search(normalized)
     is_open = market_words.OPEN.search(normalized) is not None

@@ -57,6 +57,18 @@ OPEN = re.compile(
     r"hay (?:bolsa|mercado)|(?:next|proxima) (?:trading )?(?:session|sesion)|"
     r"open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b"
 )
+HOLIDAYS = re.compile(
+    r"\b(?:(?:next|upcoming|coming|market|exchange|trading|bank|public) (?:\w+ )?holidays?|"
+    r"holidays? (?:\w+ ){0,3}?(?:coming(?: up)?|left|ahead|next|upcoming)|"
+    r"(?:what|which|when|any|list) (?:\w+ ){0,4}?holidays?(?=\W*$| (?:is|are|there|this|next|until)\b)|"
+    r"(?:proxim[oa]s?|siguientes?) (?:dias? )?festivos?|festivos (?:\w+ ){0,3}?(?:vienen|viene|quedan|hay|proxim\w+)|"
+    r"festivos? (?:de|en) (?:la )?(?:bolsa|mercado)|(?:que|cuales|cuando) (?:\w+ ){0,4}?(?:dias? )?festivos?(?=\W*$)|"
+    r"(?:what|which|que) (?:other )?(?:days|dias) (?:is|are|esta|will|cierra|no abre) (?:the |la |el )?"
+    r"(?:market|exchange|bolsa|mercado)\b.{0,12}?(?:closed?|cerrad[oa]|$)|"
+    r"(?:what|which|que) (?:days|dias) (?:does )?(?:the |la |el )?(?:market|exchange|bolsa|mercado)?\W*"
+    r"(?:close|cierra|no abre)\b)"
+)
+"""The coming days without a session."""
 SUPPORT_HOURS = re.compile(
     r"\b(?:you|your|support|office|someone|person|people|agent|team|help|soporte|oficina|atend\w+|atencion|persona|"
     r"equipo|ayuda|vosotros|ustedes)\b"

@@ -6,7 +6,9 @@ reads as that tool, so that it can be sent as it is.
 
 import re
 from collections.abc import Collection
+from datetime import date
 
+from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.analysis.stretches import UnreadText, take_periods
 from agent.domain.claims.lexer import folded
 from agent.domain.offline.common_words import is_common, significant_words
@@ -29,7 +31,7 @@ _LOOK_UP_WORDS = word_set(
     "months year years week weeks day days price account trading trades usd dollars euros percent worth standing "
     "higher lower bigger smaller up down ratio max maximum money su sus mayor menor llevo queda ahora hoy actual "
     "ultimo ultima ultimos ultimas accion acciones mes meses ano anos semana semanas dia dias precio cuenta dolares "
-    "ciento ha he hizo hicieron anterior activa activas activo activos active had smallest biggest "
+    "ciento ha he hubo hizo hicieron anterior activa activas activo activos active had smallest biggest "
     "highest lowest largest greatest grande grandes pequena porcentaje percentage"
 )
 """Words that are part of any look-up."""
@@ -85,9 +87,9 @@ def foreign_words(tool: str, text: str) -> list[str]:
     normalized, tools = with_known_spelling(text), _PERIOD_TOOLS if tool in _PERIOD_TOOLS else (tool,)
     patterns = [pattern.asks for pattern in TABLE if pattern.tool in tools and tool != "get_price"]
     matching = next((pattern for pattern in patterns if pattern.match(normalized)), None)
-    untimed = UnreadText(folded(text))
-    for _ in take_periods(untimed) if tool in (*_PERIOD_TOOLS, "get_correlation", "get_price") else ():
-        pass
+    untimed = UnreadText(folded(with_past_days(text, date.min.replace(year=2000))))
+    if tool in (*_PERIOD_TOOLS, "get_correlation", "get_price", "get_news", "get_sentiment"):
+        take_periods(untimed)
     remainder = with_known_spelling(untimed.text)
     for cue_tool in tools:
         remainder = re.sub(rf"(?:{CUES[cue_tool].pattern})\w*", " ", remainder)

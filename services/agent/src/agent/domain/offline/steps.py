@@ -302,6 +302,20 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
     return UseTools(((tool, {**arguments, name: round(price, 2)}),))
 
 
+def _on_either_side(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """Alerts at a share above and below the current price, for "when it moves 5 %"."""
+    tool, arguments = wish.calls[0]
+    if not results:
+        return UseTools((("get_price", {"symbol": arguments["symbol"]}),))
+    [(_, _, body), *alerts] = results
+    if alerts or body.get("price") is None:
+        return _results_in_words(alerts or results, language)
+    prices = {">=": body["price"] * (1 + wish.amount), "<=": body["price"] * (1 - wish.amount)}
+    return UseTools(
+        tuple((tool, {**arguments, "condition": side, "price": round(price, 2)}) for side, price in prices.items())
+    )
+
+
 def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """An order for what a share of the cash buys: the cash is looked up first, then it is an order for that sum."""
     if not results:
@@ -378,6 +392,7 @@ _COMPUTATIONS: dict[Way, Callable[[Wish, Sequence[Result], Language], SayText | 
     "grown": _grown,
     "share_of_cash": _share_of_cash,
     **dict.fromkeys(("part", "affordable", "means", "left"), _with_price),
+    "either_side": _on_either_side,
     **dict.fromkeys((*RELATIVE_WAYS, "at_level", "sized", "spend"), _at_price_of_now),
 }
 """By way: what it computes from the results, without an order or alert to find first."""

@@ -298,7 +298,8 @@ BOTH = re.compile(
 COMPARED_WITH = re.compile(
     r"\b(?:it|that|this|esa|ese|eso) (?:or|vs|o) |\b(?:or|vs|o) (?:it|that|this|esa|ese|eso)\W*$|"
     r"\b(?:it|that|this|them|eso|ese|esa|esta|este)\b.{0,40}\b(?:than|as|que|com[op]\w*)\b|"
-    r"\b(?:it|that|they)\b.{0,12}\b(?:beat|(?:out|under)perform\w*|lag\w*)\b|"
+    r"\b(?:it|that|they)\b.{0,12}\b(?:beat|(?:out|under)perform\w*|lag\w*)\b"
+    r"(?! (?:just |simply )?(?:buy|hold|compra|mantener))|"
     r"^\W*(?:(?:y|e|lo|le)\W+)*(?:hizo mejor|bat\w+|super[oa]|gan[oa]) (?:que|a)\b|"
     r"^\W*(?:(?:and|y|e|so|pero|but)\b\W*)*(?:(?:es|esta|sube|vale|is|(?:is )?it) )?"
     r"(?:(?:que )?(?:mas|menos|more|less|worse|mejor|peor|\w+er) (?:\w+ )?(?:than|que)|"

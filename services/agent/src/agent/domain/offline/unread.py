@@ -72,7 +72,7 @@ _NO = re.compile(r"\b(?:no|not)\b")
 _LEVEL = re.compile(r"\b(?:above|below|over|under|encima|debajo)\b")
 """Words for a price level."""
 _PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
-_COMPUTING_WAYS = (*RELATIVE_WAYS, "at_level")
+_COMPUTING_WAYS = (*RELATIVE_WAYS, "either_side", "at_level")
 """Ways that compute another figure from one in the text, their amount."""
 
 
