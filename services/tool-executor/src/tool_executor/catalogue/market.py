@@ -174,8 +174,8 @@ TOOLS: list[DeclaredTool] = [
                 "closes": _MAYBE_TEXT,
                 "early_close": {"type": "boolean"},
                 "next_day": TEXT,
-                "holidays": list_of(data_schema({"day": TEXT, "closes": _MAYBE_TEXT})),
-            }
+            },
+            {"holidays": list_of(data_schema({"day": TEXT, "closes": _MAYBE_TEXT}))},
         ),
         examples=({"day": "2012-12-24"}, {}),
     ),

@@ -26,14 +26,15 @@ def arguments_schema(required: Mapping[str, Schema], optional: Mapping[str, Sche
     }
 
 
-def data_schema(required: Mapping[str, Schema]) -> Schema:
-    """Returns the schema of a tool's data: at least these fields; the tool may return more."""
-    return {"type": "object", "properties": dict(required), "required": list(required)}
+def data_schema(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
+    """Returns the schema of a tool's data: at least the required fields; the tool may return more. `optional`: fields
+    that a service of the last release does not return."""
+    return {"type": "object", "properties": {**required, **(optional or {})}, "required": list(required)}
 
 
-def sourced(required: Mapping[str, Schema]) -> Schema:
+def sourced(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
     """Returns the schema of a tool's data with the fields of its provenance."""
-    return data_schema({**required, **PROVENANCE})
+    return data_schema({**required, **PROVENANCE}, optional)
 
 
 def list_of(item: Schema) -> Schema:
