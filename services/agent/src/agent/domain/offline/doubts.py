@@ -7,12 +7,12 @@ with the likeliest other sections: "I am not sure this answers your question."
 from collections.abc import Sequence
 
 from agent.domain.offline import constraints, shapes
-from agent.domain.offline.common_words import significant_words
+from agent.domain.offline.common_words import COMMON, significant_words
 from agent.domain.offline.constraints import FREE_OR_PAID, gives_count, inherited_keys
 from agent.domain.offline.evidence import has_evidence
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import name_of
-from agent.domain.offline.lexicon import keys_in, keys_of
+from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.months import covers_month
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import SECTION_STRENGTH, Candidates
@@ -27,7 +27,7 @@ from agent.domain.offline.questions import (
 )
 from agent.domain.offline.relevance import Section, ranked_sections
 from agent.domain.offline.section_quotes import section_extract, with_paragraphs
-from agent.domain.text_features import plain
+from agent.domain.text_features import plain, stem
 
 MIN_CERTAIN_LIKELIHOOD = 0.5
 """Minimum likelihood (0 to 1) of an answer's sections together for the answer to be certain."""
@@ -90,6 +90,7 @@ def quotes_with_certainty(
     uncovered = [
         word for word in uncovered_words(query, positions, candidates) if not query[word] & shapes.ANSWERED_IMPLICITLY
     ]
+    uncovered += _uncovered_names(question, query, positions, candidates)
     # A complete question that was answered completely does not depend on the previous ones.
     context = (previous_question, last_quote) if antecedent or uncovered else ("", "")
     chosen_locations = {excerpt.location for excerpt in chosen}
@@ -171,7 +172,8 @@ def quotes_with_certainty(
         chosen_share = chosen_likelihood / sum(section.likelihood for section in sections)
         if has_matching_heading or chosen_share >= MIN_CERTAIN_LIKELIHOOD:
             return certain()
-    if is_overruled and answers_by_itself(ranking[0], query, required, candidates):
+    is_continued = any(passage.is_in(last_quote) for passage in passages)
+    if is_overruled and not is_continued and answers_by_itself(ranking[0], query, required, candidates):
         return with_paragraphs(section_extract((), ranking[0], candidates), query, required, candidates), True
     alternative = ranking[0] if is_overruled else named_section or more_similar
     others = [
@@ -185,6 +187,20 @@ def quotes_with_certainty(
     shown = section_extract(chosen, chosen_sections[0], candidates)
     other_excerpts = [excerpt for section in others for excerpt in section_extract((), section, candidates)]
     return ([*other_excerpts, *shown] if is_overruled or is_other_row else [*shown, *other_excerpts]), False
+
+
+def _uncovered_names(question: str, query: Query, positions: Sequence[int], candidates: Candidates) -> list[str]:
+    """The common words of a question that tables use in names ("Plus", "Plan Senior", "Large") and the chosen sentences
+    lack."""
+    rows = [passage for passage in candidates.passages if passage.is_table_row]
+    names = [name_of(row) for row in rows] + [column for row in rows for column in row.columns if " " in column]
+    words = {word for name in names for word in words_of(name)}.intersection(significant_words(question))
+    return [
+        word
+        for word in map(stem, words)
+        if word in COMMON.intersection(query)
+        and not any(candidates.index.strength(frozenset((word,)), i) for i in positions)
+    ]
 
 
 def _stand_apart(
