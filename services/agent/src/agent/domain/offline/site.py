@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from agent.domain.offline.ages import is_for_age
 from agent.domain.offline.answers import after_statement, is_unknown, search_unavailable, unknown
+from agent.domain.offline.certainty import ChosenAnswer
 from agent.domain.offline.closest import MIN_REPORTED_LETTERS, certain_section_quote, nearest_excerpts, unknown_words
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import A_DAY
-from agent.domain.offline.doubts import quotes_with_certainty
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
@@ -149,11 +149,12 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
     answer = _find_answer(request, candidates, foreign_candidates)
     if not answer:
         return _nearest_answer(request, all_candidates)
-    quotes, is_certain = quotes_with_certainty(
+    chosen = ChosenAnswer(
         request.question, request.antecedent, request.previous_question, answer, all_candidates, request.last_quote
     )
-    if not (is_certain and answers(request.question, request.antecedent, quotes)):
-        return request.unknown(quotes)
+    quotes = chosen.certain_quote()
+    if not answers(request.question, request.antecedent, quotes):
+        return request.unknown(quotes or chosen.doubtful_quote())
     if len({excerpt.heading for excerpt in quotes}) == 1:  # excerpts of several sections are quoted with their headings
         quotes = [_with_heading(excerpt, request.question) for excerpt in quotes[:1]] + quotes[1:]
     if len(quotes) == 1:
