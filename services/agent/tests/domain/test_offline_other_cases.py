@@ -161,3 +161,15 @@ def test_a_certain_answer_has_every_word_and_the_kind_of_value_that_are_asked_fo
 )
 def test_what_has_them_is_certain(question: str, language: Language, found: list[Passage], answer: str) -> None:
     assert answered(question, found, language).startswith(answer)
+
+
+def test_how_long_it_takes_is_shown_beside_the_price_that_was_asked_for_before() -> None:
+    jobs = [
+        passage(
+            "Prices",
+            "| Job | Price | Time |\n| --- | --- | --- |\n| Clutch | £420 | 1 day |\n| Battery | £90 | 1 hour |",
+        )
+    ]
+    question = {"role": "user", "content": "price of a clutch?"}
+    before = [question, {"role": "assistant", "content": answered("price of a clutch?", jobs, "en")}]
+    assert "Time 1 day" in answered("how long would that take?", jobs, "en", *before)
