@@ -6,6 +6,8 @@ import pytest
 
 from agent.domain.offline.answers import is_unknown
 from agent.testing.passages import answered, passage
+from contracts.knowledge import Passage
+from contracts.languages import Language
 
 CLUB = (
     "| Card | Quay | Harbour | Fleet |\n| --- | --- | --- | --- |\n| Price a month | 9 € | 15 € | 31 € |\n"
@@ -105,3 +107,69 @@ def test_what_stands_in_a_condition_alone_is_not_told() -> None:
     dogs = passage("Dogs", "Dogs may come on Fridays, if they are quiet and on a lead.")
     assert is_unknown(answered("is it quiet?", [dogs], "en"))
     assert answered("what if a dog is not on a lead?", [dogs], "en").startswith("Dogs may come")
+
+
+PLANS = "| Plan | Plan Cachorro | Plan Senior |\n| --- | --- | --- |\n| Cuota | 24 € | 29 € |\n| Edad | 1 año | 8 |"
+BOARDING = passage("Residencia", "| Animal | Precio |\n| --- | --- |\n| Gato | 14 € |\n| Perro | 18 € |", "es")
+DOGS = passage("Mascotas", "Se admiten perros pequeños por 10 € la noche.", "es")
+COVER = passage("Seguro", "El seguro contra pérdida cuesta 60 € al año por audífono.", "es")
+INSURANCE = passage("Insurance", "Insurance costs £1 a week for each room.")
+MASSAGES = passage("Massage", "| Massage | 30 minutes | 60 minutes |\n| --- | --- | --- |\n| Relaxing | €38 | €65 |")
+LESSONS = passage("Lessons", "Private lessons can be moved up to 24 hours before.")
+LICENCES = passage("Motorbikes", "| Licence | Minimum age | Fee |\n| --- | --- | --- |\n| A1 | 16 years | 390 € |")
+BIKES = passage("Alquiler de bicis en Tarifa", "Alquilamos bicis de ciudad y eléctricas por horas o días.", "es")
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "found"),
+    [
+        # A common word that a table has in a name.
+        ("cuánto cuesta el plan para gatos?", "es", [passage("Planes", PLANS, "es"), BOARDING]),
+        # What is said of one animal is not said of another.
+        ("admitís gatos?", "es", [DOGS]),
+        # A word with a meaning of its own is not a common one misspelt (preparar), nor one of the same stem (care).
+        ("cuánto cuesta reparar el audífono?", "es", [COVER]),
+        ("do you sell insurance for cars?", "en", [INSURANCE]),
+        # Other lengths of time are offered.
+        ("how much is a massage of 90 minutes?", "en", [MASSAGES]),
+        # Neither a notice nor an age is a duration.
+        ("how long is a private lesson?", "en", [LESSONS]),
+        ("how long is the A1 licence?", "en", [LICENCES]),
+        # A word for prices (tarifa) is no price.
+        ("cuánto cuesta alquilar una bici eléctrica?", "es", [BIKES]),
+    ],
+)
+def test_a_certain_answer_has_every_word_and_the_kind_of_value_that_are_asked_for(
+    question: str, language: Language, found: list[Passage]
+) -> None:
+    assert is_unknown(answered(question, found, language))
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "found", "answer"),
+    [
+        ("cuánto cuesta el plan Senior?", "es", [passage("Planes", PLANS, "es"), BOARDING], "Cuota: Plan Senior 29 €"),
+        ("admitís perros?", "es", [DOGS], "Se admiten perros"),
+        ("how much is a massage of 60 minutes?", "en", [MASSAGES], "Relaxing: "),
+        (
+            "can I store food?",
+            "en",
+            [passage("Rules", "- Food, plants and animals\n- Petrol", heading=["What can't I store?"])],
+            "What can't I store?: Food",
+        ),
+    ],
+)
+def test_what_has_them_is_certain(question: str, language: Language, found: list[Passage], answer: str) -> None:
+    assert answered(question, found, language).startswith(answer)
+
+
+def test_how_long_it_takes_is_shown_beside_the_price_that_was_asked_for_before() -> None:
+    jobs = [
+        passage(
+            "Prices",
+            "| Job | Price | Time |\n| --- | --- | --- |\n| Clutch | £420 | 1 day |\n| Battery | £90 | 1 hour |",
+        )
+    ]
+    question = {"role": "user", "content": "price of a clutch?"}
+    before = [question, {"role": "assistant", "content": answered("price of a clutch?", jobs, "en")}]
+    assert "Time 1 day" in answered("how long would that take?", jobs, "en", *before)

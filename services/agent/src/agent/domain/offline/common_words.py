@@ -6,7 +6,7 @@ still answer ("apply", "quick", "siempre").
 
 from functools import lru_cache
 
-from agent.domain.offline.lexicon import words_of
+from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.text_features import bare_verb, is_one_letter_apart, is_transposed, stem, word_set
 
 LIGHT = word_set(
@@ -52,6 +52,7 @@ _COMMON = word_set(
     "weekend one two three four five six seven eight nine ten uno dos tres cuatro cinco seis ocho diez ayer yesterday "
     "non father mother dad mum mom padre madre grandmother grandfather abuelo noche monday tuesday wednesday thursday "
     "friday lunes martes miercoles jueves viernes kick effect lose deal come along drop mind pick yr yrs else sort "
+    "saturday sunday sabado domingo "
     "bit lot plus ever asap straight away quite rather yeah sorry anyway somewhere anywhere everything guys folks "
     "dear right wrong true false turn bought sold spend spent expect arrange organise organize manage handle involve "
     "suggest fit stop stopped walk talk said heard read wrote written put sit break broke follow lead joined "
@@ -71,6 +72,13 @@ _AMBIGUOUS_STEMS = frozenset(("log", "nin", "bon", "basic"))
 """
 COMMON = frozenset(map(stem, _COMMON)) - _AMBIGUOUS_STEMS
 """Stems of words said about anything: they help to choose a passage, but an answer need not contain them."""
+_COMMON_MEANINGS = {
+    common_stem: frozenset(key for word in _COMMON if stem(word) == common_stem for key in keys_of(word))
+    for common_stem in COMMON
+}
+"""By stem: the meanings of the common words that have it."""
+_FORMAL_MEANINGS = frozenset(("=weekday", "=month", "=free", "=include"))
+"""Meanings that say what kind of question it is; they do not make a word one that it is about."""
 _MIN_MISSPELT_LETTERS = 6
 """Minimum letters of a common word that is recognised with one wrong letter."""
 _LONG_COMMON = tuple(one for one in COMMON if len(one) >= _MIN_MISSPELT_LETTERS)
@@ -78,8 +86,15 @@ ASKING = frozenset(("where", "donde"))
 
 
 def is_common(keys: frozenset[str]) -> bool:
-    """Whether a word is a common one, also with one wrong letter."""
-    return bool(keys & COMMON) or any(
+    """Whether a word is a common one, also with one wrong letter.
+
+    A word with a meaning of its own is not the common one of the same stem (car and care, sala and salir), nor that one
+    misspelt (reparar and preparar).
+    """
+    own_meanings = {key for key in keys if key[0] == "="} - _FORMAL_MEANINGS
+    if stems := keys & COMMON:
+        return own_meanings <= frozenset[str]().union(*(_COMMON_MEANINGS[common_stem] for common_stem in stems))
+    return not own_meanings and any(
         _nearly_common(key) for key in keys - _AMBIGUOUS_STEMS if len(key) >= _MIN_MISSPELT_LETTERS - 1
     )
 

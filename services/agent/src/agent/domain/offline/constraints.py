@@ -57,9 +57,13 @@ HOW_LONG_IT_TAKES = re.compile(
 _DEADLINE_OR_CONDITION = re.compile(
     rf"\b(?:if|si|unless|salvo|until|hasta)\b[^,;.]*|"
     rf"\b(?:within|en|dentro de)(?: (?:the|los|las))? (?:(?:first|primer\w+) )?"
-    rf"{_COUNT} (?:\w+ )?{UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*"
+    rf"{_COUNT} (?:\w+ )?{UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*|"
+    rf"\b{_COUNT} (?:\w+ )?{UNIT} (?:before(?! \w)|antes(?! de)|ahead|earlier|in advance|notice|"
+    r"de (?:antelacion|aviso))\b|"
+    rf"\b(?:ages?|aged|edad\w*)(?: \w+){{0,2}}:? {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
+    rf"\b{_COUNT}[ -](?:years?|months?)[ -]old\b"
 )
-"""Deadlines and conditions, which are not durations."""
+"""Deadlines, conditions and ages, which are not durations."""
 _AT_ONCE = re.compile(
     r"\b(?:at once|immediate\w*|instant\w*|straight away|same day|al momento|inmediat\w+|en el acto|mismo dia|"
     r"at the end of|al final del?)\b"
@@ -109,6 +113,8 @@ _PART_OF_PRICE = (
 PART_OF_PRICE = re.compile(rf"\b{_PART_OF_PRICE}\b")
 _MONEY = next(shape for key, shape in shapes.SHAPES if key == "=price")
 _FREE = re.compile(r"\b(?:free|gratis|gratuit[oa]s?)\b")
+_NO_PRICE_OR_SHARE = re.compile(rf"{_FREE.pattern}|\d ?%|\b(?:includ|incluy|incluid|no charge|no cost|sin coste)")
+"""What answers a question for a price without an amount."""
 _DURATION = next(shape for key, shape in shapes.SHAPES if key == "=duration")
 _HOUR = next(shape for key, shape in shapes.SHAPES if key in shapes.CLOCK)
 _TIME = re.compile(
@@ -241,7 +247,9 @@ def meets_constraints(question: str, antecedent: str, quoted: Sequence[Excerpt])
         return False
     if ASKS_OPINION.search(normalized) and not SAYS_WORTH.search(plain(text)):
         return False
-    if HOW_LONG_IT_TAKES.search(normalized) and not any(states_duration(excerpt.text) for excerpt in quoted):
+    asks_duration = shapes.HOW_LONG.search(normalized) and not shapes.UNTIL_WHEN.search(normalized)
+    asks_duration = asks_duration or HOW_LONG_IT_TAKES.search(normalized)
+    if asks_duration and not any(states_duration(excerpt.text) for excerpt in quoted):
         return False
     for keys in inherited_keys(question, antecedent) if antecedent else ():
         if keys == TAKES and not any(states_duration(excerpt.text) for excerpt in quoted):
@@ -252,6 +260,8 @@ def meets_constraints(question: str, antecedent: str, quoted: Sequence[Excerpt])
             return False
         if keys == shapes.COST and not (_MONEY.search(text) or _FREE.search(plain(text))):
             return False
+    if _PRICED.search(normalized) and not (_MONEY.search(text) or _NO_PRICE_OR_SHARE.search(plain(text))):
+        return False
     asks_price = bool(shapes.HOW_MUCH.search(normalized) or shapes.PRICE_WORD.search(normalized))
     asks_price = asks_price and not PART_OF_PRICE.search(normalized)
     priced_texts = [excerpt.text for excerpt in quoted if _MONEY.search(excerpt.text)]

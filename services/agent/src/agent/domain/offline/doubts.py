@@ -1,49 +1,28 @@
-"""Decides whether an answer is certain, and what to show beside an uncertain one.
-
-An answer is uncertain if it lacks a word of the question, or if another section is likelier. Then it is quoted together
-with the likeliest other sections: "I am not sure this answers your question."
-"""
+"""Compares the sections that may answer a question: what each lacks, and which may be shown beside another."""
 
 from collections.abc import Sequence
 
 from agent.domain.offline import constraints, shapes
-from agent.domain.offline.common_words import significant_words
-from agent.domain.offline.constraints import FREE_OR_PAID, gives_count, inherited_keys
-from agent.domain.offline.evidence import has_evidence
-from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.common_words import COMMON, significant_words
 from agent.domain.offline.kinds import name_of
-from agent.domain.offline.lexicon import keys_in, keys_of
+from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.months import covers_month
-from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import SECTION_STRENGTH, Candidates
-from agent.domain.offline.passages import complete_answer, is_row_named
 from agent.domain.offline.questions import (
     Query,
-    is_other_cancellation,
-    lacks_subject,
-    required_keys,
-    terms,
     topic_words,
 )
-from agent.domain.offline.relevance import Section, ranked_sections
-from agent.domain.offline.section_quotes import section_extract, with_paragraphs
-from agent.domain.text_features import plain
+from agent.domain.offline.relevance import Section
+from agent.domain.offline.section_quotes import section_extract
+from agent.domain.text_features import stem
 
-MIN_CERTAIN_LIKELIHOOD = 0.5
-"""Minimum likelihood (0 to 1) of an answer's sections together for the answer to be certain."""
-_MAX_OVERRULED_LIKELIHOOD = 0.1
-"""If the answer's sections together are less likely than this, a section of at least `MIN_CERTAIN_LIKELIHOOD` overrules
-it."""
 MIN_SIMILARITY = 0.2
 """Similarity in meaning (0 is the average of texts, 1 the maximum) from which on a section may answer the question
 whatever its words are (measured with multilingual-e5-small, decision 0153)."""
 _MIN_SIMILARITY_LEAD = 0.12
 """Lead in similarity over the chosen sections from which on another section makes the answer uncertain."""
-_MIN_LIKELIHOOD_ALONE = 0.8
+MIN_LIKELIHOOD_ALONE = 0.8
 """Likelihood from which on one section answers by itself."""
-_NEGLIGIBLE_LIKELIHOOD = 0.01
-"""Likelihood below which a section does not count as another possible answer, if the chosen ones have at least
-`_MIN_LIKELIHOOD_ALONE`."""
 _MIN_SIMILARITY_ALONE = 0.15
 """Minimum similarity of a section that answers by itself."""
 _NEED = frozenset(("=need",))
@@ -67,127 +46,21 @@ _MIN_NAME_DIGITS = 4
 """A number with at least this many digits is a name, a year or an amount."""
 
 
-def quotes_with_certainty(
-    question: str,
-    antecedent: str,
-    previous_question: str,
-    chosen: Sequence[Excerpt],
-    candidates: Candidates,
-    last_quote: str = "",
-) -> tuple[list[Excerpt], bool]:
-    """Return what to quote, and whether it answers the question for certain.
-
-    A certain answer is quoted with the rest of its paragraph, an uncertain one with the sections that may answer
-    instead. `antecedent` holds the questions that this one refers to ("" if it is complete), `previous_question` the
-    one asked before it, `last_quote` what was quoted last.
-    """
-    if complete_answer(question, antecedent, candidates.passages) or _is_of_named_row(question, antecedent, chosen):
-        return list(chosen), True
-    index, required = candidates.index, required_keys(question)
-    query = terms(FREE_OR_PAID.sub(" ", question))
-    positions = [i for i, passage in enumerate(candidates.passages) if passage in chosen]
-    passages = [candidates.passages[i] for i in positions]
-    uncovered = [
-        word for word in uncovered_words(query, positions, candidates) if not query[word] & shapes.ANSWERED_IMPLICITLY
+def uncovered_names(question: str, query: Query, positions: Sequence[int], candidates: Candidates) -> list[str]:
+    """The common words of a question that tables use in names ("Plus", "Plan Senior", "Large") and the chosen sentences
+    lack."""
+    rows = [passage for passage in candidates.passages if passage.is_table_row]
+    names = [name_of(row) for row in rows] + [column for row in rows for column in row.columns if " " in column]
+    words = {word for name in names for word in words_of(name)}.intersection(significant_words(question))
+    return [
+        word
+        for word in map(stem, words)
+        if word in COMMON.intersection(query)
+        and not any(candidates.index.strength(frozenset((word,)), i) for i in positions)
     ]
-    # A complete question that was answered completely does not depend on the previous ones.
-    context = (previous_question, last_quote) if antecedent or uncovered else ("", "")
-    chosen_locations = {excerpt.location for excerpt in chosen}
-    ranking = [
-        section
-        for section in ranked_sections(question, *context, candidates)
-        if section.location in chosen_locations
-        or not is_other_cancellation(section.location[1], f"{question} {previous_question}")
-    ]
-    sections = [
-        section
-        for section in ranking
-        # Sections without what such a question needs do not count as other answers.
-        if section.location in chosen_locations
-        or any(index.has_all(required, i) and has_evidence(question, index.section_text(i)) for i in section.sentences)
-    ]
-    chosen_sections = [section for section in sections if section.location in chosen_locations]
-    chosen_likelihood = sum(section.likelihood for section in chosen_sections)
-    uncovered = _with_times(question, query, uncovered, positions, candidates)
-    counting_sections = [
-        section
-        for section in sections
-        if chosen_likelihood < _MIN_LIKELIHOOD_ALONE
-        or section in chosen_sections
-        or section.likelihood >= _NEGLIGIBLE_LIKELIHOOD
-    ]
-    named_section = _section_headed_by_topic(query, positions, counting_sections, candidates)
-    is_other_row = named_section is not None and any(passage.row for passage in passages)
-    more_similar = _more_similar_section(chosen_sections, counting_sections, candidates)
-
-    def certain() -> tuple[list[Excerpt], bool]:
-        return with_paragraphs(chosen, query, required, candidates), True
-
-    if not (uncovered or is_other_row or more_similar) and any(
-        _contains_all(query, required, i, candidates) for i in positions
-    ):
-        return certain()
-    uncovered += [
-        word for word in query if _is_name(word) and all(not index.strength(query[word], i) for i in positions)
-    ]
-    is_full = not (
-        uncovered
-        or is_another_case(question, previous_question, last_quote, positions, candidates)
-        or _stand_apart(query, required, positions, candidates)
-    )
-    count_question = None if antecedent else shapes.HOW_MANY.search(plain(question))
-    if is_full and count_question:
-        counted_keys = keys_of(count_question["what"])
-        if any(gives_count(passage, counted_keys) for passage in passages):
-            return certain()
-    is_full_and_alone = is_full and named_section is None
-    needed = [*required, *inherited_keys(question, antecedent)]
-    if (
-        is_full_and_alone
-        and antecedent
-        and all(_answers_exactly(section, query, needed, candidates) for section in chosen_sections)
-    ):
-        # "And Pro?" after the price of Premium: a section of that name that shows a price.
-        return certain()
-    asks_price = any(keys & shapes.PRICE for keys in needed)
-    if is_full_and_alone and asks_price and all(is_row_named(query, passage) for passage in passages):
-        return list(chosen), True
-    # A row that shows what is asked for is not overruled by a section that does not.
-    is_overruled = (
-        ranking[0].likelihood >= MIN_CERTAIN_LIKELIHOOD
-        and chosen_likelihood < _MAX_OVERRULED_LIKELIHOOD
-        and (ranking[0] in sections or not any(passage.row for passage in passages))
-    )
-    if (
-        named_section is not None
-        and named_section is sections[0]
-        and named_section.likelihood >= MIN_CERTAIN_LIKELIHOOD
-        and _answers_exactly(named_section, query, required, candidates)
-    ):
-        of_it = [candidates.passages[i] for i in named_section.sentences if index.has_all(required, i)]
-        return with_paragraphs(of_it[:1], query, required, candidates), True
-    if is_full_and_alone and not more_similar and sections[0] in chosen_sections and not is_overruled:
-        has_matching_heading = any(_heading_asks_same(query, passage.heading) for passage in passages)
-        chosen_share = chosen_likelihood / sum(section.likelihood for section in sections)
-        if has_matching_heading or chosen_share >= MIN_CERTAIN_LIKELIHOOD:
-            return certain()
-    if is_overruled and answers_by_itself(ranking[0], query, required, candidates):
-        return with_paragraphs(section_extract((), ranking[0], candidates), query, required, candidates), True
-    alternative = ranking[0] if is_overruled else named_section or more_similar
-    others = [
-        section
-        for section in dict.fromkeys([*([alternative] if alternative else sections), *ranking])
-        if section is alternative or can_be_shown_beside(section, chosen_sections, required, candidates)
-    ]
-    lacking = [query[word] for word in uncovered if word in query]
-    completing = _completing_section(lacking, required, chosen_sections, ranking, candidates)
-    others = list(dict.fromkeys([*others[: MAX_SECTIONS_SHOWN - 1], *completing]))
-    shown = section_extract(chosen, chosen_sections[0], candidates)
-    other_excerpts = [excerpt for section in others for excerpt in section_extract((), section, candidates)]
-    return ([*other_excerpts, *shown] if is_overruled or is_other_row else [*shown, *other_excerpts]), False
 
 
-def _stand_apart(
+def stand_apart(
     query: Query, required: Sequence[frozenset[str]], positions: Sequence[int], candidates: Candidates
 ) -> bool:
     """Whether what the question needs, such as a time, and what it is about are only in different sentences of a
@@ -199,7 +72,7 @@ def _stand_apart(
     )
 
 
-def _with_times(
+def with_times(
     question: str, query: Query, uncovered: Sequence[str], positions: Sequence[int], candidates: Candidates
 ) -> list[str]:
     """The uncovered words with the month or the hour that is asked for and that the chosen sentences do not give."""
@@ -233,7 +106,7 @@ def answers_by_itself(
     is_titled = _is_titled_by_topic(section, query)
     unmet = [keys for keys in required if not (is_titled and keys == _NEED)]
     return (
-        section.likelihood >= _MIN_LIKELIHOOD_ALONE
+        section.likelihood >= MIN_LIKELIHOOD_ALONE
         and similarity_of(section, candidates) >= _MIN_SIMILARITY_ALONE
         and not uncovered_words(query, quoted_positions, candidates)
         and all(any(candidates.index.has_all([keys], i) for i in quoted_positions) for keys in unmet)
@@ -251,9 +124,7 @@ def _is_titled_by_topic(section: Section, query: Query) -> bool:
     )
 
 
-def _answers_exactly(
-    section: Section, query: Query, required: Sequence[frozenset[str]], candidates: Candidates
-) -> bool:
+def answers_exactly(section: Section, query: Query, required: Sequence[frozenset[str]], candidates: Candidates) -> bool:
     """Whether a section is about nothing but what the question names, and shows the price or time that is asked for."""
     return (
         bool(required)
@@ -262,7 +133,7 @@ def _answers_exactly(
     )
 
 
-def _completing_section(
+def completing_section(
     lacking: Sequence[frozenset[str]],
     required: Sequence[frozenset[str]],
     chosen_sections: Sequence[Section],
@@ -282,18 +153,6 @@ def _completing_section(
         for section in sections
         if lacking and section not in chosen_sections and any(map(says_it, section.sentences))
     ][:1]
-
-
-def _is_of_named_row(question: str, antecedent: str, chosen: Sequence[Excerpt]) -> bool:
-    """Whether a question for the price or the duration of something mentioned before is answered by the table row of
-    that name."""
-    antecedent_keys = frozenset[str]().union(*terms(antecedent).values())
-    row_names = [significant_words(name_of(excerpt)) for excerpt in chosen if excerpt.is_table_row]
-    return (
-        lacks_subject(question)
-        and len(row_names) == len(chosen)
-        and all(name and all(keys_of(word) & antecedent_keys for word in name) for name in row_names)
-    )
 
 
 def can_be_shown_beside(
@@ -320,7 +179,7 @@ def similarity_of(section: Section, candidates: Candidates) -> float:
     return candidates.passages[section.sentences[0]].near
 
 
-def _more_similar_section(
+def more_similar_section(
     chosen_sections: Sequence[Section], sections: Sequence[Section], candidates: Candidates
 ) -> Section | None:
     """The section that is most similar to the question, if it leads the chosen sections by `_MIN_SIMILARITY_LEAD`."""
@@ -331,7 +190,7 @@ def _more_similar_section(
     return None
 
 
-def _section_headed_by_topic(
+def section_headed_by_topic(
     query: Query, positions: Sequence[int], sections: Sequence[Section], candidates: Candidates
 ) -> Section | None:
     """The section whose heading is what the question is about, if the chosen sentences only mention that."""
@@ -356,7 +215,7 @@ def _section_headed_by_topic(
     return next((section for section in sections if is_called(section.location[1])), None)
 
 
-def _contains_all(query: Query, required: Sequence[frozenset[str]], position: int, candidates: Candidates) -> bool:
+def contains_all(query: Query, required: Sequence[frozenset[str]], position: int, candidates: Candidates) -> bool:
     """Whether everything that a question is about is in one table row and its names, or in a sentence's heading."""
     index, words = candidates.index, [*topic_words(query), *(word for word in query if word.isdigit())]
     if len(words) < MIN_TOPIC_WORDS or not index.has_all(required, position):
@@ -373,7 +232,7 @@ def _contains_all(query: Query, required: Sequence[frozenset[str]], position: in
     return index.heading_has(query, words, position)
 
 
-def _heading_asks_same(query: Query, heading: str) -> bool:
+def heading_asks_same(query: Query, heading: str) -> bool:
     """Whether a heading asks the same in other words: "Getting here", "What to bring"."""
     return any(
         key in query and pattern.search(heading)
@@ -382,7 +241,7 @@ def _heading_asks_same(query: Query, heading: str) -> bool:
     )
 
 
-def _is_name(word: str) -> bool:
+def is_name(word: str) -> bool:
     """Whether a number is long enough to be a name, so that another number means another thing."""
     return word.isdigit() and len(word) >= _MIN_NAME_DIGITS
 

@@ -18,7 +18,7 @@ _ENGLISH_IMPERATIVE = (
     r"(?:go|open|click|press|tap|choose|select|send|write|call|ring|phone|e-?mail|visit|bring|fill|log|sign|ask|tell|"
     r"let|use|enter|upload|download|turn|switch|add|pay|book|order|contact|come|drop|show|scan|check|follow|start|create|"
     r"register|apply|complete|return|put|install|connect|reply|text|message|give|take|set|remove|delete|cancel|change|"
-    r"pick|get|reserve|request|present|hand|pop|join|buy)"
+    r"pick|get|reserve|request|present|hand|pop|join|buy|make)"
 )
 _SPANISH_IMPERATIVE = (
     r"(?:ve|entr[ae]|abr[ae]|puls[ae]|elige|elija|seleccion[ae]|envi[ae]|mand[ae]|escrib[ae]|llam[ae]|rellen[ae]|complet[ae]|"

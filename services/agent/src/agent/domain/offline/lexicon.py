@@ -102,7 +102,7 @@ def meanings_of(word: str) -> frozenset[str]:
     if len(word) < _MIN_MISSPELT_LETTERS:
         whole = {name for known, names in _WHOLE.items() if is_transposed(word, known) for name in names}
         return frozenset(whole | {name for known, name in _STARTS if is_transposed(word, known)})
-    similar = [name for start, name in _STARTS if len(start) >= _MIN_MISSPELT_LETTERS and _starts_almost(word, start)]
+    similar = [name for start, name in _STARTS if len(start) > _MIN_MISSPELT_LETTERS and _starts_almost(word, start)]
     guessed = [known for known in _WHOLE if len(known) >= _MIN_MISSPELT_LETTERS and is_one_letter_apart(word, known)]
     similar += [name for known in guessed for name in _WHOLE[known]]
     return frozenset(similar)

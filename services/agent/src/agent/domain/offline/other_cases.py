@@ -22,7 +22,7 @@ _ACTION_VERB = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|
 """Verbs for what is done with a thing; alone they find no passage."""
 _SELLING_VERBS = {stem("sell"), stem("vender")}
 """Stems of verbs that a price answers, too."""
-_NEGATION = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
+NEGATION = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
 _PRICE = dict(SHAPES)["=price"]
 _IF = re.compile(r"^\W*(?:if|when|si|cuando)\b")
 _PRONOUN = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
@@ -35,6 +35,7 @@ _NUMBER_OF_THINGS = re.compile(
     rf"(?!{UNIT}\b|{PEOPLE}\b|times\b|veces\b)(?P<what>[a-z]{{4,}})"
 )
 """A number of things. Times and people are left out, since sentences give their minimum or maximum."""
+_NUMBER_OF_UNITS = re.compile(rf"(?<![\d.,])\b(?P<many>\d{{1,3}})[ -](?P<what>{UNIT})\b")
 _CONDITION = re.compile(r"\b(?:if|unless|si|salvo que|siempre que)\b[^,.;:]*", re.IGNORECASE)
 _CONDITIONAL = re.compile(r"\b(?:if|when|unless|happens?|si|cuando|pasa|ocurre)\b")
 
@@ -72,8 +73,8 @@ def _is_only_mentioned(question: str, query: Query, chosen: Sequence[Excerpt], s
 def _has_negative_condition(questions: str, chosen: Sequence[Excerpt]) -> bool:
     """Whether the heading is a negative condition ("If you cannot come") and the questions contain no negation."""
     headings = [plain(heading.heading) for heading in chosen]
-    return not _NEGATION.search(plain(questions)) and all(
-        _IF.search(heading) and _NEGATION.search(heading) for heading in headings
+    return not NEGATION.search(plain(questions)) and all(
+        _IF.search(heading) and NEGATION.search(heading) for heading in headings
     )
 
 
@@ -107,18 +108,15 @@ def _is_only_a_condition(question: str, query: Query, chosen: Sequence[Excerpt])
 
 def _gives_other_number(question: str, chosen: Sequence[Excerpt]) -> bool:
     """Whether the sentences give another number of the same things, and no range that includes it: two bedrooms instead
-    of three."""
-    asked_counts = {
-        stem(match["what"]): int(match["many"]) for match in _NUMBER_OF_THINGS.finditer(in_figures(plain(question)))
-    }
-    text = " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in chosen)
-    stated_counts = [
-        (stem(match["what"]), int(match["many"])) for match in _NUMBER_OF_THINGS.finditer(in_figures(plain(text)))
-    ]
-    for thing, count in asked_counts.items():
-        numbers = {number for stated_thing, number in stated_counts if stated_thing == thing}
-        if numbers and count not in numbers and not (min(numbers) <= count <= max(numbers)):
-            return True
+    of three; or several lengths of time without the one that is asked for: 30 or 60 minutes instead of 90."""
+    text = in_figures(plain(" ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in chosen)))
+    for pattern, fewest in ((_NUMBER_OF_THINGS, 1), (_NUMBER_OF_UNITS, 2)):
+        stated_counts = [(stem(match["what"]), int(match["many"])) for match in pattern.finditer(text)]
+        for match in pattern.finditer(in_figures(plain(question))):
+            numbers = {number for thing, number in stated_counts if thing == stem(match["what"])}
+            count = int(match["many"])
+            if len(numbers) >= fewest and count not in numbers and not (min(numbers) <= count <= max(numbers)):
+                return True
     return False
 
 

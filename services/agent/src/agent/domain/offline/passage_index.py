@@ -274,8 +274,8 @@ class PassageIndex:
             and any(self._document_counts[key] for key in keys - _WEEKDAY - _WEEKEND)
         ):
             return 0.0 if shared == _WEEKDAY else SECTION_STRENGTH  # another day, although some passage has this one
-        if shared == _PET and any(self._document_counts[key] for key in keys & ANIMALS):
-            return 0.0  # another animal, although some passage has this one
+        if shared == _PET and keys & ANIMALS and self._text_keys[position] & ANIMALS:
+            return 0.0  # another animal
         if shared == _MONTH and any(self._document_counts[key] for key in keys - _MONTH):
             return 0.0  # another month, although some passage has this one
         if shared == _WEEKEND and len(keys) > 1:

@@ -156,7 +156,7 @@ def terms(text: str) -> dict[str, frozenset[str]]:
         asks_price = not significant_words(text) or shapes.HOW_PRICED.search(" ".join(words_of(text)))
         shaped["=figure"] = shapes.PRICE if asks_price else shapes.FIGURE
     word_of = {stem(word): word for word in significant_words(text)}
-    keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in significant_words(text)}
+    keys = {stem(word): _keys_of_asked(word) for word in significant_words(text)}
     # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
     without_question_words = {word: word_keys for word, word_keys in keys.items() if word not in _QUESTION_WORDS}
     keys = without_question_words if without_question_words or shaped else keys
@@ -180,6 +180,13 @@ def terms(text: str) -> dict[str, frozenset[str]]:
         for word, word_keys in keys.items()
     }
     return shaped | keys
+
+
+def _keys_of_asked(word: str) -> frozenset[str]:
+    """The keys of a question's word; a word that neither the lexicon nor everyday speech has is looked up as
+    misspelt."""
+    keys = keys_of(word)
+    return keys if is_common(keys) else keys | {f"={name}" for name in meanings_of(word)}
 
 
 def topic_words(query: Query) -> list[str]:

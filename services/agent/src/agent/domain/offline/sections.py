@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from agent.domain.offline import shapes
 from agent.domain.offline.common_words import significant_words
+from agent.domain.offline.constraints import TAKES
 from agent.domain.offline.excerpts import Excerpt, with_columns
 from agent.domain.offline.kinds import MAX_SHOWN, TITLE_END, cells_of_thing, is_title_of_kind, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
@@ -160,6 +161,7 @@ def with_named_columns(question: str, antecedent: str, rows: Sequence[Excerpt]) 
     depends_on_antecedent = lacks_subject(question) and not is_superlative(question)
     named = named or (_named_columns(antecedent, headers, name_keys) if depends_on_antecedent else []) or every
     required = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in required_keys(question)]
+    required += [shapes.DURATION] if TAKES in required else []
     patterns = [pattern for key, pattern in shapes.SHAPES if any(key in keys for keys in required)]
 
     def looks_so(column: int) -> bool:

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 
 from agent.domain.offline.ages import is_for_age
 from agent.domain.offline.answers import after_statement, is_unknown, search_unavailable, unknown
+from agent.domain.offline.certainty import ChosenAnswer
 from agent.domain.offline.closest import MIN_REPORTED_LETTERS, certain_section_quote, nearest_excerpts, unknown_words
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import A_DAY
-from agent.domain.offline.doubts import quotes_with_certainty
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
 from agent.domain.offline.kinds import with_ordinals_named
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
+from agent.domain.offline.other_cases import NEGATION
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import MIN_COVERAGE, find_answer, is_row_name
 from agent.domain.offline.questions import is_other_cancellation, lacks_subject, required_keys, terms, topic_words
@@ -148,11 +149,12 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
     answer = _find_answer(request, candidates, foreign_candidates)
     if not answer:
         return _nearest_answer(request, all_candidates)
-    quotes, is_certain = quotes_with_certainty(
+    chosen = ChosenAnswer(
         request.question, request.antecedent, request.previous_question, answer, all_candidates, request.last_quote
     )
-    if not is_certain:
-        return request.unknown(quotes)
+    quotes = chosen.certain_quote()
+    if not answers(request.question, request.antecedent, quotes):
+        return request.unknown(quotes or chosen.doubtful_quote())
     if len({excerpt.heading for excerpt in quotes}) == 1:  # excerpts of several sections are quoted with their headings
         quotes = [_with_heading(excerpt, request.question) for excerpt in quotes[:1]] + quotes[1:]
     if len(quotes) == 1:
@@ -190,9 +192,8 @@ def _nearest_answer(request: SiteQuestion, candidates: Candidates) -> SayText:
     the question that no page contains."""
     if _asks_about_person(request):
         return request.unknown()
-    if certain_answer := certain_section_quote(
-        request.question, request.previous_question, request.last_quote, candidates
-    ):
+    certain_answer = certain_section_quote(request.question, request.previous_question, request.last_quote, candidates)
+    if answers(request.question, "", certain_answer):
         return SayText(quoted(certain_answer, request.language))
     closest_excerpts, may_answer = nearest_excerpts(
         request.question, request.previous_question, request.last_quote, candidates
@@ -306,12 +307,12 @@ def _answer_in_same_section(request: SiteQuestion, passages: Sequence[Excerpt]) 
         for location in locations
         if not is_other_cancellation(location[1], f"{request.question} {request.antecedent}")
     } or locations
+    if any(is_row_name(request.question, passage) for passage in passages if passage not in quoted):
+        return []
     if 1 < len(locations) <= _MAX_QUOTED_SECTIONS and lacks_subject(request.question):
         subset = Candidates([passage for passage in passages if passage.location in locations])
         return find_answer(request.question, request.antecedent, subset) or find_answer(request.question, "", subset)
-    if len(locations) != 1 or any(
-        is_row_name(request.question, passage) for passage in passages if passage not in quoted
-    ):
+    if len(locations) != 1:
         return []
     section_passages = [passage for passage in passages if passage.location == quoted[0].location and not passage.row]
     if len(section_passages) > _LONG_SECTION_SENTENCES:
@@ -338,12 +339,10 @@ def _with_heading(excerpt: Excerpt, question: str) -> Excerpt:
         question_keys = keys_in(question)
         is_repeated = all(keys_of(word) & question_keys for word in significant_words(excerpt.heading))
         return excerpt if is_repeated else replace(excerpt, text=f"{excerpt.heading} {excerpt.text}")
-    heading_words = significant_words(excerpt.heading)
-    if (
-        excerpt.item
-        and 0 < len(words_of(excerpt.heading)) <= _MAX_HEADING_WORDS
-        and any(not keys_of(word) & keys_in(question) for word in heading_words)
-    ):
+    is_short_and_new = 0 < len(words_of(excerpt.heading)) <= _MAX_HEADING_WORDS and any(
+        not keys_of(word) & keys_in(question) for word in significant_words(excerpt.heading)
+    )
+    if excerpt.item and (is_short_and_new or NEGATION.search(plain(excerpt.heading))):
         return replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")  # "Not allowed" says what the list is about
     query = terms(question)
     is_about_heading = any(
