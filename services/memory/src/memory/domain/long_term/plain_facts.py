@@ -7,6 +7,7 @@ such beginning. Quotations are other people's words.
 import re
 
 from memory.domain.long_term.concepts import normalize
+from memory.domain.long_term.course import HAS_HAPPENED
 from memory.domain.long_term.speech import folded_in_place, unquoted
 from memory.domain.recall.words import words
 
@@ -165,7 +166,7 @@ _POSITION_RESULT = re.compile(
 _A_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|lives|works|goes|will|can|does|do|es|son|esta|estan|tiene|tienen|vive|viven|"
     r"trabaja|se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
-    r"sera|murio|nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|found|began|sold|bought|lost|quit|cobra|opera|juega|"
+    r"sera|murio|nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|found|began|sold|bought|lost|quit|ran|used|met|fought|cobra|opera|juega|"
     r"habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|[a-z]{3,}s|[a-z]{3,}ed)\b"
 )
 
@@ -173,7 +174,6 @@ _MUST = re.compile(r"^(?:i|we) (?:\w+ )?(?:have|got) to (?:go|run|leave|see|chec
 _WANTS_TO_KNOW = re.compile(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b")
 _THIRD_PERSON_VERB_ES = re.compile(r"^(?:\w+ )?(?:mis?|nuestr[oa]s?) \w+ (?:se |ya |no )*\w{3,}(?:a|e|an|en)\b")
 """A Spanish verb of the third person after its noun: "mi pasaporte caduca"."""
-_PAST_ES = re.compile(r"\w{2}(?:ó|aron|ieron)\b")
 
 
 def clauses(sentence: str) -> list[str]:
@@ -221,7 +221,7 @@ def is_plain_fact(clause: str) -> bool:
         rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", normalized
     ):
         return len(words(normalized)) > MIN_WORDS and bool(
-            _A_VERB.search(normalized) or _THIRD_PERSON_VERB_ES.match(normalized) or _PAST_ES.search(clause.lower())
+            _A_VERB.search(normalized) or _THIRD_PERSON_VERB_ES.match(normalized) or HAS_HAPPENED.search(clause.lower())
         )
     if re.search(r"\b(?:i|we) (?:am|are) moving\b", normalized):
         return True
