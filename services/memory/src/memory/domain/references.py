@@ -64,7 +64,8 @@ PEOPLE_CONCEPTS = frozenset(
     concept(word)
     for word in words(
         "brother sister mother father mom dad son daughter kid wife husband boss friend partner hermano hermana madre "
-        "padre hijo hija mujer marido esposa esposo jefe amigo amiga novia"
+        "padre hijo hija mujer marido esposa esposo jefe amigo amiga novia parents grandmother grandfather uncle aunt "
+        "cousin nephew niece padres tio tia primo prima sobrino sobrina suegro suegra"
     )
 )
 """People whom words may name: then only facts about them are meant."""

@@ -81,7 +81,13 @@ NOT_THINGS = frozenset(("buying", "losing", "time", "goal"))
 """Kinds that say what is asked about a thing, and not what it is."""
 _FORMS = (
     ("work", re.compile(r"^(?:\w+ ){0,2}?(?:i am|we are) an? \w+|^(?:\w+ ){0,2}?soy (?!de\b|muy\b|mas\b)\w+")),
-    ("work", re.compile(rf"\b(?:my|our) (?:{PEOPLE}) is an? \w+|\bmis? (?:{PEOPLE}) es (?!de\b|muy\b|mas\b)\w+")),
+    (
+        "work",
+        re.compile(
+            rf"\b(?:my|our) (?:{PEOPLE}) (?:is|was|used to be) an? \w+|"
+            rf"\bmis? (?:{PEOPLE}) (?:es|era|fue) (?!de\b|muy\b|mas\b)\w+"
+        ),
+    ),
     ("age", re.compile(r"\b(?:i am|tengo|cumpli|turned) (?:ya |now )?\d{1,3}(?: years| anos|$)")),
 )
 """Phrases that name a subject without a word for it: I'm a nurse, tengo 52 años."""
