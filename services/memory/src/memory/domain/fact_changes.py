@@ -58,10 +58,8 @@ def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
     for text in texts:
         changed = with_note(changed, text, now)
         changed = replace(changed, forgotten_facts=remembered_again(changed.forgotten_facts, text))
-    new_texts = {text.casefold() for text in texts}
-    ended = tuple(
-        part for part in facts_before if part not in current_facts(changed.memory) and part.casefold() not in new_texts
-    )
+    new_texts, ended_texts = {text.casefold() for text in texts}, {past.value for past in changed.memory.superseded}
+    ended = tuple(part for part in facts_before if part in ended_texts and part.casefold() not in new_texts)
     undo = [Undo("forget", {"what": fact_id(text)}) for text in texts]
     return MemoryChange(changed, texts, ended, (*undo, *(Undo("remember", {"fact": part}) for part in ended)))
 

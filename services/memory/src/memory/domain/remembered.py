@@ -150,6 +150,7 @@ def with_patch(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Re
     for name in _SINGLE[1:]:
         state = _with_replaced_value(state, name, old_wire.get(name), wire.get(name), now)
     removed = [fact for fact in current_facts(old) if fact not in current_facts(new)]
+    removed = removed[: len(removed) - _displaced_count(old, new)]
     added = [fact for fact in current_facts(new) if fact not in current_facts(old)]
     # A new fact that says a part of a removed one is the remainder of it, of which only the other part is forgotten.
     remainders = {
@@ -181,6 +182,15 @@ def with_patch(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Re
         corrections=_known_corrections(state.corrections, memory),
     )
     return _with_changed_facts(state, current_facts(old), remainders, now)
+
+
+def _displaced_count(old: LongTermMemory, new: LongTermMemory) -> int:
+    """Returns how many of the oldest notes had to make room for notes that are older notes now. The user has not asked
+    to forget them."""
+    if len(new.older_notes) < MAX_OLDER_NOTES:
+        return 0
+    moved = sum(note in old.user_notes for note in new.older_notes)
+    return moved if new.older_notes[moved:] == old.older_notes[: MAX_OLDER_NOTES - moved] else 0
 
 
 def _with_changed_facts(
