@@ -37,8 +37,8 @@ _WANTS = re.compile(
     r"(?!(?:i|we)\b)(?:\w+ ){0,2}\d[\d.,]* (?:of )?\w+ (?:for (?:me|us)|(?:on|to|in|for) my (?:account|portfolio))$"
 )
 """A request with any verb and "me" as its beneficiary: "throw me 10 IBM", "snag 5 FB for me"."""
-_EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$")
-"""Exclamations: "qué bonito"."""
+_EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$|(?:here (?:is|are)|aqui (?:tienes|est[ae]|van?)) ")
+"""Exclamations, and what hands something over: "qué bonito", "here is a review I found"."""
 _FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) ){0,8}"
 _THOUGHT = re.compile(
     rf"^(?:[^,]{{0,20}}, )?(?:i|we) {_FILLED}(?:do not |did not |can not |am not )?{_FILLED}"
