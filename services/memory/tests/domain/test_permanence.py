@@ -72,6 +72,7 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
         "I lost a lot with options in 2020", "I'm retiring in March", "my wife handles all our taxes",
         "Mi padre se mudó a Vigo", "My wife found a job", "I left the pharmacy and started as a teacher",
         "my granddaughter plays chess", "I was born in Lima", "I'm moving to Leeds", "mi abuelo me dejó una finca",
+        "I'll be a structural engineer at Pontis", "seré profesora en Lugo",
         # Where relatives came from, and what they did, although it is past.
         "my father was a baker", "my parents were teachers", "my grandmother came from Ireland", "my grandad ran a pub",
         "my mom was the first woman in her family to go to college", "my late husband was a surgeon",

@@ -12,6 +12,7 @@ from contracts.calendar_names import MONTHS
 from memory.domain.claims import PERSON
 from memory.domain.long_term.concepts import FILLER_WORDS, normalize
 from memory.domain.long_term.course import HAS_HAPPENED
+from memory.domain.long_term.state_patterns import OCCUPATION
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import kinds
 
@@ -98,9 +99,8 @@ _POSSESSION = re.compile(
     r"^(?:(?:now|ahora|also|tambien|and|y) )?(?:my|mis?) (?:(?:late|older|younger|difunt[oa]) )?[\w-]+ (?P<rest>.*)"
 )
 _CAME_OR_DID = re.compile(
-    r"^(?:was|were|fue|fueron) (?:(?:an?|the|una?|el|la) )?(?:[\w-]+ )?\w*(?:[eo]r|ist|ian|ant|man|men|woman|women|"
-    r"ess|eon|nurse|cook|judge|monk|nun|soldad[oa]|abogad[oa]|[eo]r[oa]|ista|ante|og[oa]|estr[oa]|medic[oa]|monj[ea]|cura|"
-    r"rina)(?:e?s)?(?=$| (?:in|at|of|for|from|all|en|del?|tod[oa]) )|"
+    rf"^(?:was|were|fue|fueron) (?:(?:an?|the|una?|el|la) )?(?:[\w-]+ )?{OCCUPATION}"
+    r"(?=$| (?:in|at|of|for|from|all|en|del?|tod[oa]) )|"
     r"^(?:(?:came|comes?|is|were|was|emigrated|moved) from|emigrated|met (?:in|at)|grew up|worked|ran an?|owned|"
     r"served|fought|used to|luch(?:o|aron)|vin(?:o|ieron) del?|emigr(?:o|aron)|se conocieron|crecio|nacio|nacieron|"
     r"trabaj(?:o|aron)|(?:tuvo|tuvieron) una? (?!mal\b|buen\b))\b"

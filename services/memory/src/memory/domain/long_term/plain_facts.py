@@ -9,6 +9,7 @@ import re
 from memory.domain.long_term.concepts import normalize
 from memory.domain.long_term.course import HAS_HAPPENED
 from memory.domain.long_term.speech import folded_in_place, unquoted
+from memory.domain.long_term.state_patterns import OCCUPATION
 from memory.domain.recall.words import words
 
 MIN_WORDS = 2
@@ -114,7 +115,8 @@ _CAN = re.compile(
     r"conducir|viajar|ahorrar|pagar|permitirme|dedicar)"
 )
 _WILL = re.compile(
-    r"\b(?:will|'ll) (?:retire|move|marry|graduate|turn|be \d|travel|start|have a|become|inherit|get paid)"
+    r"\b(?:will|'ll) (?:retire|move|marry|graduate|turn|be \d|travel|start|have a|become|inherit|get paid)|"
+    rf"\b(?:will be an?|sere) (?:\w+ ){{0,2}}?{OCCUPATION}\b"
 )
 _PASSING = re.compile(
     rf"^(?:[^,]{{0,30}}, ?)?(?:i|we) {_FILLER}(?:(?:do|did|can|am|are|have|would) not )?{_FILLER}"
