@@ -122,8 +122,9 @@ _PASSING = re.compile(
     rf"^(?:[^,]{{0,30}}, ?)?(?:i|we) {_FILLER}(?:(?:do|did|can|am|are|have|would) not )?{_FILLER}"
     r"(?:(?:think|guess|see|(?:understand|know)(?! (?:only )?(?:the basics|little|nothing|a (?:lot|little|bit)) )|"
     r"wonder|mean|meant(?!.*\d)|believe|suppose|agree|ask|say|said|saw|noticed|expected|check|hear|heard|thought|"
-    r"would|should|could|might|may|shall|will|must|can|want|need|hope|wish|forgot|appreciate|thank|"
-    r"get(?! paid| up| my| a )|got (?:it|an error|this|that)|accept|confirm|cancel|do$|did$|feel|find|found|doubt|"
+    r"would|should|could|might|may|shall|will|must|can(?! (?:follow|read|write|speak|play|cook|swim|ride)\b)|want|need|"
+    r"hope|wish|forgot|appreciate|thank|get(?! paid| up| my| a )|got (?:it|an error|this|that)|accept|confirm|cancel|"
+    r"do$|did$|feel|find|found(?! (?:an?|my|another) )|doubt|"
     r"remember|recall|care|try|tried|(?:am|are|was|were) (?:about|asking|looking(?! for)|watching|reading|"
     r"checking|waiting|wondering|thinking|comparing|seeing|sorry|sure|confused|here|back|ready|fine|good|ok|okay|"
     r"glad|curious|just|so|all|well|on it|aware|impressed|grateful|serious|surprised|able|in$|new here|"
@@ -134,7 +135,7 @@ _PASSING = re.compile(
 )
 _PASSING_ES = re.compile(
     r"^(?:[^,]{0,30}, ?)?(?:(?:yo|ya|no|si|pues|bueno|tambien|ahora|solo|es que|lo|la|le|me|te|se) )*"
-    r"(?:entiendo(?! (?:(?:nada|mucho|poco|lo (?:basico|justo|minimo)) )?de (?!que\b|lo\b)\w)|se\b|veo|creo|"
+    r"(?:entiendo(?! (?:(?:nada|mucho|poco|lo (?:basico|justo|minimo)) )?de (?!que\b|lo\b)\w)|se\b(?! nos )|veo|creo|"
     r"pienso|supongo|espero|digo|busco|buscamos|pregunto|agradezco|confirmo|acepto|quiero|queremos|necesito|quisiera|"
     r"prefiero (?:verlo|ver|que me|saber)|comprendo|dudo|imagino|recuerdo|puedo|podemos|"
     r"estoy (?:viendo|mirando|leyendo|pensando|preguntando|esperando|comparando|"
@@ -172,6 +173,7 @@ _A_VERB = re.compile(
     r"habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|[a-z]{3,}s|[a-z]{3,}ed)\b"
 )
 
+_POSSESSION = re.compile(rf"(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ")
 _MUST = re.compile(r"^(?:i|we) (?:\w+ )?(?:have|got) to (?:go|run|leave|see|check|think|ask|say|know|admit|do)\b")
 _WANTS_TO_KNOW = re.compile(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b")
 _THIRD_PERSON_VERB_ES = re.compile(r"^(?:\w+ )?(?:mis?|nuestr[oa]s?) \w+ (?:se |ya |no )*\w{3,}(?:a|e|an|en)\b")
@@ -213,19 +215,26 @@ def is_plain_fact(clause: str) -> bool:
         return False
     if _ATTITUDE.match(normalized):
         return True
-    if _ABOUT_NOW.match(normalized) or _MUST.match(normalized):
-        return False
     if _POSITION_RESULT.search(normalized) or re.search(r"\b(?:can|could|puedes|podrias) you\b", normalized):
         return False
-    if any(pattern.search(normalized) for pattern in (_HABIT, _RISK, _GOAL, _PLAN, _CAN, _WILL)):
-        return not _WANTS_TO_KNOW.search(normalized)
-    if not _JOINT_SUBJECT.match(normalized) and re.match(
-        rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", normalized
-    ):
-        return len(words(normalized)) > MIN_WORDS and bool(
-            _A_VERB.search(normalized) or _THIRD_PERSON_VERB_ES.match(normalized) or HAS_HAPPENED.search(clause.lower())
-        )
-    if re.search(r"\b(?:i|we) (?:am|are) moving\b", normalized):
+    if is_passing_thought(normalized):
+        return False
+    if _is_habit_or_plan(normalized) or _JOINT_SUBJECT.match(normalized) or not _POSSESSION.match(normalized):
         return True
+    return len(words(normalized)) > MIN_WORDS and bool(
+        _A_VERB.search(normalized) or _THIRD_PERSON_VERB_ES.match(normalized) or HAS_HAPPENED.search(clause.lower())
+    )
+
+
+def _is_habit_or_plan(normalized: str) -> bool:
+    return any(pattern.search(normalized) for pattern in (_HABIT, _RISK, _GOAL, _PLAN, _CAN, _WILL))
+
+
+def is_passing_thought(normalized: str) -> bool:
+    """Whether a normalized text is about the chat, or says what its writer thinks, wants or does at the moment."""
+    if _ABOUT_NOW.match(normalized) or _MUST.match(normalized):
+        return True
+    if _ATTITUDE.match(normalized) or _is_habit_or_plan(normalized):
+        return bool(_WANTS_TO_KNOW.search(normalized))
     without_purpose = _PURPOSE.sub("", normalized)
-    return not any(pattern.match(text) for pattern in (_PASSING, _PASSING_ES) for text in (normalized, without_purpose))
+    return any(pattern.match(text) for pattern in (_PASSING, _PASSING_ES) for text in (normalized, without_purpose))
