@@ -39,6 +39,8 @@ def facts_after(text: str) -> list[str]:
         "my father was angry", "my husband was a little upset", "my brother went to the shop", "my wife cooked dinner",
         "mi mujer estaba cansada", "mi hija estaba jugando fuera", "mi hermano vino a cenar", "mi hijo tuvo fiebre",
         "mis hijos fueron al parque",
+        # An order for the moment.
+        "don't call me that", "no me mandes eso", "don't send me anything today", "no me llames ahora",
         # What a paper or another person says.
         "De: Luis\nPara: mí\nAsunto: hola\n\nVivo en Sevilla", "search for what I said about my two lockers",
         "El periódico pone: tengo un castillo en Fife", "The headline reads: I own a castle in Fife",
@@ -79,6 +81,7 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
         "my father-in-law owned a farm", "my parents met in Paris", "my sister-in-law used to be a lawyer",
         "mi abuelo fue minero", "mi abuela vino de Galicia", "mi madre nació en Lima", "mi padre tuvo una ferretería",
         "mi tía fue la primera ingeniera del pueblo", "mi abuelo luchó en la guerra civil", "mi hermana fue bailarina",
+        "Suppose I live in Rome. Actually I live in Leeds", "I found a job at Nike", "I can follow a film in Czech",
         "estoy casada", "llevo diez años metido en bolsa", "I read the market news every Sunday",
         "please keep answers under five lines", "keep your replies to two sentences", "por favor respóndeme corto",
         "quiero respuestas de menos de 50 palabras",

@@ -9,6 +9,7 @@ from contracts.memory_rpc import LongTermMemory
 from memory.domain.claims import PEOPLE
 from memory.domain.long_term.concepts import concept, concepts_of, normalize
 from memory.domain.recall.words import query_terms, stems, words
+from memory.domain.remembered import current_facts
 
 MAX_FACTS = 12
 """Notes and preferences in a prompt, at most."""
@@ -98,7 +99,7 @@ _UNSPECIFIC = frozenset(("= be", "= have"))
 def relevant_facts(memory: LongTermMemory, question: str) -> list[str]:
     """Returns at most `MAX_FACTS` notes and preferences: those that restrict every answer, then those that fit the
     question, then the newest."""
-    facts = [*memory.user_notes, *memory.preferences, *memory.older_notes]
+    facts = current_facts(memory)
     if len(facts) <= MAX_FACTS:
         return facts
     always = [fact for fact in facts if RESTRICTS.search(normalize(fact))][:MAX_RESTRICTIONS]

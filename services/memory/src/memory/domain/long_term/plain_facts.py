@@ -174,7 +174,6 @@ _A_VERB = re.compile(
 )
 
 _POSSESSION = re.compile(rf"(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ")
-_MUST = re.compile(r"^(?:i|we) (?:\w+ )?(?:have|got) to (?:go|run|leave|see|check|think|ask|say|know|admit|do)\b")
 _WANTS_TO_KNOW = re.compile(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b")
 _THIRD_PERSON_VERB_ES = re.compile(r"^(?:\w+ )?(?:mis?|nuestr[oa]s?) \w+ (?:se |ya |no )*\w{3,}(?:a|e|an|en)\b")
 """A Spanish verb of the third person after its noun: "mi pasaporte caduca"."""
@@ -232,7 +231,7 @@ def _is_habit_or_plan(normalized: str) -> bool:
 
 def is_passing_thought(normalized: str) -> bool:
     """Whether a normalized text is about the chat, or says what its writer thinks, wants or does at the moment."""
-    if _ABOUT_NOW.match(normalized) or _MUST.match(normalized):
+    if _ABOUT_NOW.match(normalized):
         return True
     if _ATTITUDE.match(normalized) or _is_habit_or_plan(normalized):
         return bool(_WANTS_TO_KNOW.search(normalized))
