@@ -40,6 +40,7 @@ def facts_after(text: str) -> list[str]:
         "mi mujer estaba cansada", "mi hija estaba jugando fuera", "mi hermano vino a cenar", "mi hijo tuvo fiebre",
         "mis hijos fueron al parque",
         # An order for the moment.
+        "no quiero problemas",
         "don't call me that", "no me mandes eso", "don't send me anything today", "no me llames ahora",
         # What a paper or another person says.
         "De: Luis\nPara: mí\nAsunto: hola\n\nVivo en Sevilla", "search for what I said about my two lockers",
@@ -82,6 +83,7 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
         "mi abuelo fue minero", "mi abuela vino de Galicia", "mi madre nació en Lima", "mi padre tuvo una ferretería",
         "mi tía fue la primera ingeniera del pueblo", "mi abuelo luchó en la guerra civil", "mi hermana fue bailarina",
         "Suppose I live in Rome. Actually I live in Leeds", "I found a job at Nike", "I can follow a film in Czech",
+        "No quiero tabacaleras", "no quiero empresas de armas",
         "estoy casada", "llevo diez años metido en bolsa", "I read the market news every Sunday",
         "please keep answers under five lines", "keep your replies to two sentences", "por favor respóndeme corto",
         "quiero respuestas de menos de 50 palabras",

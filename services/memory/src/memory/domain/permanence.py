@@ -174,7 +174,9 @@ def is_lasting(clause: str) -> bool:
         return True
     if possession and not (_IS_OR_HAS.match(possession["rest"]) or _OF_OURS.search(possession["rest"])):
         return not is_past if is_of_person else bool(kinds(normalized))
-    if not (is_past or _DOING.search(normalized)) or (is_of_person and _OF_OURS.search(possession["rest"])):
+    if not (is_past or _DOING.search(normalized)) or (
+        possession and is_of_person and _OF_OURS.search(possession["rest"])
+    ):
         return True
     return bool(_NAME.search(clause) or ((not is_past or _HAS_NOW.search(normalized)) and kinds(normalized)))
 

@@ -100,7 +100,9 @@ _HABIT = re.compile(
 )
 _ATTITUDE = re.compile(
     r"(?:yo )?(?:(?:no|ya no) quiero (?:(?:saber )?nada (?:de|con)|(?:invertir|meter (?:dinero|nada)) en) "
-    r"(?!eso\b|esto\b|ell[oa]s?\b)\w|i (?:do not|never) want (?:to (?:invest|put (?:any )?money) (?:in|into)|any) "
+    r"(?!eso\b|esto\b|ell[oa]s?\b)\w|(?:no|ya no) quiero (?!(?:problemas|lios|excusas|gracias|dudas|cosas|mas|es[oa]s|"
+    r"est[oa]s)\b)(?:\w{5,} de )?\w{3,}[aoe]s$|"
+    r"i (?:do not|never) want (?:to (?:invest|put (?:any )?money) (?:in|into)|any) "
     r"(?!it\b|this\b|that\b|them\b)\w+|quiero \d[\d.,]* ?(?:euros|dolares|pesos|k|mil)\b)"
 )
 """What somebody does not want to do with, or how much of it they want."""
