@@ -14,6 +14,7 @@ from agent.domain.offline.steps import SayText, UseTools
 from agent.testing.offered import SCHEMAS
 from agent.texts import TEXTS
 from contracts.knowledge import KnowledgeFound
+from contracts.languages import Language
 
 ASKED = "Do you mean “news about IBM” or “sentiment of IBM”? Say that, or say it in other words."
 
@@ -124,3 +125,26 @@ def test_a_day_is_not_taken_for_today_where_the_market_cannot_be_asked(text: str
     said = respond([{"role": "user", "content": text}], SCHEMAS, "en")
     assert isinstance(said, SayText)
     assert any(value in said.text for value in TEXTS["offline.talk.no_day"].by_language.values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["what am I allergic to?", "where do I live?", "how many kids do I have?", "What is my dog's name?", "do I smoke?",
+     "what did my father do?", "¿a qué soy alérgico?", "¿cuántos hijos tengo?", "¿cuándo me jubilo?", "¿fumo?"],
+)  # fmt: skip
+def test_a_customers_question_about_themselves_that_nothing_answers_is_said_not_to_have_been_told(text: str) -> None:
+    talk = [{"role": "user", "content": said} for said in ("price of IBM", text)]
+    talk.insert(1, {"role": "assistant", "content": "IBM: 200 USD"})
+    said = respond(talk, SCHEMAS, text_language(text), knowledge=KnowledgeFound(documents=1))
+    assert isinstance(said, SayText)
+    assert TEXTS["offline.not_told"].in_language(text_language(text)) in said.text
+
+
+@pytest.mark.parametrize("text", ["how do I delete my account?", "should I sell my shares?", "can you tell me more?"])
+def test_a_question_for_a_way_or_for_advice_is_not_one_about_oneself(text: str) -> None:
+    said = respond([{"role": "user", "content": text}], SCHEMAS, "en", knowledge=KnowledgeFound(documents=1))
+    assert not (isinstance(said, SayText) and TEXTS["offline.not_told"].in_language("en") in said.text)
+
+
+def text_language(text: str) -> Language:
+    return "es" if "¿" in text else "en"

@@ -105,10 +105,15 @@ def test_every_call_in_the_prompt_has_a_result() -> None:
 
 
 def prompt_of(
-    requester: Requester = ASKER, tools: tuple[OfferedTool, ...] = (), *, last: bool = False, **config: Any
+    requester: Requester = ASKER,
+    tools: tuple[OfferedTool, ...] = (),
+    *,
+    last: bool = False,
+    said: PromptHistory = SAID,
+    **config: Any,
 ) -> ModelRequest:
     settings = CompanyConfig.model_validate({"company_id": "demo", **config})
-    composer = Composer(PromptMaterial(settings, requester, SAID, JOURNAL, tools, last=last, time_limit=9.0))
+    composer = Composer(PromptMaterial(settings, requester, said, JOURNAL, tools, last=last, time_limit=9.0))
     return composer.prompt(composer.render(composer.draft))
 
 
@@ -117,6 +122,17 @@ def test_the_forced_last_answer_lists_the_tools_and_forbids_them() -> None:
     assert (prompt.tool_choice, len(prompt.tools)) == ("none", 1)
     assert "Enough has been looked up" in prompt.messages[-1]["content"]
     assert (prompt.max_tokens, prompt.temperature, prompt.time_limit) == (77, 0.1, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "facts"),
+    [("user", "Where do I live?", None), ("user", "What does it cost?", []), ("visitor", "Where do I live?", [])],
+)
+def test_without_a_context_what_is_remembered_of_a_customer_is_unread_and_not_empty(
+    role: str, text: str, facts: list[str] | None
+) -> None:
+    requester, said = replace(ASKER, role=role), PromptHistory((PromptMessage(False, text, 1),))
+    assert prompt_of(requester, said=said).facts == facts
 
 
 def test_without_tools_there_is_one_plain_call() -> None:

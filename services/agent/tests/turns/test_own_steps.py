@@ -227,6 +227,11 @@ async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(n
         assert model.asked == []
         # Nothing of that is known: the model says so, or asks.
         assert (await say(scene, "forget my bicycle"))["text"] == "A scripted answer."
+        notes, older = [f"my box {n} is blue" for n in range(50)], [f"my crate {n} is red" for n in range(200)]
+        scene.copilot.memory = LongTermMemory(user_notes=notes, older_notes=older)
+        text = (await say(scene, "remember that my kettle is new"))["text"]
+        assert "I no longer keep the oldest one: “my crate 199 is red”." in text
+        assert scene.copilot.memory.older_notes == [notes[49], *older[:199]]
         await say(scene, "olvida todo lo que sabes de mí", locale="es")
         assert scene.copilot.memory == LongTermMemory()
         assert "no recuerdo nada" in (await say(scene, "qué recuerdas de mí", locale="es"))["text"]

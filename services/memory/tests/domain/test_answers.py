@@ -125,3 +125,20 @@ def test_who_asks_of_themselves_is_told_apart_from_who_tells() -> None:
     assert is_about_writer("Thanks. What is my dog's name?")
     assert not is_about_writer("I live in York.")
     assert not is_about_writer("What is AAPL trading at?")
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("what did my father do?", 0), ("What was my dad's job?", 0), ("what does my mom do?", 1),
+        ("¿A qué se dedicaba mi abuelo?", 2), ("¿qué hacía mi abuelo?", 2), ("¿de dónde vino mi abuela?", 3),
+        ("How long did my uncle work in the mines?", 4),
+    ],
+)  # fmt: skip
+def test_what_relatives_were_is_answered(question: str, fact: int) -> None:
+    facts = [
+        "my father was a baker", "my mother is a nurse", "mi abuelo fue minero en Asturias",
+        "mi abuela vino de Galicia",
+        "My uncle worked in the mines for 30 years",
+    ]  # fmt: skip
+    assert facts_that_answer(facts, question) == [facts[fact]]

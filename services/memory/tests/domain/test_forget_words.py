@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.domain.fact_changes import all_forgotten, with_forgotten_words
+from memory.domain.fact_changes import all_forgotten, remember, with_forgotten_words
 from memory.domain.forgotten import is_forgotten
 from memory.domain.keys import LogPosition
 from memory.domain.lesson import FinishedTurn, with_lesson
@@ -54,3 +54,15 @@ def test_after_everything_is_forgotten_none_of_it_is_found_in_what_was_said() ->
     for said in ("Forget that I keep bees in Segovia", "I live in Lima, you know"):
         assert is_forgotten(said, after.forgotten_facts, NOW)
     assert not is_forgotten("What does the plan cost?", after.forgotten_facts, NOW)
+
+
+def test_what_newer_notes_displace_is_not_forgotten_since_nobody_asked_for_that() -> None:
+    notes, older = [f"my box {n} is blue" for n in range(50)], [f"my crate {n} is red" for n in range(200)]
+    full = with_patch(Remembered(), {"userNotes": notes, "olderNotes": older}, NOW)
+    patch = {"userNotes": ["my kettle is new", *notes[:49]], "olderNotes": [notes[49], *older[:199]]}
+    assert with_patch(full, patch, NOW).forgotten_facts == ()
+    edited = with_patch(full, {"olderNotes": [*older[:199], "my kettle is new"]}, NOW)
+    assert is_forgotten(older[199], edited.forgotten_facts)
+    remembered = remember(full, "my kettle is new", NOW)
+    assert remembered.ended == ()
+    assert remembered.state.memory.older_notes == [notes[49], *older[:199]]

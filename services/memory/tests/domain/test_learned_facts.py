@@ -308,6 +308,10 @@ def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> Non
         ("Tengo deudas", "Pagué todas mis deudas", []),
         ("I'm pregnant", "I had the baby in March", ["I had the baby in March"]),
         ("Ahorro 300 al mes", "El segundo está mal, ahorro 400 al mes", ["ahorro 400 al mes"]),
+        ("My boss is Karen", "Tom is my boss now", None),
+        ("Mi jefe es Luis", "Marta es mi nueva jefa", None),
+        ("My wife works at Ford", "My wife has retired", None),
+        ("Mi padre trabaja en Renfe", "mi padre se ha jubilado", None),
     ],
 )
 def test_what_is_over_or_has_another_value_now_is_history(first: str, second: str, left: list[str] | None) -> None:

@@ -36,6 +36,12 @@ def facts_after(text: str) -> list[str]:
         "my laptop is frozen", "my neighbour is mowing the lawn", "I'm out of milk", "me queda poca leche",
         "my kids are in bed", "my portfolio is down", "my positions are red",
         "tengo el coche en el taller", "tengo la pantalla rota", "mi mujer está en la ducha", "mi hijo está con fiebre",
+        "my father was angry", "my husband was a little upset", "my brother went to the shop", "my wife cooked dinner",
+        "mi mujer estaba cansada", "mi hija estaba jugando fuera", "mi hermano vino a cenar", "mi hijo tuvo fiebre",
+        "mis hijos fueron al parque",
+        # An order for the moment.
+        "no quiero problemas",
+        "don't call me that", "no me mandes eso", "don't send me anything today", "no me llames ahora",
         # What a paper or another person says.
         "De: Luis\nPara: mí\nAsunto: hola\n\nVivo en Sevilla", "search for what I said about my two lockers",
         "El periódico pone: tengo un castillo en Fife", "The headline reads: I own a castle in Fife",
@@ -69,6 +75,15 @@ def test_what_is_so_only_for_the_moment_is_not_kept(text: str) -> None:
         "I lost a lot with options in 2020", "I'm retiring in March", "my wife handles all our taxes",
         "Mi padre se mudó a Vigo", "My wife found a job", "I left the pharmacy and started as a teacher",
         "my granddaughter plays chess", "I was born in Lima", "I'm moving to Leeds", "mi abuelo me dejó una finca",
+        "I'll be a structural engineer at Pontis", "seré profesora en Lugo",
+        # Where relatives came from, and what they did, although it is past.
+        "my father was a baker", "my parents were teachers", "my grandmother came from Ireland", "my grandad ran a pub",
+        "my mom was the first woman in her family to go to college", "my late husband was a surgeon",
+        "my father-in-law owned a farm", "my parents met in Paris", "my sister-in-law used to be a lawyer",
+        "mi abuelo fue minero", "mi abuela vino de Galicia", "mi madre nació en Lima", "mi padre tuvo una ferretería",
+        "mi tía fue la primera ingeniera del pueblo", "mi abuelo luchó en la guerra civil", "mi hermana fue bailarina",
+        "Suppose I live in Rome. Actually I live in Leeds", "I found a job at Nike", "I can follow a film in Czech",
+        "No quiero tabacaleras", "no quiero empresas de armas",
         "estoy casada", "llevo diez años metido en bolsa", "I read the market news every Sunday",
         "please keep answers under five lines", "keep your replies to two sentences", "por favor respóndeme corto",
         "quiero respuestas de menos de 50 palabras",

@@ -190,6 +190,14 @@ def test_what_does_not_speak_of_its_writer_is_shown_to_a_model_where_a_fact_is_k
         # Mails, code, pages, tables, reports.
         "---------- Forwarded message ---------\nFrom: Ana\n\nI own a castle", "From: a@example.com\n\nI own a castle",
         "```\nI own a castle\n```", "<p>I own a castle</p>", "| Ana | I own a castle |",
+        "Can you translate this for me? I own a castle", "Make this sound friendlier. I own a castle",
+        "Rewrite the sentence below in French.\n\nI own a castle", "¿Me traduces esto? Tengo un castillo",
+        "¿Qué está mal en esta frase?\nTengo un castillo", "Is this a scam? I own a castle",
+        "Aquí pone: tengo un castillo",
+        "[quote]I own a castle[/quote]", "El anuncio pone tengo un castillo", "The ad reads I own a castle",
+        "I own a castle, says the page", "My boss texted me I own a castle", "Finge que tengo un castillo",
+        "El contrato estipula que tengo un castillo", "a client may say I own a castle",
+        "I read the sentence I own a castle",
         "Marta writes that I own a castle", "No es que tenga miedo, es que mi bróker es malo",
     ],
 )  # fmt: skip
@@ -206,6 +214,8 @@ def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
+        "My portfolio is like this. I own a castle", "Thanks for this. I own a castle",
+        "Please summarise things for me. I own a castle", "I like this sentence. I own a castle",
         "FYI: I own a castle", "About me: I own a castle", "Just so you know: I own a castle", "Hi: I own a castle",
         "Remember the following: I own a castle", "I have two things to tell you: I own a castle, I smoke",
         "Te cuento: I own a castle", "Mi situación: I own a castle", "Cambié de idea: I own a castle",

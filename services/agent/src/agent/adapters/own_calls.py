@@ -163,9 +163,10 @@ class BusOwnCalls:
                 others = [other for other in reply.memory.user_notes if other.casefold() != note.casefold()]
                 notes = [note, *others]
                 patch = {"userNotes": notes[:MAX_NOTES]}
-                if pushed_out := notes[MAX_NOTES:]:
-                    patch["olderNotes"] = [*pushed_out, *reply.memory.older_notes][:MAX_OLDER_NOTES]
-                return MemoryPatch(patch, reply.version, {"note": note})
+                older = [*notes[MAX_NOTES:], *reply.memory.older_notes]
+                if len(notes) > MAX_NOTES:
+                    patch["olderNotes"] = older[:MAX_OLDER_NOTES]
+                return MemoryPatch(patch, reply.version, {"note": note, "displaced": older[MAX_OLDER_NOTES:]})
 
             return await self._change(user_ref, patch_with_note, call.call_id)
 

@@ -17,6 +17,7 @@ from agent.domain.context.compression import (
 from agent.domain.context.tokens import Counter, token_upper_bound
 from agent.domain.knowledge import given_passages, knowledge_section
 from agent.domain.offered_tool import OfferedTool
+from agent.domain.offline.small_talk import asks_about_oneself
 from agent.domain.pictures import LISTED_SUPPORT, PictureSupport, with_pictures
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import VisitorInfo, base_layer, system_prompt
@@ -31,7 +32,6 @@ from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.events.chat import Wishes
 from contracts.knowledge import KnowledgeFound
-from contracts.languages import Language
 from runtime.observability.telemetry import current_span
 
 PROMPT_MESSAGES = 20
@@ -123,11 +123,7 @@ class Composer:
             market=material.context.market.model_dump(mode="json")
             if material.context and material.context.market
             else None,
-            facts=_facts_for_question(
-                material.context,
-                spoken[-1].text if (spoken := material.history.messages) else "",
-                material.requester.language,
-            ),
+            facts=_facts_for_question(material, spoken[-1].text if (spoken := material.history.messages) else ""),
             plan=material.requester.plan if material.requester.role == "user" and material.config.trades else None,
             company=material.config,
             begun_before=len(material.history.messages) >= PROMPT_MESSAGES,
@@ -244,13 +240,15 @@ def estimate_attributes(counter: Counter, prompt: ModelRequest, window: TokenWin
     }
 
 
-def _facts_for_question(context: FullContext | None, question: str, language: Language) -> list[str] | None:
+def _facts_for_question(material: PromptMaterial, question: str) -> list[str] | None:
     """Returns the remembered facts, in the user's own words, that answer the question; None if memory could not be read
     for a question that they may answer."""
+    context, requester = material.context, material.requester
     name = context.user.name if context and context.user else None
     if name and ASKS_NAME.search(plain(question).strip(" ?!.")):
-        return [TEXTS["told_memory.my_name"].in_language(language).format(name=name)]
-    if context and "memory.answering" in context.missing:
+        return [TEXTS["told_memory.my_name"].in_language(requester.language).format(name=name)]
+    is_unread = context is None and requester.role == "user" and asks_about_oneself(question)
+    if is_unread or (context and "memory.answering" in context.missing):
         return None
     return list(context.memory.answering) if context and context.memory else []
 

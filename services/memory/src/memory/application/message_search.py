@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from contracts.memory_rpc import Superseded
 from memory.adapters.mongo_past_conversations import MongoPastConversations, PastConversation
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.inbox import Inbox
@@ -18,7 +19,7 @@ from memory.application.inbox_search import ignore_failure
 from memory.application.memories import Memories
 from memory.domain.forgotten import Forgotten, is_forgotten
 from memory.domain.keys import BEGINNING, LogPosition
-from memory.domain.outdated import OutdatedSince, outdated
+from memory.domain.outdated import outdated
 from memory.domain.recall.index import IndexedMessage, RankedMessage, RecallIndex
 from memory.domain.remembered import Remembered
 from memory.embeddings.embeddings import Embeddings
@@ -59,7 +60,7 @@ class RecalledMessage:
     message: RankedMessage
     before: IndexedMessage | None
     after: IndexedMessage | None
-    past: OutdatedSince | None
+    past: Superseded | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,7 @@ class MessageSearch:
     def _recalled(self, entry: _PersonIndex, hit: RankedMessage, memory: Remembered) -> RecalledMessage:
         replacement = outdated(hit.passage, memory.memory)
         if replacement and replacement.by and is_forgotten(replacement.by, memory.forgotten_facts):
-            replacement = OutdatedSince(replacement.until, None)
+            replacement = replacement.model_copy(update={"by": None})
         before, after = (
             None if neighbour is None or _is_forgotten(neighbour, memory.forgotten_facts) else neighbour
             for neighbour in entry.index.around(hit.passage)

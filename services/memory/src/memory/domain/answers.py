@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from memory.domain.claims import claims, denies
+from memory.domain.claims import PEOPLE, claims, denies
 from memory.domain.long_term.concepts import I_EAT, concept, concepts_of, normalize
 from memory.domain.mentions import mentioned_symbols
 from memory.domain.recall.words import words
@@ -19,10 +19,12 @@ _NOT_OF_FACTS = re.compile(
     r"(?<!no )puedo|podria|recomiendas?|did i (?:ask|say|tell)|te (?:dije|pregunte|conte))\b|"
     r"\b(?:how|where) (?:do|to|can) i? ?(?!live|work|study|come|keep|store)\w+ (?:my|an?|options|shares)\b|"
     r"\b(?:como|donde) (?!me llam|se llam|vivo|trabajo|estudio|guardo)"
-    r"(?:me |lo |la )?\w+o\b"
+    rf"(?:me |lo |la )?\w+o\b(?! (?:mis?|nuestr[oa]s?) (?:{PEOPLE})\b)"
 )
 """Asks for advice, for the way to do something, or for what was said in the chat."""
-_UNSPECIFIC = concepts_of("use pay anything something anybody anyone somebody someone kind tipo thing")
+_UNSPECIFIC = concepts_of(
+    "use pay anything something anybody anyone somebody someone kind tipo thing long tiempo hace hacia hizo"
+)
 _OF_PEOPLE = frozenset(("spouse", "children", "relatives"))
 """Subjects of questions that a fact about somebody else may answer: "am I married?"."""
 _ATTITUDES = frozenset(("like", "prefer", "trade", "want"))
@@ -33,7 +35,7 @@ _TIME = re.compile(
 )
 _REQUIREMENTS: tuple[tuple[re.Pattern[str], Callable[[str], object]], ...] = (
     (re.compile(r"^\W*(?:(?:de|from) )?(?:where|donde)\b"), _PLACE.search),
-    (re.compile(r"^\W*(?:how (?:much|many|old)|a?\W*cuant[oa]s?)\b"), _COUNTED.search),
+    (re.compile(r"^\W*(?:how (?:much|many|old|long)|a?\W*cuant[oa]s?)\b"), _COUNTED.search),
     (re.compile(r"^\W*(?:(?:until|desde|hasta|since) )?(?:when|cuando)\b"), _TIME.search),
 )
 """What an answer to such a question must contain."""

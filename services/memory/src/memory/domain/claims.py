@@ -34,15 +34,16 @@ _NOT_WHOLLY = re.compile(
 _LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,(?!\d| (?:del?|from|of|in|at|on|who|que|en|an?|una?|my|mi)\b)")
 PEOPLE = (
     r"wife|husband|spouse|partner|girlfriend|boyfriend|son|sons|daughter|daughters|kids?|children|brothers?|sisters?|"
-    r"mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|grand(?:father|mother|pa|"
-    r"ma|parents?|sons?|daughters?|child|children|kids?)|neighbou?rs?|nieces?|nephews?|(?:step|god)(?:father|mother|"
+    r"mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|grand(?:father|mother|d?ad|"
+    r"mum|mom|pa|ma|parents?|sons?|daughters?|child|children|kids?)|granny|neighbou?rs?|nieces?|nephews?|(?:step|god)(?:father|mother|"
     r"sons?|daughters?|brother|sister)|fiancee?|ex|in-laws|(?:room|flat|house|class|team)mates?|colleagues?|"
     r"co-?workers?|mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|padres?|papa|ti[oa]s?|"
-    r"prim[oa]s?|amig[oa]s?|abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|"
+    r"prim[oa]s?|amig[oa]s?|(?:bis)?abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|"
     r"nuera|prometid[oa]|ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|"
     r"companer[oa]s?|com(?:p|)adres?|cuates?|colegas?|soci[oa]s?"
 )
-PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>{PEOPLE})\b")
+_WHICH_PERSON = r"(?:late|older|elder|oldest|eldest|younger|youngest|big|little|great|difunt[oa])"
+PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?:{_WHICH_PERSON}[ -])?(?P<who>{PEOPLE})\b")
 """A relative or acquaintance of the writer."""
 _RELATIVE = re.compile(rf"^(?:[^,]{{0,15}}, )?{PERSON.pattern}(?!'s name| se llama| is (?:called|named))")
 _SINGLE_ACT = re.compile(

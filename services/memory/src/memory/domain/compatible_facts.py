@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 
 from contracts.calendar_names import MONTHS, NUMBERS
-from memory.domain.claims import PEOPLE, PERSON, Claims, claims
+from memory.domain.claims import PEOPLE, Claims, claims
 from memory.domain.long_term.concepts import ACTIONS, concept, concepts_of, normalize
 from memory.domain.long_term.course import (
     FOR_NOW,
@@ -20,15 +20,12 @@ from memory.domain.long_term.course import (
 )
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.slots import OCCASION, occasions_in
-from memory.domain.long_term.speech import folded_in_place
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import NOT_THINGS, facets, kinds
 from memory.domain.replacement import GENERIC, are_about_same_person, may_replace, replaces
 
 _NUMBERS = concepts_of(" ".join(NUMBERS))
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
-_CALLED = re.compile(r"(?:'s name is| is called| called| named| se llama|,)? (?P<name>[A-ZÁÉÍÓÚÑ]\w+)")
-"""The name of a relative or acquaintance of the writer."""
 _PRONOUN = re.compile(r"\b(?:it|them|lo)\b|\bl[ao]s? \w+[éí]\b", re.I)
 """Refers to what the previous clause named."""
 _SORT = re.compile(
@@ -160,12 +157,7 @@ def _quoted_clauses(quote: str | None, text: str) -> str:
 
 def _are_about_one_person(text: str, fact: str) -> bool:
     """Whether both are about one person, or the text names the person whom the fact is about: "Raúl and I split up"."""
-    new_claims, old = claims(text), claims(fact)
-    if are_about_same_person(new_claims, old):
-        return True
-    person = PERSON.search(folded_in_place(fact))
-    name = _CALLED.match(fact, person.end()) if person and not new_claims.relative else None
-    return name is not None and concept(normalize(name["name"])) in new_claims.concepts
+    return are_about_same_person(claims(text), claims(fact))
 
 
 def _writer_text(sentence: str, old: Claims) -> str:

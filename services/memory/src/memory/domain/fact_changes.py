@@ -7,15 +7,14 @@ from datetime import datetime
 from contracts.memory_rpc import fact_id
 from contracts.notes import split_note
 from memory.domain.claims import denies
-from memory.domain.forgotten import MAX_FORGOTTEN, forgotten, remembered_again
+from memory.domain.forgotten import forgotten, remembered_again
 from memory.domain.keys import LogPosition
 from memory.domain.long_term.concepts import concepts_of
 from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.references import fitting_history, referred_clause, referred_facts, referred_history
-from memory.domain.remembered import MAX_TEXT_LENGTH, Remembered, current_facts, with_forgotten
+from memory.domain.remembered import FACT_LISTS, MAX_TEXT_LENGTH, Remembered, current_facts, with_forgotten
 from memory.domain.statements import CLAUSE, with_note
 
-_LISTS = ("user_notes", "preferences", "older_notes")
 _POINTING_CONCEPTS = concepts_of(
     "that this it one last just said told you eso esto lo ultimo dije decir acabo conte acabas"
 )
@@ -58,10 +57,8 @@ def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
     for text in texts:
         changed = with_note(changed, text, now)
         changed = replace(changed, forgotten_facts=remembered_again(changed.forgotten_facts, text))
-    new_texts = {text.casefold() for text in texts}
-    ended = tuple(
-        part for part in facts_before if part not in current_facts(changed.memory) and part.casefold() not in new_texts
-    )
+    new_texts, ended_texts = {text.casefold() for text in texts}, {past.value for past in changed.memory.superseded}
+    ended = tuple(part for part in facts_before if part in ended_texts and part.casefold() not in new_texts)
     undo = [Undo("forget", {"what": fact_id(text)}) for text in texts]
     return MemoryChange(changed, texts, ended, (*undo, *(Undo("remember", {"fact": part}) for part in ended)))
 
@@ -108,7 +105,7 @@ def without_facts(state: Remembered, parts: Mapping[str, tuple[str, str]], now: 
     remainder_of = {fact.casefold(): rest for fact, (_, rest) in parts.items()}
     lists = {
         name: [kept for fact in getattr(state.memory, name) if (kept := remainder_of.get(fact.casefold(), fact))]
-        for name in _LISTS
+        for name in FACT_LISTS
     }
     history = [
         past.model_copy(update={"by": remainder_of[past.by.casefold()] or None})
@@ -134,21 +131,13 @@ def all_forgotten(state: Remembered, log_end: LogPosition, now: datetime) -> Rem
     """Returns a state in which nothing is remembered and nothing of it can be found in past messages. `log_end`:
     nothing said up to this end of the log is learned later."""
     facts = (*current_facts(state.memory), *(past.value for past in state.memory.superseded))
-    forgotten_facts = [
-        forgotten_fact for forgotten_fact in (forgotten(fact, now) for fact in facts) if forgotten_fact is not None
-    ]
-    return Remembered(
-        forgotten_up_to=max(log_end, state.forgotten_up_to),
-        forgotten_facts=(*state.forgotten_facts, *forgotten_facts)[-MAX_FORGOTTEN:],
-    )
+    state = with_forgotten_words(state, facts, now)
+    return Remembered(forgotten_up_to=max(log_end, state.forgotten_up_to), forgotten_facts=state.forgotten_facts)
 
 
 def with_forgotten_words(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:
     """Returns the state in which the words of these facts are forgotten."""
-    forgotten_facts = [
-        forgotten_fact for forgotten_fact in (forgotten(fact, now) for fact in facts) if forgotten_fact is not None
-    ]
-    return with_forgotten(state, forgotten_facts, now)
+    return with_forgotten(state, [forgotten(fact, now) for fact in facts], now)
 
 
 def is_stated(fact: str, texts: list[str]) -> bool:

@@ -1,8 +1,5 @@
 """Which passages are no longer true: those that say what has become history in the memory of their writer."""
 
-from dataclasses import dataclass
-from datetime import datetime
-
 from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.lesson import style_in
 from memory.domain.profile import FIELDS, with_profile
@@ -13,22 +10,14 @@ from memory.domain.remembered import Remembered, current_facts
 USER = "user"
 
 
-@dataclass(frozen=True, slots=True)
-class OutdatedSince:
-    """When a passage became outdated, and what replaced it (None: nothing)."""
-
-    until: datetime
-    by: str | None
-
-
-def outdated(passage: IndexedMessage, memory: LongTermMemory) -> OutdatedSince | None:
-    """Returns since when a passage is outdated; None if it may still be true."""
+def outdated(passage: IndexedMessage, memory: LongTermMemory) -> Superseded | None:
+    """Returns the entry of the history that a passage says; None if it may still be true."""
     if passage.speaker != USER:
         return None
     current = {*current_facts(memory), memory.trading_style, *(getattr(memory, name) for name in FIELDS)}
     for past in memory.superseded:
         if passage.at < past.until and past.value not in current and _says(passage, past):
-            return OutdatedSince(past.until, past.by)
+            return past
     return None
 
 

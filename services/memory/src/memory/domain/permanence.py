@@ -12,6 +12,7 @@ from contracts.calendar_names import MONTHS
 from memory.domain.claims import PERSON
 from memory.domain.long_term.concepts import FILLER_WORDS, normalize
 from memory.domain.long_term.course import HAS_HAPPENED
+from memory.domain.long_term.state_patterns import OCCUPATION
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import kinds
 
@@ -51,7 +52,7 @@ _WHERE = re.compile(
     r"pension|visa))\b)"
 )
 _STATE = re.compile(
-    r"^(?:\w+ ){1,4}?(?:esta|estan) (?P<es>(?!(?:viv|muert|sord|cieg)[oa]s?\b).+)|"
+    r"^(?:\w+ ){1,4}?(?:esta|estan|estaban?) (?P<es>(?!(?:viv|muert|sord|cieg)[oa]s?\b).+)|"
     r"^(?:my|our) (?!(?:hobby|passion|dream|goal|plan|job|favou?rite)\b)(?:\w+ ){1,2}?(?:is|are) (?:\w+ ){0,2}?"
     r"(?P<en>\w+(?:ing|ed|en)\b.*|(?<=are )(?:on|in|at|off|near) .+)|"
     r"^(?:\w+ )?(?:tengo|tenemos) (?:el|la|los|las) \w+ (?P<held>\w+(?:[ai]d|ot|uert|ech|uest|aci)[oa]s?\b.*|en .+)|"
@@ -65,7 +66,7 @@ _STUDIES = re.compile(r"\b(?:studying|training|universi\w+|college|school|estudi
 _LIFE_EVENT = re.compile(
     r"\b(?:born|studied|married|engaged|divorced|separated|widowed|retired|hired|fired|laid off|promoted|graduated|"
     r"moved|moving|retiring|quit|resigned|inherited|adopted|diagnosed|pregnant|expecting|died|passed away|opened|"
-    r"stopped|gave up|switched|changed|broke up|split up|unemployed|army|navy|military|"
+    r"stopped|gave up|switched|changed|broke up|split up|unemployed|army|navy|military|ejercito|"
     r"naci|estudie|cas(?:e|amos|o)|casad\w+|comprometid\w+|divorci\w+|separ\w+|enviud\w+|viud\w+|jubil\w+|"
     r"contrat\w+|despid\w+|despedid\w+|echa(?:ron|do)|ascend\w+|gradu\w+|mud\w+|renunci\w+|hered\w+|adopt\w+|"
     r"diagnostic\w+|embarazad\w+|murio|fallecio|abri|dej(?:e|ado) de|lo (?:dejamos|hemos dejado)|cambi(?:e|ado)|"
@@ -94,7 +95,17 @@ _FEELS = re.compile(
     r"\b(?:tengo|tenemos) (?:(?:mucha?|un poco de|algo de|tanta?|bastante|una?) )?(?:hambre|sed|sueno|frio|calor|prisa|"
     r"ganas|fiebre(?! del)|resaca|dolor de cabeza|gripe|catarro|resfriado)\b"
 )
-_POSSESSION = re.compile(r"^(?:(?:now|ahora|also|tambien|and|y) )?(?:my|mis?) \w+ (?P<rest>.*)")
+_POSSESSION = re.compile(
+    r"^(?:(?:now|ahora|also|tambien|and|y) )?(?:my|mis?) (?:(?:late|older|younger|difunt[oa]) )?[\w-]+ (?P<rest>.*)"
+)
+_CAME_OR_DID = re.compile(
+    rf"^(?:was|were|fue|fueron) (?:(?:an?|the|una?|el|la) )?(?:[\w-]+ )?{OCCUPATION}"
+    r"(?=$| (?:in|at|of|for|from|all|en|del?|tod[oa]) )|"
+    r"^(?:(?:came|comes?|is|were|was|emigrated|moved) from|emigrated|met (?:in|at)|grew up|worked|ran an?|owned|"
+    r"served|fought|used to|luch(?:o|aron)|vin(?:o|ieron) del?|emigr(?:o|aron)|se conocieron|crecio|nacio|nacieron|"
+    r"trabaj(?:o|aron)|(?:tuvo|tuvieron) una? (?!mal\b|buen\b))\b"
+)
+"""Where a person came from and what they did for a living, which stays worth knowing although it is past."""
 _IS_OR_HAS = re.compile(
     r"^(?:\w+ ){0,5}?(?:is|are|was|were|has|have|had|lives?|works?|stud(?:y|ies)|owns?|earns?|costs?|ends?|es|son|era|"
     r"fue|esta|estan|tiene|tienen|vive|viven|trabajan?|estudian?|gana|cuesta|vence|se)\b"
@@ -157,12 +168,14 @@ def is_lasting(clause: str) -> bool:
         return False
     if _JUST.search(normalized) and (is_past or _DOING.search(normalized)) and not _HAS_NOW.search(normalized):
         return False
-    if (possession := _POSSESSION.match(normalized)) and not (
-        _IS_OR_HAS.match(possession["rest"]) or _OF_OURS.search(possession["rest"])
-    ):
-        return not is_past if PERSON.match(normalized) else bool(kinds(normalized))
+    possession = _POSSESSION.match(normalized)
+    is_of_person = possession and PERSON.match(normalized)
+    if possession and is_of_person and _CAME_OR_DID.match(possession["rest"]):
+        return True
+    if possession and not (_IS_OR_HAS.match(possession["rest"]) or _OF_OURS.search(possession["rest"])):
+        return not is_past if is_of_person else bool(kinds(normalized))
     if not (is_past or _DOING.search(normalized)) or (
-        possession and PERSON.match(normalized) and _OF_OURS.search(possession["rest"])
+        possession and is_of_person and _OF_OURS.search(possession["rest"])
     ):
         return True
     return bool(_NAME.search(clause) or ((not is_past or _HAS_NOW.search(normalized)) and kinds(normalized)))

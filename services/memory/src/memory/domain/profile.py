@@ -11,7 +11,7 @@ from datetime import datetime
 from contracts.memory_rpc import Superseded
 from contracts.zones import is_zone
 from memory.domain.long_term.speech import own_speech, statements
-from memory.domain.remembered import Remembered, prepended_history
+from memory.domain.remembered import Remembered
 
 FIELDS = {
     "name": "name",
@@ -164,14 +164,12 @@ def with_field(state: Remembered, field: str, value: str | None, now: datetime) 
     """Returns the state with another value of a field (None: none); the previous value becomes history."""
     old: str | None = getattr(state.memory, field)
     name = FIELDS[field]
-    history = list(state.memory.superseded)
     if old is not None:
-        past = Superseded(field=name, value=old, since=state.set_since.get(name), until=now, by=value)
-        history = prepended_history(history, past)
+        state = state.with_past(Superseded(field=name, value=old, since=state.set_since.get(name), until=now, by=value))
     since = {other: date for other, date in state.set_since.items() if other != name}
     if value is not None:
         since[name] = now
-    return replace(state.with_fields(now, **{field: value}, superseded=history), set_since=since)
+    return replace(state.with_fields(now, **{field: value}), set_since=since)
 
 
 def without_profile(text: str) -> str:

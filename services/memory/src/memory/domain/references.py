@@ -15,6 +15,7 @@ from memory.domain.fact_parts import without_part
 from memory.domain.long_term.concepts import concept, concepts_of, normalize, significant_words
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import facets, kinds
+from memory.domain.remembered import FACT_LISTS, current_facts
 
 MIN_COVERAGE = 0.6
 """Share of the user's significant words that a fact must contain to be meant."""
@@ -59,12 +60,13 @@ _CODE_WORDS: dict[str, tuple[str, ...]] = {
     "intermediate": ("intermediate", "intermedio"),
     "advanced": ("advanced", "avanzad"),
 }
-_FACT_FIELDS = ("userNotes", "preferences", "olderNotes")
+_FACT_FIELDS = tuple(FACT_LISTS.values())
 PEOPLE_CONCEPTS = frozenset(
     concept(word)
     for word in words(
         "brother sister mother father mom dad son daughter kid wife husband boss friend partner hermano hermana madre "
-        "padre hijo hija mujer marido esposa esposo jefe amigo amiga novia"
+        "padre hijo hija mujer marido esposa esposo jefe amigo amiga novia parents grandmother grandfather uncle aunt "
+        "cousin nephew niece padres tio tia primo prima sobrino sobrina suegro suegra"
     )
 )
 """People whom words may name: then only facts about them are meant."""
@@ -129,7 +131,7 @@ def fitting_history(memory: LongTermMemory, about: str) -> list[str]:
 def referred_history(memory: LongTermMemory, about: str) -> list[str]:
     """Returns what the words refer to in the history, if they fit no current value as well."""
     past_values = list(dict.fromkeys(past.value for past in memory.superseded))
-    current = [*memory.user_notes, *memory.preferences, *memory.older_notes]
+    current = current_facts(memory)
     if by_id := [value for value in past_values if fact_id(value) == about.strip()]:
         return [value for value in by_id if value not in current]
     normalized, telling = normalize(about), reference_words(LIVING.sub("job", normalize(about)))

@@ -9,6 +9,7 @@ from contracts.memory_rpc import LongTermMemory
 from memory.domain.claims import PEOPLE
 from memory.domain.long_term.concepts import concept, concepts_of, normalize
 from memory.domain.recall.words import query_terms, stems, words
+from memory.domain.remembered import current_facts
 
 MAX_FACTS = 12
 """Notes and preferences in a prompt, at most."""
@@ -81,7 +82,13 @@ NOT_THINGS = frozenset(("buying", "losing", "time", "goal"))
 """Kinds that say what is asked about a thing, and not what it is."""
 _FORMS = (
     ("work", re.compile(r"^(?:\w+ ){0,2}?(?:i am|we are) an? \w+|^(?:\w+ ){0,2}?soy (?!de\b|muy\b|mas\b)\w+")),
-    ("work", re.compile(rf"\b(?:my|our) (?:{PEOPLE}) is an? \w+|\bmis? (?:{PEOPLE}) es (?!de\b|muy\b|mas\b)\w+")),
+    (
+        "work",
+        re.compile(
+            rf"\b(?:my|our) (?:{PEOPLE}) (?:is|was|used to be) an? \w+|"
+            rf"\bmis? (?:{PEOPLE}) (?:es|era|fue) (?!de\b|muy\b|mas\b)\w+"
+        ),
+    ),
     ("age", re.compile(r"\b(?:i am|tengo|cumpli|turned) (?:ya |now )?\d{1,3}(?: years| anos|$)")),
 )
 """Phrases that name a subject without a word for it: I'm a nurse, tengo 52 años."""
@@ -92,7 +99,7 @@ _UNSPECIFIC = frozenset(("= be", "= have"))
 def relevant_facts(memory: LongTermMemory, question: str) -> list[str]:
     """Returns at most `MAX_FACTS` notes and preferences: those that restrict every answer, then those that fit the
     question, then the newest."""
-    facts = [*memory.user_notes, *memory.preferences, *memory.older_notes]
+    facts = current_facts(memory)
     if len(facts) <= MAX_FACTS:
         return facts
     always = [fact for fact in facts if RESTRICTS.search(normalize(fact))][:MAX_RESTRICTIONS]

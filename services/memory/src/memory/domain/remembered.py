@@ -46,7 +46,9 @@ MAX_ENTRIES = {
     "olderNotes": MAX_OLDER_NOTES,
 }
 """The most entries of each list, by wire name."""
-_TEXTS = ("frequent_questions", "user_notes", "preferences", "older_notes")
+FACT_LISTS = {"user_notes": "userNotes", "preferences": "preferences", "older_notes": "olderNotes"}
+"""The lists of facts, by attribute and wire name."""
+_TEXTS = ("frequent_questions", *FACT_LISTS)
 _READ_ONLY = ("superseded", "since", "updatedAt")
 _SINGLE = ("tradingStyle", "name", "riskProfile", "experience", "language", "timezone")
 _NAMES = frozenset((*MAX_ENTRIES, *_SINGLE))
@@ -79,6 +81,10 @@ class Remembered:
         memory = self.memory.model_copy(update={**fields, "updated_at": now})
         return replace(self, memory=memory, corrections=_known_corrections(self.corrections, memory))
 
+    def with_past(self, past: Superseded, **fields: Any) -> "Remembered":
+        """Adds a value that something newer replaced or ended to the history, newest first."""
+        return self.with_fields(past.until, superseded=[past, *self.memory.superseded][:MAX_HISTORY], **fields)
+
     def with_correction(self, text: str, time: datetime) -> "Remembered":
         """Notes that a fact was said to correct another, if it is remembered."""
         corrections = {**self.corrections, text: min(time, self.corrections.get(text, time))}
@@ -100,9 +106,10 @@ class Remembered:
         return replace(self, applied_requests=(*self.applied_requests, request)[-MAX_REQUESTS:])
 
 
-def with_forgotten(state: Remembered, forgotten: Sequence[Forgotten], now: datetime) -> Remembered:
-    """Returns the state in which these facts are forgotten: no question and no description of a strategy contains
-    them."""
+def with_forgotten(state: Remembered, facts: Sequence[Forgotten | None], now: datetime) -> Remembered:
+    """Returns the state in which these facts (None: a text without significant words) are forgotten: no question and no
+    description of a strategy contains them."""
+    forgotten = [fact for fact in facts if fact is not None]
     if not forgotten:
         return state
     forgotten_facts = (*state.forgotten_facts, *forgotten)[-MAX_FORGOTTEN:]
@@ -117,21 +124,16 @@ def with_forgotten(state: Remembered, forgotten: Sequence[Forgotten], now: datet
     )
 
 
-def prepended_history(history: list[Superseded], past: Superseded) -> list[Superseded]:
-    """Returns the history with one more value that something newer replaced, newest first."""
-    return [past, *history][:MAX_HISTORY]
-
-
 def with_trading_style(state: Remembered, style: str | None, now: datetime) -> Remembered:
     """Returns the state with another trading style; the previous one becomes history, with its dates."""
     old = state.memory.trading_style
     if style == old:
         return state
-    history = list(state.memory.superseded)
     if old is not None:
-        past = Superseded(field="tradingStyle", value=old, since=state.style_since, until=now, by=style)
-        history = prepended_history(history, past)
-    return replace(state.with_fields(now, trading_style=style, superseded=history), style_since=now)
+        state = state.with_past(
+            Superseded(field="tradingStyle", value=old, since=state.style_since, until=now, by=style)
+        )
+    return replace(state.with_fields(now, trading_style=style), style_since=now)
 
 
 def with_patch(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Remembered:
@@ -150,6 +152,7 @@ def with_patch(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Re
     for name in _SINGLE[1:]:
         state = _with_replaced_value(state, name, old_wire.get(name), wire.get(name), now)
     removed = [fact for fact in current_facts(old) if fact not in current_facts(new)]
+    removed = removed[: len(removed) - _displaced_count(old, new)]
     added = [fact for fact in current_facts(new) if fact not in current_facts(old)]
     # A new fact that says a part of a removed one is the remainder of it, of which only the other part is forgotten.
     remainders = {
@@ -183,6 +186,15 @@ def with_patch(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Re
     return _with_changed_facts(state, current_facts(old), remainders, now)
 
 
+def _displaced_count(old: LongTermMemory, new: LongTermMemory) -> int:
+    """Returns how many of the oldest notes had to make room for notes that are older notes now. The user has not asked
+    to forget them."""
+    if len(new.older_notes) < MAX_OLDER_NOTES:
+        return 0
+    moved = sum(note in old.user_notes for note in new.older_notes)
+    return moved if new.older_notes[moved:] == old.older_notes[: MAX_OLDER_NOTES - moved] else 0
+
+
 def _with_changed_facts(
     state: Remembered, before: Sequence[str], remainders: Mapping[str, Sequence[str]], now: datetime
 ) -> Remembered:
@@ -191,7 +203,7 @@ def _with_changed_facts(
     forgotten_facts = [
         forgotten(fact, now, frozenset[str]().union(*map(concepts_of, kept))) for fact, kept in remainders.items()
     ]
-    state = with_forgotten(state, [fact for fact in forgotten_facts if fact is not None], now)
+    state = with_forgotten(state, forgotten_facts, now)
     kept_dates = {
         remainder: state.since[fact] for fact, kept in remainders.items() if fact in state.since for remainder in kept
     }
@@ -258,15 +270,14 @@ def _known_corrections(corrections: Mapping[str, datetime], memory: LongTermMemo
 
 def current_facts(memory: LongTermMemory) -> list[str]:
     """All facts that are remembered as true."""
-    return [*memory.user_notes, *memory.preferences, *memory.older_notes]
+    return [fact for attribute in FACT_LISTS for fact in getattr(memory, attribute)]
 
 
 def _with_replaced_value(state: Remembered, name: str, old: Any, new: Any, now: datetime) -> Remembered:
     """Returns the state with a replaced value in the history; a value that is only removed is forgotten."""
     if old is None or new is None or old == new:
         return state
-    past = Superseded(field=name, value=old, since=state.set_since.get(name), until=now, by=new)
-    return state.with_fields(now, superseded=prepended_history(list(state.memory.superseded), past))
+    return state.with_past(Superseded(field=name, value=old, since=state.set_since.get(name), until=now, by=new))
 
 
 def _unsettable_fields(patch: Mapping[str, Any]) -> list[FieldFault]:

@@ -25,7 +25,7 @@ from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
 from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.relevant_facts import kinds
-from memory.domain.remembered import MAX_ENTRIES, MAX_TEXT_LENGTH, Remembered, current_facts, prepended_history
+from memory.domain.remembered import FACT_LISTS, MAX_ENTRIES, MAX_TEXT_LENGTH, Remembered, current_facts
 from memory.domain.replacement import ends_only, has_named_replacement, is_attitude, may_replace, replaces
 
 _LEAD = (
@@ -47,9 +47,7 @@ _PREFERENCE = re.compile(
     rf"(?:(?!{_NEXT})(?:[^.!?\n;]|[.](?=\d))){{2,300}})",
     re.I,
 )
-_FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_notes", "olderNotes"))
-"""Attribute and wire name."""
-_NAMES = frozenset(name for _, name in _FIELDS)
+_NAMES = frozenset(FACT_LISTS.values())
 _FIGURE = re.compile(r"\d")
 _UNSAID = re.compile(r"^(?:actually|in fact|en realidad|de hecho)\W+|[.,;:!?]+(?=\s|$)|[¡¿]")
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
@@ -108,7 +106,7 @@ def _with_corrections(state: Remembered, now: datetime) -> Remembered:
             if (past.until, past.by) == (time, text) and past.value != wrong and not _ends_by_rule(text, past.value):
                 history = [past_fact for past_fact in state.memory.superseded if past_fact is not past]
                 state = state.with_fields(time, superseded=history)
-                attribute = next(attribute for attribute, name in _FIELDS if name == past.field)
+                attribute = next(attribute for attribute, name in FACT_LISTS.items() if name == past.field)
                 state = _with_statement(
                     state, _Statement(past.value, attribute, claims(past.value)), past.since or time
                 )
@@ -133,7 +131,7 @@ def with_note(state: Remembered, text: str, now: datetime, *, instead_of: str | 
     if instead_of is not None and replaced and instead_of not in replaced:
         instead_of = instead_of if concepts_of(instead_of) & concepts_of(text) else None
     if instead_of is not None and _are_different(instead_of, text):
-        attribute = next(name for name, _ in _FIELDS if instead_of in getattr(state.memory, name))
+        attribute = next(name for name in FACT_LISTS if instead_of in getattr(state.memory, name))
         state = _moved_to_history(state, attribute, instead_of, now, text)
         statement = replace(statement, attribute="user_notes" if attribute == "older_notes" else attribute)
     state = _without_facts(state, _replaced_facts(state, statement, now), text, now)
@@ -150,7 +148,7 @@ def with_fact(state: Remembered, text: str, now: datetime) -> Remembered:
 def with_ended(state: Remembered, fact: str, by: str, now: datetime) -> Remembered:
     """Returns the state without a fact that ended at `now`, or, if it is history with a later end, with the earlier
     end. It keeps its dates."""
-    for attribute, name in _FIELDS:
+    for attribute, name in FACT_LISTS.items():
         if fact in getattr(state.memory, attribute):
             return _moved_to_history(state, attribute, fact, now, by)
         history = [
@@ -292,7 +290,7 @@ def _replaced_facts(state: Remembered, statement: _Statement, now: datetime) -> 
     sentence = statement.sentence or statement.text
     candidates = [
         (attribute, fact, claims(fact))
-        for attribute, _ in _FIELDS
+        for attribute in FACT_LISTS
         for fact in getattr(state.memory, attribute)
         if _are_different(fact, statement.text) and state.since.get(fact, now) <= now and not both_stay(sentence, fact)
     ]
@@ -349,16 +347,15 @@ def _with_earlier_endings(state: Remembered, statement: _Statement, now: datetim
 def _as_history(state: Remembered, statement: _Statement, now: datetime, by: str, until: datetime) -> Remembered:
     if statement.attribute is None:
         return state
-    name = dict(_FIELDS)[statement.attribute]
+    name = FACT_LISTS[statement.attribute]
     text = statement.text[:MAX_TEXT_LENGTH]
     past = Superseded(field=name, value=text, since=now, until=until, by=by)
     if any((known.field, known.value, known.until) == (name, text, until) for known in state.memory.superseded):
         return state
-    history = prepended_history(list(state.memory.superseded), past)
-    state = state.with_fields(until, superseded=history)
+    state = state.with_past(past)
     if ends_only(claims(by)):
         # It was kept as a fact as long as nothing was known that it ends.
-        for attribute, _ in _FIELDS:
+        for attribute in FACT_LISTS:
             facts: list[str] = getattr(state.memory, attribute)
             if by in facts:
                 state = state.with_fields(until, **{attribute: [fact for fact in facts if fact != by]})
@@ -366,24 +363,23 @@ def _as_history(state: Remembered, statement: _Statement, now: datetime, by: str
 
 
 def _moved_to_history(state: Remembered, attribute: str, text: str, now: datetime, by: str) -> Remembered:
-    name = dict(_FIELDS)[attribute]
+    name = FACT_LISTS[attribute]
     past = Superseded(field=name, value=text, since=state.since.get(text), until=now, by=by)
     facts = [fact for fact in getattr(state.memory, attribute) if fact != text]
-    history = prepended_history(list(state.memory.superseded), past)
     since = {fact: date for fact, date in state.since.items() if fact != text}
-    return replace(state.with_fields(now, **{attribute: facts}, superseded=history), since=since)
+    return replace(state.with_past(past, **{attribute: facts}), since=since)
 
 
 def _with_listed_fact(state: Remembered, attribute: str, text: str, now: datetime) -> Remembered:
     """Returns the state with one more fact in a list, newest first. A repeated fact moves to the front and keeps its
     date. What the list has no room for moves to the older notes."""
-    before = {name: list(getattr(state.memory, name)) for name, _ in _FIELDS}
+    before = {name: list(getattr(state.memory, name)) for name in FACT_LISTS}
     lists = {name: [fact for fact in facts if _are_different(fact, text)] for name, facts in before.items()}
     same = [fact for facts in before.values() for fact in facts if not _are_different(fact, text)]
     since = dict(state.since)
     newer = sum(since.get(fact, now) > now for fact in lists[attribute])
     lists[attribute].insert(newer, text)
-    limit = MAX_ENTRIES[dict(_FIELDS)[attribute]]
+    limit = MAX_ENTRIES[FACT_LISTS[attribute]]
     lists["older_notes"] = [*lists[attribute][limit:], *lists["older_notes"]][: MAX_ENTRIES["olderNotes"]]
     lists[attribute] = lists[attribute][:limit]
     if lists == before:

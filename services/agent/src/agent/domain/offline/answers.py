@@ -31,7 +31,7 @@ from contracts.languages import Language
 NOTICE = TEXTS["offline.notice"].by_language
 _OFFER = TEXTS["offline.offer"].by_language
 _UNSURE = TEXTS["offline.unsure"].by_language
-_EMPTY_ANSWER_KEYS = ("nearest", "nothing_about", "unknown", "unknown_again")
+_EMPTY_ANSWER_KEYS = ("nearest", "nothing_about", "unknown", "unknown_again", "not_told")
 _BEGINNINGS = tuple(
     said.partition("{")[0] for key in _EMPTY_ANSWER_KEYS for said in TEXTS[f"offline.{key}"].by_language.values()
 )
@@ -124,6 +124,11 @@ def unknown(
     if "\n" in quotation:
         return f"{opening_with_heading}\n{quotation}\n{offer_of_person}"
     return f"{opening_with_heading} {quotation} {offer_of_person}"
+
+
+def not_told(language: Language, *, missed_before: bool) -> str:
+    """The answer to a customer's question about themselves that neither memory nor a page answers."""
+    return f"{say('not_told', language)} {_OFFER[language] if missed_before else say('person', language)}"
 
 
 def _with_titles(excerpts: Sequence[Excerpt]) -> list[Excerpt]:

@@ -292,14 +292,14 @@ def _completed(request: _Request, response: SayText | UseTools) -> SayText | Use
     if is_unknown(response.text) or response.text == search_unavailable(language):
         other = answer_otherwise(
             question, wish, request.earlier_questions, request.replies, request.offered, request.results, language,
-            request.market,
+            request.market, response.text,
         )  # fmt: skip
         if isinstance(other, UseTools):
             return other
-        response = other or response
-        is_relevant = not is_unknown(response.text) or covers_question(question, response.text)
-        if not request.is_visitor and not is_relevant:  # a page about something else is no answer for a customer
+        is_related = not is_unknown(response.text) or covers_question(question, response.text)
+        if not request.is_visitor and not is_related:  # a page about something else is no answer for a customer
             response = request.plain_answer(Wish(Intent.UNKNOWN))
+        response = other or response
     no_tools = request.plan and not set(request.offered) - _AGENT_TOOLS  # customers have some tools on every plan
     if no_tools and (wish.withheld is not None or is_unknown(response.text)):
         response = SayText(say("tools_away", language))

@@ -9,6 +9,7 @@ from agent.domain.offline.answers import (
     answer_from,
     do_you_mean,
     is_unknown,
+    not_told,
     plain_answer,
     price_with_other_readings,
     repeated_answer,
@@ -19,7 +20,8 @@ from agent.domain.offline.concepts import another_term, order_kind, requested_te
 from agent.domain.offline.intents import after_an_order
 from agent.domain.offline.market_words import UNLISTED
 from agent.domain.offline.nearest_readings import foreign_words, nearest_readings
-from agent.domain.offline.small_talk import is_about_procedure, is_customers_statement
+from agent.domain.offline.questions import terms
+from agent.domain.offline.small_talk import asks_about_oneself, is_about_procedure, is_customers_statement
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.talk_words import BEST, OF_WHAT_WAS_TOLD, TAKEN
 from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, is_question
@@ -37,8 +39,10 @@ def answer_otherwise(
     results: Sequence[Result],
     language: Language,
     market: Mapping[str, Any] | None,
+    found: str,
 ) -> SayText | UseTools | None:
-    """What to answer if neither a tool nor a page was found for a question; None: leave the answer as it is."""
+    """What to answer if neither a tool nor a page was found for a question; None: leave the answer as it is. `found`
+    is the answer so far, which may quote a page that is only near the question."""
     term = requested_term(plain(question)) or another_term(plain(question), earlier_questions)
     term = term or ("" if OWN.search(plain(question)) else order_kind(plain(question)))
     if term and "explain_concept" in offered:
@@ -82,6 +86,9 @@ def answer_otherwise(
         and (readings := nearest_readings(question, offered, language))
     ):
         return SayText(do_you_mean(readings, language))
+    quotes_near_page = CITED.search(found) and terms(question)
+    if not symbols and "search_memory" in offered and not quotes_near_page and asks_about_oneself(question):
+        return SayText(not_told(language, missed_before=any(map(is_unknown, replies))))
     if not symbols or "get_price" not in offered:
         return None
     price_results = [result for result in results if result[0] == "get_price"]

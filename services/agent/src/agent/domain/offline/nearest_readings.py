@@ -52,7 +52,9 @@ def nearest_readings(text: str, offered: Collection[str], language: Language, sy
     if not SAYS_SIDE.search(normalized):
         sentences.pop("create_paper_order")  # an order is offered only to somebody who says buy or sell
     cue_counts = {
-        tool: len({match[0] for match in CUES[tool].finditer(normalized)}) for tool in sentences if tool in offered
+        tool: len({match[0] for match in CUES[tool].finditer(normalized) if significant_words(match[0])})
+        for tool in sentences
+        if tool in offered
     }
     tools = [tool for tool in sorted(cue_counts, key=lambda tool: -cue_counts[tool]) if cue_counts[tool]]
     return [sentences[tool].format(symbol=symbol) for tool in tools if symbol or "{symbol}" not in sentences[tool]][

@@ -150,6 +150,13 @@ def is_customers_statement(text: str, offered: Collection[str]) -> bool:
     return "search_memory" in offered and is_statement(text)
 
 
+def asks_about_oneself(text: str) -> bool:
+    """Whether a text asks for something that only its writer can have told: "what am I allergic to?"."""
+    normalized = plain(text)
+    is_first_person = talk_words.SAYS_I.search(normalized) is not None
+    return is_question(text) and is_first_person and not talk_words.ASKS_WHAT_TO_DO.search(normalized)
+
+
 def is_visitors_statement(text: str) -> bool:
     """Whether a visitor only says something about themselves: "I have two cats". Visitors seldom write question marks,
     so it must be in the first person, and nothing in it may ask."""

@@ -243,6 +243,13 @@ FIRST_PERSON = re.compile(
     r"opero|gano|pierdo|prefiero|adoro|siento|tomo|mido)\b"
 )
 """Words of the first person. Verbs that are nouns as well are left out: "envio", "pago", "trabajo"."""
+SAYS_I = re.compile(rf"(?!\b(?:me|nos)\b){FIRST_PERSON.pattern}|\b(?:me|nos) \w+(?:o|amos|emos|imos)\b")
+"""As above; "me" counts in Spanish alone, beside a verb: not "tell me", but "cuándo me jubilo"."""
+ASKS_WHAT_TO_DO = re.compile(
+    r"\bhow (?:do|does|to|come)\b|\bwhy\b|\b(?:can|could|may|should|shall|would|will) \w|\bwhat (?:if|happens)\b|"
+    r"\bcomo (?!me |se )|\bpor que\b|\b(?:puedo|podemos|podria|podeis|puedes|debo|debemos|deberia|conviene|que pasa)\b"
+)
+"""Asks for a way, a reason, a permission or advice."""
 EXCLAIMS = re.compile(
     rf"{_LED}(?:que (?:buen|mal|bonit|dur|larg|rar)\w*|vaya|menud[oa]|what an?) \w+|"
     r"(?:great|nice|lovely|terrible|awful) (?:weather|day|week)\b"

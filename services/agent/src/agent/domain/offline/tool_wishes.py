@@ -21,6 +21,7 @@ from agent.domain.offline.follow_up import LATER_TIME, MAX_FOLLOW_UP_WORDS
 from agent.domain.offline.grammar import TABLE, ToolPhrase
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.kinds import ordinal_in
+from agent.domain.offline.nearest_readings import LOOK_UPS, foreign_words
 from agent.domain.offline.order_words import order_named
 from agent.domain.offline.phrases import (
     LOOKED_UP,
@@ -292,7 +293,7 @@ def _wish_of_phrase(
 
 def _reference(said: str, row: ToolPhrase, symbols: Sequence[str], before: Sequence[str]) -> Sequence[str]:
     """The shares that a text names, or refers to among those mentioned before."""
-    if symbols or (row.way == "sell" and talk_words.EVERYTHING.search(said)):
+    if symbols or _is_about_something_else(said, row) or (row.way == "sell" and talk_words.EVERYTHING.search(said)):
         return symbols  # without one, all that is held, and not the share that was spoken of
     of_both = (
         before
@@ -304,6 +305,11 @@ def _reference(said: str, row: ToolPhrase, symbols: Sequence[str], before: Seque
         return symbols_mentioned(before)
     may_refer = row.tool != "get_price" or bool(row.way) or talk_words.GOING_ON.search(said)
     return symbol_mentioned(said, before) if may_refer and (row.about or row.way) else ()
+
+
+def _is_about_something_else(text: str, row: ToolPhrase) -> bool:
+    """Whether a look-up without a share has words for something that is no share: "how many kids do I have?"."""
+    return row.tool in LOOK_UPS and not row.way and bool(foreign_words(row.tool, text))
 
 
 def _without_share(text: str, said: str, row: ToolPhrase, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
@@ -319,6 +325,8 @@ def _without_share(text: str, said: str, row: ToolPhrase, schemas: OfferedTools,
     if row.tool not in schemas:
         return None
     weak = ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals")
+    if _is_about_something_else(text, row):
+        return None
     if before and (row.way or row.tool not in weak):
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",))
     of_a_share = row.tool in LOOKED_UP and (row.tool != "get_price" or _SHARE_PRICE_WORDS.search(said))

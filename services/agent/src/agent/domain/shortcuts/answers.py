@@ -148,7 +148,11 @@ def _answer_of_call(call: TurnCall, language: Language) -> str | None:
     if call.tool == READ:
         return memory_in_words(data["memory"], language, int(data.get("after") or 0), int(data.get("more") or 0))
     if call.tool == REMEMBER:
-        return TEXTS["step.noted"].in_language(language).format(note=data["note"])
+        noted = TEXTS["step.noted"].in_language(language).format(note=data["note"])
+        quoted = "{}".join(TEXTS["step.quotes"].in_language(language))
+        displaced = [TEXTS["step.displaced"].in_language(language).format(note=quoted.format(note))
+                     for note in data.get("displaced", ())]  # fmt: skip
+        return "\n".join([noted, *displaced])
     if call.tool == FORGET:
         if data.get("everything"):
             return TEXTS["step.forgotten_all"].in_language(language)

@@ -138,7 +138,6 @@ _PERIOD = re.compile(
     r"\b(?:a|per|each|every|al|por|cada|the) (?:day|week|month|year|dia|semana|mes|ano|hora|hour)\b|\b(?:monthly|"
     r"weekly|yearly|annually|daily|mensual(?:es)?|semanal(?:es)?|anual(?:es)?|rent|alquiler|renta)\b"
 )
-_OF_A_DATE = re.compile(r"\b(?:el dia|on the|the) \d{1,2}(?:st|nd|rd|th)?\b|\b\d{1,2}(?:st|nd|rd|th)\b")
 _ARTICLES = frozenset(("a", "an", "un", "una", "uno"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
@@ -340,8 +339,7 @@ def _surrounding_clause(match: re.Match[str]) -> str:
 
 
 def _amount_values(normalized: str, changed: bool) -> Iterator[Value]:
-    without_dates = _OF_A_DATE.sub(" ", normalized)
-    for match in _FLOW.finditer(without_dates):
+    for match in _FLOW.finditer(normalized):
         earns = match["verb"] in ("earn", "gano", "make")
         if not (_PERIOD.search(match[0]) or earns):
             continue

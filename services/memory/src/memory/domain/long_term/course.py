@@ -60,7 +60,7 @@ HAS_HAPPENED = re.compile(
     r"(?<!'ve )(?<!have )(?<!has )got\b|\b(?:sent|threw|took|gave|lost|sold|went|made|began|came|chose|tore|broke|said|"
     r"fell|grew|outgrew|became)\b|\b(?:\w{3,}ed|took|got|gave|made|let|put|sent|cut) (?:me|us)\b|\b(?:he|hemos|ha|"
     r"han) (?:\w+ )?\w+(?:[ai]do|to|cho)\b|\b(?!(?:así|aquí|ahí|allí|sí|qué|porqué|café|té)\b)\w{2,}[éíó]\b|\b(?:vine|"
-    r"vino|vinimos|fui|fue|fuimos|hizo|dijo|dio|puso|tuvo|hice|hicimos|puse|pusimos|tuve|tuvimos|traje|\w{3,}aron|"
+    r"vino|vinimos|fui|fue|fuimos|fueron|hizo|dijo|dio|puso|tuvo|hice|hicimos|puse|pusimos|tuve|tuvimos|traje|\w{3,}aron|"
     r"\w{3,}ieron|nos \w{3,}[ai]mos)\b"
 )
 """Says by the tense of its verb that something has happened."""

@@ -290,8 +290,6 @@ _EVENTS = (
     (_GRADUATED, StatementEnd(frozenset(), _set("study"))),
 )
 """What an event ends, whatever else the sentence says."""
-_AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but|y|pero)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays|ahora)\b")
-"""Names what comes instead, without repeating the subject: "I sold the Civic and drive a Rivian now"."""
 _IS_SO_NO_LONGER = re.compile(r"(?:(?:am|are|is) )?no longer\b|(?:do|does|am|are|is) not\b|ya no\b")
 _CONDITION = re.compile(r" (?:when|while|if|unless|cuando|mientras|si) (?P<rest>[^.,;:!?\n]{1,60})")
 """What has ended under a condition may still be true without it: "I no longer run when it rains"."""
@@ -341,9 +339,8 @@ def _endings(normalized: str) -> Iterator[StatementEnd]:
             if "account" in among and ended - {"account"}:
                 ended -= {"account"}
             if ended - {"be", "have"} and (not ended <= _WORK or among == _LOOK):
-                names_new = replaced or bool(_AND_NOW.match(normalized, match.start("what")))
-                exchange_named = exchange_named or names_new
-                yield StatementEnd(ended, among, has_replacement=names_new)
+                exchange_named = exchange_named or replaced
+                yield StatementEnd(ended, among, has_replacement=replaced)
     switched = None if exchange_named or _HOME_MOVE.search(normalized) else _SWITCHED_TO.search(normalized)
     if switched and not _OTHER_KIND.search(switched["new"]):
         yield StatementEnd(frozenset(), _SERVICES, needs_sole_match=True, has_replacement=True)

@@ -4,7 +4,7 @@ passing thought. It accepts more than `plain_facts`."""
 import re
 
 from memory.domain.long_term.concepts import normalize
-from memory.domain.long_term.plain_facts import clauses, is_order
+from memory.domain.long_term.plain_facts import clauses, is_order, is_passing_thought
 from memory.domain.recall.words import language_of, words
 
 MIN_WORDS = 2
@@ -37,36 +37,17 @@ _WANTS = re.compile(
     r"(?!(?:i|we)\b)(?:\w+ ){0,2}\d[\d.,]* (?:of )?\w+ (?:for (?:me|us)|(?:on|to|in|for) my (?:account|portfolio))$"
 )
 """A request with any verb and "me" as its beneficiary: "throw me 10 IBM", "snag 5 FB for me"."""
-_EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$")
-"""Exclamations: "qué bonito"."""
-_FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) ){0,8}"
-_THOUGHT = re.compile(
-    rf"^(?:[^,]{{0,20}}, )?(?:i|we) {_FILLED}(?:do not |did not |can not |am not )?{_FILLED}"
-    r"(?:think|guess|see|saw that|understand|know|wonder|mean|meant|believe|suppose|agree|ask|say|heard|thought|hope|"
-    r"wish|appreciate|"
-    r"accept|confirm|doubt|remember|recall|try|tried|would like (?:to )?(?:know|see|hear|ask)|want (?:to )?(?:know|see|"
-    r"hear|ask|buy \d|sell \d)|have to|have got to|need (?:to )?(?:know|see|ask|help)|(?:am|are|was|were) (?:just |"
-    r"only )?(?:asking|looking (?:at|for (?:a|an|the|some|your))|wondering|thinking|sorry|sure|confused|ready|fine|"
-    r"good|ok|okay|happy with|glad|curious|reading|watching|done|lost|talking|referring|not sure)|have (?:a|an|another|"
-    r"one more|some|two|the same) (?:\w+ )?(?:question|questions|doubt|doubts|problem|request|idea))\b"
+_EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$|(?:here (?:is|are)|aqui (?:tienes|est[ae]|van?)) ")
+"""Exclamations, and what hands something over: "qué bonito", "here is a review I found"."""
+_WISHES = re.compile(
+    r"\b(?:want|quiero|queremos|busco|buscamos)\b(?! (?:to )?(?:(?:know|see|hear|ask|saber|ver)\b|(?:buy|sell|comprar|"
+    r"vender) \d))"
 )
+"""A wish that may last: "I want to invest for ten years"."""
 _WISH = re.compile(
     r"\b(?:i|we)(?:'d| would)(?: really)? (?:like|love|prefer|rather)(?: to)? (?:see|know|hear|look|check|have|it|that|"
     r"this|buy|sell|ask|talk|try|get)\b|\b(?:makes? sense|sounds? good|works? for me|helps? me|fine by me|all good)\b"
 )
-_THOUGHT_ES = re.compile(
-    rf"^(?:[^,]{{0,20}}, )?(?:yo )?{_FILLED}(?:entiendo|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|"
-    r"confirmo|acepto|comprendo|dudo|imagino|me (?:refiero|parece|pregunto|gustaria (?:saber|ver)|tengo que)|tengo que|"
-    r"quiero (?:saber|ver|comprar \d|vender \d)|necesito (?:saber|ver|ayuda)|quisiera (?:saber|ver)|"
-    r"estoy (?:viendo|mirando|de acuerdo|list[oa]|pensando|segur[oa]|buscando (?:informacion|datos|noticias|algo)|"
-    r"confundid[oa]|perdid[oa]|preguntando)|tengo (?:una|otra|alguna|unas|dos|muchas) (?:\w+ )?(?:dudas?|preguntas?))\b"
-)
-_ABOUT_NOW = re.compile(
-    r"^(?:(?:and|but|y|pero|so) )*(?:my|our|mi|mis) (?:(?:next|last|other|first|proxima|ultima|otra|primera) "
-    r")?(?:question|"
-    r"questions|point|apologies|bad|screen|message|stops?|limit|alerts?(?!.*\d)|limite|alertas?(?!.*\d)|pregunta|preguntas|duda|pantalla|mensaje|disculpas)\b"
-)
-
 IS_MINE = re.compile(
     r"(?!(?:that|this|it|what|who|which|here|there|is|eso|es[ae]|est[aeo]|que|cual|quien|aqui|ahi)\b)(?:\w+ ){1,4}"
     r"(?:(?:is|are|was)(?: not)?|(?:no )?(?:es|son|era)) (?:my|our|mis?|nuestr[oa]s?) "
@@ -75,16 +56,14 @@ IS_MINE = re.compile(
 """Says what a named thing is to the writer: "gold is my favourite asset"."""
 
 
-_NOT_LASTING = (_ASKS, _WANTS, _EXCLAIMS, _THOUGHT, _THOUGHT_ES, _ABOUT_NOW)
-"""How requests, exclamations and passing thoughts begin."""
-
-
 def may_state_fact(statement: str) -> bool:
     """Whether a statement (not a question) may say something lasting about its writer."""
     normalized = normalize(statement).strip(" .,;:!¡")
     if len(words(normalized)) < MIN_WORDS or is_order(normalized) or _WISH.search(normalized):
         return False
-    if any(beginning.match(normalized) for beginning in _NOT_LASTING):
+    if any(beginning.match(normalized) for beginning in (_ASKS, _WANTS, _EXCLAIMS)):
+        return False
+    if is_passing_thought(normalized) and not _WISHES.search(normalized):
         return False
     if clauses(statement) or _FIRST_PERSON.search(normalized):
         return True

@@ -7,7 +7,9 @@ such beginning. Quotations are other people's words.
 import re
 
 from memory.domain.long_term.concepts import normalize
+from memory.domain.long_term.course import HAS_HAPPENED
 from memory.domain.long_term.speech import folded_in_place, unquoted
+from memory.domain.long_term.state_patterns import OCCUPATION
 from memory.domain.recall.words import words
 
 MIN_WORDS = 2
@@ -98,7 +100,9 @@ _HABIT = re.compile(
 )
 _ATTITUDE = re.compile(
     r"(?:yo )?(?:(?:no|ya no) quiero (?:(?:saber )?nada (?:de|con)|(?:invertir|meter (?:dinero|nada)) en) "
-    r"(?!eso\b|esto\b|ell[oa]s?\b)\w|i (?:do not|never) want (?:to (?:invest|put (?:any )?money) (?:in|into)|any) "
+    r"(?!eso\b|esto\b|ell[oa]s?\b)\w|(?:no|ya no) quiero (?!(?:problemas|lios|excusas|gracias|dudas|cosas|mas|es[oa]s|"
+    r"est[oa]s)\b)(?:\w{5,} de )?\w{3,}[aoe]s$|"
+    r"i (?:do not|never) want (?:to (?:invest|put (?:any )?money) (?:in|into)|any) "
     r"(?!it\b|this\b|that\b|them\b)\w+|quiero \d[\d.,]* ?(?:euros|dolares|pesos|k|mil)\b)"
 )
 """What somebody does not want to do with, or how much of it they want."""
@@ -113,14 +117,16 @@ _CAN = re.compile(
     r"conducir|viajar|ahorrar|pagar|permitirme|dedicar)"
 )
 _WILL = re.compile(
-    r"\b(?:will|'ll) (?:retire|move|marry|graduate|turn|be \d|travel|start|have a|become|inherit|get paid)"
+    r"\b(?:will|'ll) (?:retire|move|marry|graduate|turn|be \d|travel|start|have a|become|inherit|get paid)|"
+    rf"\b(?:will be an?|sere) (?:\w+ ){{0,2}}?{OCCUPATION}\b"
 )
 _PASSING = re.compile(
     rf"^(?:[^,]{{0,30}}, ?)?(?:i|we) {_FILLER}(?:(?:do|did|can|am|are|have|would) not )?{_FILLER}"
     r"(?:(?:think|guess|see|(?:understand|know)(?! (?:only )?(?:the basics|little|nothing|a (?:lot|little|bit)) )|"
     r"wonder|mean|meant(?!.*\d)|believe|suppose|agree|ask|say|said|saw|noticed|expected|check|hear|heard|thought|"
-    r"would|should|could|might|may|shall|will|must|can|want|need|hope|wish|forgot|appreciate|thank|"
-    r"get(?! paid| up| my| a )|got (?:it|an error|this|that)|accept|confirm|cancel|do$|did$|feel|find|found|doubt|"
+    r"would|should|could|might|may|shall|will|must|can(?! (?:follow|read|write|speak|play|cook|swim|ride)\b)|want|need|"
+    r"hope|wish|forgot|appreciate|thank|get(?! paid| up| my| a )|got (?:it|an error|this|that)|accept|confirm|cancel|"
+    r"do$|did$|feel|find|found(?! (?:an?|my|another) )|doubt|"
     r"remember|recall|care|try|tried|(?:am|are|was|were) (?:about|asking|looking(?! for)|watching|reading|"
     r"checking|waiting|wondering|thinking|comparing|seeing|sorry|sure|confused|here|back|ready|fine|good|ok|okay|"
     r"glad|curious|just|so|all|well|on it|aware|impressed|grateful|serious|surprised|able|in$|new here|"
@@ -131,7 +137,7 @@ _PASSING = re.compile(
 )
 _PASSING_ES = re.compile(
     r"^(?:[^,]{0,30}, ?)?(?:(?:yo|ya|no|si|pues|bueno|tambien|ahora|solo|es que|lo|la|le|me|te|se) )*"
-    r"(?:entiendo(?! (?:(?:nada|mucho|poco|lo (?:basico|justo|minimo)) )?de (?!que\b|lo\b)\w)|se\b|veo|creo|"
+    r"(?:entiendo(?! (?:(?:nada|mucho|poco|lo (?:basico|justo|minimo)) )?de (?!que\b|lo\b)\w)|se\b(?! nos )|veo|creo|"
     r"pienso|supongo|espero|digo|busco|buscamos|pregunto|agradezco|confirmo|acepto|quiero|queremos|necesito|quisiera|"
     r"prefiero (?:verlo|ver|que me|saber)|comprendo|dudo|imagino|recuerdo|puedo|podemos|"
     r"estoy (?:viendo|mirando|leyendo|pensando|preguntando|esperando|comparando|"
@@ -165,15 +171,14 @@ _POSITION_RESULT = re.compile(
 _A_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|lives|works|goes|will|can|does|do|es|son|esta|estan|tiene|tienen|vive|viven|"
     r"trabaja|se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
-    r"sera|murio|nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|found|began|sold|bought|lost|quit|cobra|opera|juega|"
+    r"sera|murio|nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|found|began|sold|bought|lost|quit|ran|used|met|fought|cobra|opera|juega|"
     r"habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|[a-z]{3,}s|[a-z]{3,}ed)\b"
 )
 
-_MUST = re.compile(r"^(?:i|we) (?:\w+ )?(?:have|got) to (?:go|run|leave|see|check|think|ask|say|know|admit|do)\b")
+_POSSESSION = re.compile(rf"(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ")
 _WANTS_TO_KNOW = re.compile(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b")
 _THIRD_PERSON_VERB_ES = re.compile(r"^(?:\w+ )?(?:mis?|nuestr[oa]s?) \w+ (?:se |ya |no )*\w{3,}(?:a|e|an|en)\b")
 """A Spanish verb of the third person after its noun: "mi pasaporte caduca"."""
-_PAST_ES = re.compile(r"\w{2}(?:ó|aron|ieron)\b")
 
 
 def clauses(sentence: str) -> list[str]:
@@ -211,19 +216,26 @@ def is_plain_fact(clause: str) -> bool:
         return False
     if _ATTITUDE.match(normalized):
         return True
-    if _ABOUT_NOW.match(normalized) or _MUST.match(normalized):
-        return False
     if _POSITION_RESULT.search(normalized) or re.search(r"\b(?:can|could|puedes|podrias) you\b", normalized):
         return False
-    if any(pattern.search(normalized) for pattern in (_HABIT, _RISK, _GOAL, _PLAN, _CAN, _WILL)):
-        return not _WANTS_TO_KNOW.search(normalized)
-    if not _JOINT_SUBJECT.match(normalized) and re.match(
-        rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", normalized
-    ):
-        return len(words(normalized)) > MIN_WORDS and bool(
-            _A_VERB.search(normalized) or _THIRD_PERSON_VERB_ES.match(normalized) or _PAST_ES.search(clause.lower())
-        )
-    if re.search(r"\b(?:i|we) (?:am|are) moving\b", normalized):
+    if is_passing_thought(normalized):
+        return False
+    if _is_habit_or_plan(normalized) or _JOINT_SUBJECT.match(normalized) or not _POSSESSION.match(normalized):
         return True
+    return len(words(normalized)) > MIN_WORDS and bool(
+        _A_VERB.search(normalized) or _THIRD_PERSON_VERB_ES.match(normalized) or HAS_HAPPENED.search(clause.lower())
+    )
+
+
+def _is_habit_or_plan(normalized: str) -> bool:
+    return any(pattern.search(normalized) for pattern in (_HABIT, _RISK, _GOAL, _PLAN, _CAN, _WILL))
+
+
+def is_passing_thought(normalized: str) -> bool:
+    """Whether a normalized text is about the chat, or says what its writer thinks, wants or does at the moment."""
+    if _ABOUT_NOW.match(normalized):
+        return True
+    if _ATTITUDE.match(normalized) or _is_habit_or_plan(normalized):
+        return bool(_WANTS_TO_KNOW.search(normalized))
     without_purpose = _PURPOSE.sub("", normalized)
-    return not any(pattern.match(text) for pattern in (_PASSING, _PASSING_ES) for text in (normalized, without_purpose))
+    return any(pattern.match(text) for pattern in (_PASSING, _PASSING_ES) for text in (normalized, without_purpose))

@@ -10,14 +10,26 @@ from memory.domain.recall.words import folded
 
 _QUOTED = re.compile(
     r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|^[^\S\n]*[>|].*$|```[\s\S]*?(?:```|\Z)|"""
-    r"""<(?P<tag>[a-z]\w*)\b[^>\n]*>[\s\S]{0,1000}?</(?P=tag)>|"""
+    r"""[<[](?P<tag>[a-z]\w*)\b[^>\]\n]*[>\]][\s\S]{0,1000}?[<[]/(?P=tag)[>\]]|"""
     r"""^(?:---.*(?:forward|original|reenvi).*|(?:from|de): .*@.*)$[\s\S]*|"""
     r"""^(?:(?:from|to|subject|date|de|para|asunto|fecha): .*\n){2}[\s\S]*""",
     re.M | re.I,
 )
 """Quotations, tables, code, the source of a page, mails. Text in single quotes must be longer than a word, because they
 are apostrophes too."""
-_BEFORE_A_COLON = re.compile(r"[^:.!?;\n]{1,120}(?::| >)(?=\s)")
+_TEXT = (
+    r"(?:sentence|text|message|paragraph|phrase|e?-?mail|letter|headline|tweet|post|frase|texto|mensaje|p[aá]rrafo|"
+    r"correo|carta|titular|tuit)"
+)
+_THIS = rf"\b(?:(?:this|these|est[ea]s?|the|la|el)(?: \w+)? {_TEXT}|this|these|below|following|esto|siguiente|abajo)\b"
+_BEFORE_PASTED = re.compile(
+    r"(?P<work>\b(?:translat\w+|summari[sz]\w+|proofread\w*|rephrase|rewrite|paraphrase|shorten|make(?= th)|grammar|"
+    r"spelling|tradu[cz]\w+|resum\w+|corri[gj]\w+|reescrib\w+|parafrase\w+|acort\w+|gram[aá]tica|ortograf[ií]a)\b"
+    rf"[^:.!?;\n]{{0,40}}{_THIS}[^:.!?;\n]{{0,40}}[:.!?\n]|^[^:.!?;\n]{{0,60}}{_THIS}[^:.!?;\n]{{0,40}}[?.:]?\n|"
+    rf"^\W*(?:(?:is|are) th(?:is|ese)|est[oa]s? (?:es|son)) (?:una?|an?) \w+\?)|[^:.!?;\n]{{1,120}}(?::| >)(?=\s)",
+    re.I | re.M,
+)
+"""What comes before a text to work on ("translate this for me."), or before a colon."""
 _PARAGRAPH = re.compile(r"\s*(?:(?!\n\s*\n)[\s\S])*")
 _OWN_LEAD = re.compile(
     r"\b(?:remember|recuerd[ae]\w*|anota|apunta|acuerdate|ten en cuenta)\b|"
@@ -35,7 +47,7 @@ _OWN_LEAD = re.compile(
 """What people write before a colon to introduce something about themselves, or to have it remembered. After other words
 before a colon, the text up to an empty line is pasted: something to work on, or what a page or another person says
 ("Reuters: I own a castle")."""
-_I_DID = re.compile(r"\W*\w+[éí] [a-zñ]")
+_I_DID = re.compile(r"\W*(?!(?:aqu|ah|all|as|s)í\b)\w+[éí] [a-zñ]", re.I)
 """Cambié de idea."""
 _SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
 """A full stop ends a sentence before a space or a capital: not in a figure, nor in "ana@example.org"."""
@@ -124,8 +136,13 @@ _FOR_GOOD = re.compile(
     r"de ahora en adelante|en vez de|en lugar de)\b",
     re.I,
 )
+_I_BEGIN = r"(?:i|we|my|our|yo|tengo|soy|mis?|quiero|vivo|trabajo|estoy|gano|debo)"
 _REPORTS = re.compile(
     r"\b(?!(?:means|seems|shows|turns|happens|helps|proves)\b)\w{4,}s that (?=(?:i|we|my|our)\b)|"
+    rf"\b(?:reads|states?|texted(?: me| us)?|repeats?|claims?|(?:may|might|can|could|would) (?:say|write|claim)|"
+    rf"(?:{_TEXT}|statement|words|afirmacion)(?: is| are| es)?|pone[ns]?|ponia|repiten?|"
+    rf"(?:puede|podria)n? (?:decir|escribir)|(?:jura|estipula|sostiene|promete|indica|senala|anuncia|explica)n? que) "
+    rf"(?=(?:that |que )?{_I_BEGIN}\b)|"
     r"\b(?:says|said|writes|wrote|keeps? saying|thinks|tells|told me|told us|keeps telling|reckons|believes|claims|"
     r"swears|insists|suggests|suggested|recommends|recommended|advises|advised|wants me|"
     r"(?:they|people|friends|parents) (?:say|think|tell me)|puts? it|used to say|dicen?|dijo|dijeron|ha dicho|"
@@ -133,12 +150,19 @@ _REPORTS = re.compile(
     r"afirmo|pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|ha aconsejado|aseguran?|insisten?|"
     r"quiere que)\b"
 )
+_ATTRIBUTED = re.compile(
+    r",? (?:says|said|writes|wrote|reads|claims|dicen?|dijo|escribe|escribi[oó]|afirma|pone) "
+    r"(?:the|an?|my|our|el|la|los|las|una?|mi) \w+(?: \w+)?\W*$",
+    re.I,
+)
+"""Says behind a statement whose it is: "I own a castle, says the page"."""
 _I_SAID = re.compile(r"\b(?:i|we)(?: (?:\w+ly|just|also|always|have|had))? $")
 _UNREAL = re.compile(
     r"(?:^|[.;,] )(?:had (?:i|we)\b|de haber \w+(?:ado|ido|cho|sto|rto)\b)|(?:^|[.;] )say (?=(?:i|we|my)\b)|"
     r"\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|"
     r"had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|(?:si,? claro|yeah,? right),? (?:y|and)|"
-    r"imaginate|imaginemos|imagina|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
+    r"imaginate|imaginemos|imagina|"
+    r"finge|simula|haz como|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
     r"according to|segun (?:mi|el|la|los)|no es que|it(?:'s| is) not that|what if|i wish|ojala|as if|"
     r"como si|unless|a menos que|a no ser que|"
     r"si (?:\w+ ){0,2}?(?!para\b|cara\b)\w+(?:ara|iera|uera|ase|iese))\b"
@@ -146,7 +170,8 @@ _UNREAL = re.compile(
 _BACK_TO_REALITY = re.compile(r"\b(?:but|pero|though|although|however|sin embargo|aunque|so|asi que|la verdad)\b|[—–(]")
 """Where a sentence returns to reality."""
 _PRETENDS = re.compile(
-    r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|imaginate|imaginemos|imagina|"
+    r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|finge|simula|"
+    r"haz como|imaginate|imaginemos|imagina|"
     r"supon|suponte|supongamos|pongamos)\b"
 )
 """Everything that follows is imagined, until it is taken back."""
@@ -196,9 +221,9 @@ def statements(text: str) -> list[str]:
 def without_pasted_text(text: str) -> str:
     """Returns a text with spaces in place of what follows a colon and is not the writer's own."""
     unquoted_text, position = unquoted(text), 0
-    while lead := _BEFORE_A_COLON.search(unquoted_text, position):
+    while lead := _BEFORE_PASTED.search(unquoted_text, position):
         position = lead.end()
-        if not (_OWN_LEAD.search(folded(lead[0].strip())) or _I_DID.match(lead[0])):
+        if lead["work"] or not (_OWN_LEAD.search(folded(lead[0].strip())) or _I_DID.match(lead[0])):
             position = next(_PARAGRAPH.finditer(unquoted_text, position)).end()
             text = text[: lead.end()] + " " * (position - lead.end()) + text[position:]
     return text
@@ -231,6 +256,8 @@ def _is_joking_boast(normalized: str) -> bool:
 
 def own_speech(sentence: str) -> str:
     """Returns a sentence with spaces in place of what it reports from others and of what is only imagined."""
+    if _ATTRIBUTED.search(sentence):
+        return " " * len(sentence)
     lowered = folded_in_place(sentence)
     boundaries = [0, *(match.start() for match in _BOUNDARY.finditer(lowered))]
     ends = [*(match.start() for match in _BACK_TO_REALITY.finditer(lowered)), len(lowered)]

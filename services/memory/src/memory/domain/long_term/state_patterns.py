@@ -3,6 +3,11 @@ Spanish and English."""
 
 import re
 
+OCCUPATION = (
+    r"\w*(?:[eo]r|ist|ian|ant|man|men|woman|women|ess|eon|nurse|cook|judge|monk|nun|soldad[oa]|abogad[oa]|[eo]r[oa]|"
+    r"ista|ante|og[oa]|estr[oa]|medic[oa]|monj[ea]|cura|rina)(?:e?s)?"
+)
+"""A word for what somebody is or does for a living, by its ending."""
 SINGLE = re.compile(r"\b(?:i am|estoy|soy|sigo) (?:now |ahora )?(?:single|solter[oa])\b")
 DATING = re.compile(
     r"\b(?:i have|i have got|i got|tengo|me he echado) (?:an? |una? )?(?:new |nuev[oa] )?"
