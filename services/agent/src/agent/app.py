@@ -98,6 +98,8 @@ ANALYSES_DURABLE = "agent-analysis"
 ANALYSIS_SLOTS = 32
 """Analyses running at once."""
 TOOLS_CHANGED = ("tools.announced.v1.>", "tools.withdrawn.v1.>")
+MAX_STARTING = 16
+"""Turns at once that have neither asked a model nor called a tool yet (decision 0222)."""
 MAX_DEADLINES = 3
 """Number of turn deadlines after which a handler is cancelled. It is more than one, because one handler may drive
 several turns in a row when messages keep coming."""
@@ -185,6 +187,7 @@ class Agent:
             interval=settings.sweep_seconds,
             overdue_after=settings.sweep_after_seconds,
             before_look=self._clock.synchronise,
+            has_room=lambda: self.worker.room > 0,
         )
         self.waiting = Backlog(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self.sweep.count)
         TURNS_RUNNING.set_function(lambda: self.engine.driven)
@@ -356,6 +359,7 @@ def _turn_worker(nats: Client, handler: TurnHandler, settings: AgentSettings) ->
         TURN_TRIGGERS,
         handler.handle,
         slots=settings.slots,
+        starting=MAX_STARTING,
         ack_wait=settings.ack_wait_seconds,
         handler_timeout=MAX_DEADLINES * settings.turn_deadline_seconds,
     )
