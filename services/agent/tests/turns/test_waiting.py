@@ -54,11 +54,11 @@ async def test_turns_that_wait_for_their_model_keep_no_other_from_beginning(nats
     async with (
         stage(nats_server.url) as scene,
         scripted_model(rule) as model,
-        agent(nats_server.url, models=silent_after(60, model)),
+        agent(nats_server.url, models=silent_after(60, model)) as running,
     ):
         for number in range(MAX_STARTING + 2):
             await scene.visitor(f"c{number}", "hello")
-        await eventually(lambda: len(model.asked) == MAX_STARTING + 2)
+        await eventually(lambda: running.worker.in_work == MAX_STARTING + 2)
 
 
 async def test_who_may_still_be_typing_is_not_due(nats_server: NatsServer) -> None:
