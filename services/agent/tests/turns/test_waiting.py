@@ -50,7 +50,7 @@ async def test_fifty_visitors_and_one_slow_slot(nats_server: NatsServer) -> None
 
 
 async def test_turns_that_wait_for_their_model_keep_no_other_from_beginning(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[ScriptedReply(hang=True)])
+    rule = Rule(replies=[ScriptedReply(hang=True)] * (MAX_STARTING + 2))
     async with (
         stage(nats_server.url) as scene,
         scripted_model(rule) as model,
