@@ -12,7 +12,6 @@ from nats.aio.client import Client
 
 from agent.adapters.analysis_facts import SOURCE, AnalysisFacts
 from agent.adapters.budgets import MemoryBudgets
-from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.client_calls import ClientCalls
@@ -74,6 +73,7 @@ from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
 from runtime.auth.principals import Verify
 from runtime.auth.seal import Seal
+from runtime.bus.clock import JetStreamClock
 from runtime.bus.connection import listen, subscribe
 from runtime.bus.direct import DirectReader
 from runtime.bus.jetstream_api import ConsumerInfo, ask, floor_of
@@ -139,7 +139,7 @@ class Agent:
         self.settings = CompanyCache(nats, rpc)
         self.companies = AgentCompanies(self.settings)
         self._catalogue = ExecutorCatalogue(rpc)
-        self._clock = JetStreamClock(nats)
+        self._clock = JetStreamClock(ReplyInbox.of(nats), CHAT.name)
         self._live = LiveEvents(publisher)
         self._watches = Watches()
         self._followed = FollowedConversations()
