@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted
 from contracts.tools_rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
+from runtime.bus.clock import JetStreamClock
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
@@ -62,6 +64,18 @@ async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Clie
     assert fact.subject == "tools.call.completed.v1.demo.user-1"
     assert CloudEvent[ToolCallCompleted].model_validate_json(fact.data).data == completed
     assert json.loads(fact.data)["data"]["result"]["metadata"].keys() == {"executionTime", "cached"}
+
+
+async def test_a_calls_deadline_is_compared_with_the_bus_clock(
+    nats_client: Client, valkey_server: ValkeyServer, monkeypatch: pytest.MonkeyPatch
+):
+    async def in_five_minutes(clock: JetStreamClock) -> float:
+        return time.time() + 300
+
+    monkeypatch.setattr(JetStreamClock, "time", in_five_minutes)
+    counting = CountingHandler()
+    async with asking(nats_client, valkey_server.url, tools=(tool_named("count", counting),)) as asker:
+        assert (await asker.failure("count", {})).reason == "deadline_passed"
 
 
 async def test_a_call_without_a_valid_principal_is_refused(nats_client: Client, valkey_server: ValkeyServer):

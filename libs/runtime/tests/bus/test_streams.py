@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic, time
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -15,7 +17,7 @@ from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from contracts.streams import CHAT, STREAMS, TOOLS, TURNS
-from runtime.bus import streams
+from runtime.bus import clock, streams
 from runtime.bus.connection import connect, subscribe
 from runtime.bus.jetstream_api import call
 from runtime.bus.publisher import Publisher
@@ -30,6 +32,14 @@ from runtime.testing.servers import NatsServer, eventually
 async def config(client: Client, name: str) -> dict[str, Any]:
     answer = orjson.loads((await client.request(f"$JS.API.STREAM.INFO.{name}", b"", timeout=10)).data)
     return answer["config"]
+
+
+async def test_a_clock_that_is_off_goes_by_the_bus(nats_streams: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "time", SimpleNamespace(time=lambda: time() - 300, monotonic=monotonic))
+    bus_clock = clock.JetStreamClock(ReplyInbox.of(nats_streams), TOOLS.name)
+    assert bus_clock.now() < time() - 200
+    assert abs(await bus_clock.time() - time()) < 10
+    assert abs(bus_clock.now() - time()) < 10
 
 
 async def test_every_stream_is_made_as_the_contracts_say(nats_streams: Client) -> None:

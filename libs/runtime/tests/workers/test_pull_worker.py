@@ -14,10 +14,10 @@ from runtime.bus.bus_client import BusClient
 from runtime.bus.connection import connect, jetstream, subscribe
 from runtime.bus.publisher import Publisher
 from runtime.settings import NatsSettings
-from runtime.testing.pull import DURABLE, SUBJECT, Gate, Recorder, ask, settled, working
+from runtime.testing.pull import DURABLE, SUBJECT, Gate, Recorder, ask, consumer_state, settled, working
 from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.dead_letters import DeadLetters
-from runtime.workers.pull_worker import Ack, DeadLetter, Retry
+from runtime.workers.pull_worker import Ack, DeadLetter, Delivery, Retry
 
 
 async def test_a_message_is_handled_once_and_acknowledged(nats_streams: Client) -> None:
@@ -51,6 +51,31 @@ async def test_no_more_run_at_once_than_there_are_slots(nats_streams: Client) ->
     assert gate.most == 5
     assert set(gate.finished.values()) == {1}
     assert len(gate.finished) == 40
+    await pull.drain()
+
+
+async def test_one_that_is_under_way_lets_another_begin(nats_streams: Client) -> None:
+    begun: list[Delivery] = []
+    end = asyncio.Event()
+
+    async def handler(delivery: Delivery) -> Ack:
+        begun.append(delivery)
+        await end.wait()
+        return Ack()
+
+    pull = await working(nats_streams, handler, slots=5, starting=2)
+    await ask(nats_streams, *"abcdefgh")
+    await eventually(lambda: len(begun) == 2)
+    # What does not begin stays at the server, where another worker takes it.
+    assert await consumer_state(nats_streams) == (2, 6)
+    begun[0].under_way()
+    await eventually(lambda: len(begun) == 3)
+    for delivery in begun:
+        delivery.under_way()
+    await eventually(lambda: len(begun) == 5)
+    end.set()
+    await eventually(lambda: settled(nats_streams))
+    assert sorted(delivery.data.decode() for delivery in begun) == list("abcdefgh")
     await pull.drain()
 
 

@@ -13,7 +13,6 @@ from nats.aio.client import Client
 
 from agent.adapters.analysis_facts import SOURCE, AnalysisFacts
 from agent.adapters.budgets import MemoryBudgets
-from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.client_calls import ClientCalls
@@ -75,6 +74,7 @@ from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
 from runtime.auth.principals import Verify
 from runtime.auth.seal import Seal
+from runtime.bus.clock import JetStreamClock
 from runtime.bus.connection import listen, subscribe
 from runtime.bus.direct import DirectReader
 from runtime.bus.jetstream_api import ConsumerInfo, ask, floor_of
@@ -99,6 +99,8 @@ ANALYSES_DURABLE = "agent-analysis"
 ANALYSIS_SLOTS = 32
 """Analyses running at once."""
 TOOLS_CHANGED = ("tools.announced.v1.>", "tools.withdrawn.v1.>")
+MAX_STARTING = 16
+"""Turns at once that have neither asked a model nor called a tool yet (decision 0222)."""
 MAX_DEADLINES = 3
 """Number of turn deadlines after which a handler is cancelled. It is more than one, because one handler may drive
 several turns in a row when messages keep coming."""
@@ -138,7 +140,7 @@ class Agent:
         self.settings = CompanyCache(nats, rpc)
         self.companies = AgentCompanies(self.settings)
         self._catalogue = ExecutorCatalogue(rpc)
-        self._clock = JetStreamClock(nats)
+        self._clock = JetStreamClock(ReplyInbox.of(nats), CHAT.name)
         self._live = LiveEvents(publisher)
         self._watches = Watches()
         self._followed = FollowedConversations()
@@ -186,6 +188,7 @@ class Agent:
             interval=settings.sweep_seconds,
             overdue_after=settings.sweep_after_seconds,
             before_look=self._clock.synchronise,
+            has_room=lambda: self.worker.room > 0,
         )
         self.waiting = Backlog(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self.sweep.count)
         TURNS_RUNNING.set_function(lambda: self.engine.driven)
@@ -357,6 +360,7 @@ def _turn_worker(nats: Client, handler: TurnHandler, settings: AgentSettings) ->
         TURN_TRIGGERS,
         handler.handle,
         slots=settings.slots,
+        starting=MAX_STARTING,
         ack_wait=settings.ack_wait_seconds,
         handler_timeout=MAX_DEADLINES * settings.turn_deadline_seconds,
     )

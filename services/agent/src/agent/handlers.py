@@ -48,7 +48,7 @@ class TurnHandler:
             log.warning("turn.misfit", subject=delivery.subject, seq=delivery.seq)
             return Ack()
         trigger = Trigger(delivery.seq, visitor=address.kind is ChatKind.VISITOR)
-        match await self._engine.handle(key, trigger, delivery.stored_at):
+        match await self._engine.handle(key, trigger, delivery.stored_at, delivery.under_way):
             case effects.Ack():
                 return Ack()
             case effects.Retry(seconds=seconds):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from agent.testing.company import COMPANY
 from agent.testing.stage import Stage, stage
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from runtime.bus.clock import JetStreamClock
 from runtime.bus.publisher import Appended, Publisher
 from runtime.bus.replies import ReplyInbox
 from runtime.testing.servers import NatsServer, eventually
@@ -50,6 +52,18 @@ async def test_a_store_that_was_slow_for_a_moment_does_not_cost_an_order(nats_se
             (CALL.call_id, 1),
             (CALL.call_id, 2),
         ]
+
+
+async def test_a_deadline_is_a_time_of_the_bus(nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def in_five_minutes(clock: JetStreamClock) -> float:
+        return time.time() + 300
+
+    monkeypatch.setattr(JetStreamClock, "time", in_five_minutes)
+    async with stage(nats_server.url) as scene:
+        await outcome(scene, away=0)
+        (request,) = scene.executor.requests
+        assert request.deadline is not None
+        assert request.deadline.timestamp() > time.time() + 300
 
 
 async def test_what_stays_unavailable_is_told_soon(nats_server: NatsServer) -> None:

@@ -101,6 +101,19 @@ async def test_the_sweep_looks_only_at_what_nobody_has_settled() -> None:
     assert [sweep.is_waiting(ConversationKey("demo", name)) for name in ("forgotten", "busy")] == [False, True]
 
 
+async def test_what_waits_for_a_busy_agent_is_not_handled_twice() -> None:
+    room = [0]
+
+    async def handle(key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
+        return Ack("answered")
+
+    sweep = TurnSweep(handle, overdue_after=0.0, has_room=lambda: room[0])
+    sweep.observe(ConversationKey("demo", "late"), Fact(ChatKind.VISITOR, 1))
+    assert await sweep.look() == 0
+    room[0] = 1
+    assert await sweep.look() == 1
+
+
 async def test_a_look_that_lasts_holds_up_no_other_message() -> None:
     looked: list[str] = []
     ends = asyncio.Event()

@@ -2,7 +2,7 @@
 
 from prometheus_client import REGISTRY
 
-from agent.app import Agent
+from agent.app import MAX_STARTING, Agent
 from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
@@ -47,6 +47,18 @@ async def test_fifty_visitors_and_one_slow_slot(nats_server: NatsServer) -> None
             await scene.answered(f"c{number}", deadline=60)
         await due(running, 0)
         assert await told(running, "nexus_oldest_due_seconds") == await told(running, "nexus_turns_running") == 0
+
+
+async def test_turns_that_wait_for_their_model_keep_no_other_from_beginning(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[ScriptedReply(hang=True)] * (MAX_STARTING + 2))
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, models=silent_after(60, model)) as running,
+    ):
+        for number in range(MAX_STARTING + 2):
+            await scene.visitor(f"c{number}", "hello")
+        await eventually(lambda: running.worker.in_work == MAX_STARTING + 2)
 
 
 async def test_who_may_still_be_typing_is_not_due(nats_server: NatsServer) -> None:

@@ -9,8 +9,10 @@ from contracts.channels import TOOL_REQUESTS
 from contracts.streams import KNOWLEDGE, TOOLS
 from runtime.auth.principals import Verify
 from runtime.auth.seal import Seal
+from runtime.bus.clock import JetStreamClock
 from runtime.bus.connection import subscribe
 from runtime.bus.publisher import Publisher
+from runtime.bus.replies import ReplyInbox
 from runtime.calls.rpc import RpcClient
 from runtime.companies import CHANGES, CompanyCache
 from runtime.settings import SealSettings
@@ -107,7 +109,8 @@ class Executor:
         self._cache = RedisResultCache(self.store, self._renewals)
         self._changes = PortfolioChanges(nats, self._cache)
         pipeline = self._pipeline(rpc, settings)
-        calls = CallHandler(pipeline, connections.verify, Publisher(nats))
+        clock = JetStreamClock(ReplyInbox.of(nats), TOOLS.name)
+        calls = CallHandler(pipeline, connections.verify, Publisher(nats), clock)
         self.worker = PullWorker(nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots)
         self.waiting = Backlog(self.worker, CALLS_DUE, OLDEST_CALL)
         self.extraction = Extraction()

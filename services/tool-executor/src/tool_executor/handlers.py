@@ -5,7 +5,7 @@ import math
 import re
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Literal, cast
 
 import structlog
@@ -19,6 +19,7 @@ from contracts.ids import NOBODY, derive_id, is_id, uuid7
 from contracts.tools_rpc import CatalogueReply, CatalogueRequest, ToolDetailsReply, ToolDetailsRequest
 from contracts.wrong_fields import message_of
 from runtime.auth.principals import Verify
+from runtime.bus.clock import JetStreamClock
 from runtime.bus.publisher import Publisher
 from runtime.errors import InvalidTokenError, PublishFailedError, RpcError
 from runtime.observability.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
@@ -67,8 +68,9 @@ _REPLY_SUBJECT = re.compile(r"_INBOX(?:\.[^\s.*>]+)+")
 class CallHandler:
     """Handles one requested call: verify the caller, run the pipeline, answer, log."""
 
-    def __init__(self, pipeline: Pipeline, verify: Verify, publisher: Publisher) -> None:
+    def __init__(self, pipeline: Pipeline, verify: Verify, publisher: Publisher, clock: JetStreamClock) -> None:
         self._pipeline = pipeline
+        self._clock = clock
         self._verify = verify
         self._publisher = publisher
 
@@ -97,7 +99,7 @@ class CallHandler:
             tool=request.tool,
             arguments=request.arguments,
             caller=caller,
-            expires=time.monotonic() + self._seconds_left(request, delivery),
+            expires=time.monotonic() + _seconds_left(request, delivery, await self._clock.time()),
             abandoned=delivery.num_delivered > 1,  # without the store nothing more is known
         )
         with span(f"{SPAN_TOOL} {request.tool}", **{TOOL_NAME: request.tool, TOOL_CALL: request.call_id}):
@@ -140,13 +142,6 @@ class CallHandler:
             prompt=request.prompt,
             said=None if request.said is None else tuple(request.said),
         )
-
-    def _seconds_left(self, request: ToolCallRequested, delivery: Delivery) -> float:
-        now = datetime.now(UTC).timestamp()
-        if request.deadline is not None:
-            deadline = request.deadline if request.deadline.tzinfo else request.deadline.replace(tzinfo=UTC)
-            return deadline.timestamp() - now
-        return CALL_SECONDS - max(now - delivery.stored_at, 0.0) if delivery.stored_at else CALL_SECONDS
 
     async def _answer(self, request: ToolCallRequested, event: bytes) -> None:
         if request.reply_to is not None and is_reply_subject(request.reply_to):
@@ -216,6 +211,13 @@ def parse_request(data: bytes) -> ToolCallRequested:
         if "number out of range" not in str(error):
             raise
         return RequestedEvent.model_validate(json.loads(data, parse_int=_parse_whole)).data
+
+
+def _seconds_left(request: ToolCallRequested, delivery: Delivery, now: float) -> float:
+    if request.deadline is not None:
+        deadline = request.deadline if request.deadline.tzinfo else request.deadline.replace(tzinfo=UTC)
+        return deadline.timestamp() - now
+    return CALL_SECONDS - max(now - delivery.stored_at, 0.0) if delivery.stored_at else CALL_SECONDS
 
 
 def _parse_whole(digits: str) -> int | float:

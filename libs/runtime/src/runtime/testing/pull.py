@@ -72,8 +72,10 @@ class Gate:
         return Ack()
 
 
-async def working(client: Client, handler: Handler, *, slots: int = 8, ack_wait: float = 30.0) -> PullWorker:
+async def working(
+    client: Client, handler: Handler, *, slots: int = 8, starting: int | None = None, ack_wait: float = 30.0
+) -> PullWorker:
     subjects = ["tools.call.requested.v1.*"]
-    worker = PullWorker(client, "TOOLS", DURABLE, subjects, handler, slots=slots, ack_wait=ack_wait)
+    worker = PullWorker(client, "TOOLS", DURABLE, subjects, handler, slots=slots, starting=starting, ack_wait=ack_wait)
     await worker.start()
     return worker

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from nats.aio.msg import Msg
@@ -31,6 +31,8 @@ class Delivery:
     """When the stream stored the message, in seconds since the epoch."""
     genuine: bool = True
     """False if it lacks the mark that its position demands (runtime.bus.marks), so that it does not count as a fact."""
+    under_way: Callable[[], object] = bool
+    """Called by a handler that from now on mostly waits: its worker begins another (PullWorker's `starting`)."""
 
 
 def backoff(attempt: int) -> float:
@@ -45,7 +47,7 @@ def pause_after(error: BaseException, attempt: int) -> float:
     return min(backoff(attempt), AWAY_BACKOFF + random.random()) if is_unavailable else backoff(attempt)
 
 
-def delivery_of(message: Msg, marks: Marks | None = None) -> Delivery:
+def delivery_of(message: Msg, marks: Marks | None = None, under_way: Callable[[], object] = bool) -> Delivery:
     """Builds a delivery from a message and its acknowledgement subject (NATS ADR-15): `$JS.ACK.…` with 9 tokens, or 12
     with domain and account."""
     tokens = message.reply.split(".")
@@ -59,4 +61,5 @@ def delivery_of(message: Msg, marks: Marks | None = None) -> Delivery:
         genuine=marks is None or marks.genuine(stream, message.subject, seq, headers, message.data),
         num_delivered=int(tokens[count_index]),
         stored_at=int(tokens[count_index + 3]) / 1e9,
+        under_way=under_way,
     )

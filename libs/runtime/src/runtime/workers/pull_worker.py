@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import structlog
 from nats.aio.client import Client
@@ -88,18 +89,20 @@ class PullWorker:
         handler: Handler,
         *,
         slots: int = 64,
+        starting: int | None = None,
         ack_wait: float = LEASE,
         service: str | None = None,
         handler_timeout: float = HANDLER_TIMEOUT,
     ) -> None:
-        """`handler_timeout`: seconds after which a handler is cancelled, well above what any healthy one takes."""
+        """`starting`: the most handlers at once that have not called `Delivery.under_way`, if fewer than `slots`.
+        `handler_timeout`: seconds after which a handler is cancelled, well above what any healthy one takes."""
         self._client = client
         self._handler_timeout = handler_timeout
         self._spec = ConsumerSpec(
             stream=stream, durable=durable, subjects=tuple(subjects), ack_wait=ack_wait, max_ack_pending=50_000
         )
         self._handler = handler
-        self._slots = slots
+        self._slots, self._max_starting = slots, min(starting or slots, slots)
         self._service = service or durable
         self._inbox = ReplyInbox.of(self._client)
         self._dead_letters = DeadLetters(self._client)
@@ -108,18 +111,14 @@ class PullWorker:
         self._subscription: Subscription | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._running: dict[asyncio.Task[None], tuple[Msg, float]] = {}
+        self._starting: set[str] = set()  # reply subjects of the deliveries that are not under way
         self._backlog: deque[tuple[Msg, float]] = deque()  # messages without a slot, and when they were read
         self._reported = Recent[int, bool](MAX_REPORTED)
         """Sequences of messages whose outcome has been reported (outcomes.AckThen)."""
         self._requests: dict[str, int] = {}
-        self._next_request = 0
         self._silence = SILENCE_TIMEOUT
-        self._arrived_at = 0.0
-        self._busy_until = 0.0
-        self._heard_at = 0.0
-        self._deaf_since = 0.0
-        self._reconnects = 0
-        self._hold_until = 0.0
+        self._arrived_at = self._busy_until = self._heard_at = self._deaf_since = self._hold_until = 0.0
+        self._reconnects = self._next_request = 0
         self._draining = False
         self._consumer_lost = False
         self._checked_at = self._renewed_at = time.monotonic()
@@ -214,19 +213,15 @@ class PullWorker:
         if self._heard_at - self._arrived_at < BUSY_GAP_SECONDS:
             self._busy_until = self._heard_at + BUSY_SECONDS
         self._arrived_at = self._heard_at
-        for key, open_messages in self._requests.items():
-            if open_messages > 1:
-                self._requests[key] = open_messages - 1
-            else:
+        if key := next(iter(self._requests), None):
+            self._requests[key] -= 1
+            if not self._requests[key]:
                 del self._requests[key]
-            break
         if self._draining:
             self._send(message, b"-NAK")
-        elif len(self._running) < self._slots:
-            self._begin(message, self._heard_at)
-            self._request()
         else:
             self._backlog.append((message, self._heard_at))
+            self._fill()
 
     def _on_status(self, status: str, message: Msg) -> None:
         if status == "100":
@@ -241,20 +236,32 @@ class PullWorker:
         self._hold_until = time.monotonic() + CHECK_INTERVAL
         log.info("pull.interrupted", consumer=self._spec.durable, status=status, reason=reason)
 
-    def _begin(self, message: Msg, read_at: float) -> None:
-        task = asyncio.create_task(self._work(message, read_at))
-        self._running[task] = message, time.monotonic()
-        task.add_done_callback(self._on_done)
-        IN_WORK.labels(self._spec.durable).set(len(self._running))
-
-    def _on_done(self, task: asyncio.Task[None]) -> None:
+    def _on_done(self, message: Msg, task: asyncio.Task[None]) -> None:
         self._running.pop(task, None)
+        self._on_started(message)
+
+    def _on_started(self, message: Msg) -> None:
+        self._starting.discard(message.reply)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Begins as many messages as may run, and requests more."""
+        while self._backlog and not self._draining and self.room > 0:
+            message, read_at = self._backlog.popleft()
+            task = asyncio.create_task(self._work(message, read_at))
+            self._running[task] = message, time.monotonic()
+            self._starting.add(message.reply)
+            task.add_done_callback(partial(self._on_done, message))
         IN_WORK.labels(self._spec.durable).set(len(self._running))
-        if self._backlog and not self._draining:
-            self._begin(*self._backlog.popleft())
+        self._request()
+
+    @property
+    def room(self) -> int:
+        """The number of messages that it can begin now."""
+        return min(self._slots - len(self._running), self._max_starting - len(self._starting))
 
     async def _work(self, message: Msg, read_at: float) -> None:
-        delivery = delivery_of(message, Marks.of(self._client))
+        delivery = delivery_of(message, Marks.of(self._client), partial(self._on_started, message))
         with correlation.received(delivery.headers):
             await self._handle(message, delivery, read_at)
 
@@ -296,7 +303,7 @@ class PullWorker:
         # The slot is free as soon as this returns: request now instead of at the next check.
         if (task := asyncio.current_task()) is not None:
             self._running.pop(task, None)
-        self._request()
+        self._on_started(message)
 
     async def _is_settled(self, message: Msg, delivery: Delivery, read_at: float, reconnects: int) -> bool:
         """Acknowledges a message; returns whether that settles it for good: this worker has held it since `read_at` on
@@ -339,9 +346,9 @@ class PullWorker:
             return
         requested = sum(self._requests.values())
         is_busy = now < self._busy_until
-        count = min(self._slots - len(self._running) - len(self._backlog) - requested, MAX_REQUEST if is_busy else 1)
+        count = min(self.room - len(self._backlog) - requested, MAX_REQUEST if is_busy else 1)
         # To save messages, further requests are sent only for at least a quarter of the slots.
-        if count <= 0 or (requested and (not is_busy or count < min(self._slots, MAX_REQUEST) // 4)):
+        if count <= 0 or (requested and (not is_busy or count < min(self._max_starting, MAX_REQUEST) // 4)):
             return
         # A random time when idle, so that not all workers' requests expire at the same time.
         idle = IDLE_REQUEST_SECONDS * random.uniform(0.7, 1.0), IDLE_HEARTBEAT_INTERVAL

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import orjson
 import structlog
@@ -20,6 +20,8 @@ from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested
 from contracts.json_values import object_of
+from contracts.streams import TOOLS
+from runtime.bus.clock import JetStreamClock
 from runtime.bus.publisher import Publisher
 from runtime.bus.replies import Pending, ReplyInbox
 from runtime.calls.call_answers import CallAnswers, decisive_reply
@@ -57,6 +59,7 @@ class ToolRequests:
         self._publisher = publisher
         self._is_executor_serving = is_executor_serving
         self._inbox = inbox
+        self._clock = JetStreamClock(inbox, TOOLS.name)
         self._instance = instance
         self._count = 0
 
@@ -89,7 +92,7 @@ class ToolRequests:
                     conversation_id=key.conversation or None,
                     turn_id=turn_id,
                     reply_to=pending.another_name(),
-                    deadline=datetime.now(UTC) + timedelta(seconds=remaining),
+                    deadline=datetime.fromtimestamp(await self._clock.time() + remaining, UTC),
                     attempt=attempt,
                     language=requester.language,
                     prompt=requester.prompt,

@@ -53,7 +53,7 @@ class TurnDriver:
 
     `opened`: the id of the turn that this driver opened. `driving`: the same id while this driver owns the turn, set
     before the journal is saved; `basis` is that turn's basis. `other_drivers`: the drivers of this agent in the same
-    conversation. `last_standstill`: see Lease.
+    conversation. `last_standstill`: see Lease. `under_way`: see Delivery.
     """
 
     def __init__(
@@ -65,8 +65,10 @@ class TurnDriver:
         stored_at: float,
         other_drivers: Callable[[], Iterable["TurnDriver"]] = tuple,
         last_standstill: Callable[[], float] = float,
+        under_way: Callable[[], object] = bool,
     ) -> None:
         self._ports = ports
+        self._under_way = under_way
         self._limits = limits
         self._key = key
         self._watch = watch
@@ -228,6 +230,7 @@ class TurnDriver:
         if journal.deadline <= self._ports.clock.now():
             return effects.AskFailed("DEADLINE", "no time is left for the model", final=True)
         call = await self._prefetch.ready(effect, settings, snapshot)
+        self._under_way()
         deltas.restart()
         if isinstance(call, ModelAnswer):
             deltas.text(call.text)
@@ -332,6 +335,7 @@ class TurnDriver:
         snapshot, journal = self._require_snapshot(), effect.journal
         hand_over_calls = await self._inputs.hand_over_calls(effect, snapshot)
         tools = await self._ports.catalogue.offered(self._key.company, snapshot.requester)
+        self._under_way()
         seconds = max(min(self._limits.tool, journal.deadline - self._ports.clock.now() - 5.0), 1.0)
         self.handed.pointless = bool(hand_over_calls)
         try:

@@ -41,13 +41,22 @@ class TurnEngine:
         self._last_standstill = last_standstill
         self._drivers: dict[ConversationKey, list[TurnDriver]] = {}
 
-    async def handle(self, key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
+    async def handle(
+        self, key: ConversationKey, trigger: Trigger, stored_at: float, under_way: Callable[[], object] = bool
+    ) -> Ack | Retry:
         """Handles one delivery; returns whether to acknowledge it or to hand it back. `stored_at`: when the message was
-        stored, in seconds by the bus's clock."""
+        stored, in seconds by the bus's clock. `under_way`: see Delivery."""
         add_ids(key.company, key.conversation)
         other_drivers = partial(self._drivers.get, key, ())
         driver = TurnDriver(
-            self._ports, self._limits, key, self._watches.watch(key), stored_at, other_drivers, self._last_standstill
+            self._ports,
+            self._limits,
+            key,
+            self._watches.watch(key),
+            stored_at,
+            other_drivers,
+            self._last_standstill,
+            under_way,
         )
         with self._listed(key, driver):
             try:

@@ -51,12 +51,14 @@ class TurnSweep:
         interval: float = 15.0,
         overdue_after: float = OVERDUE_SECONDS,
         before_look: Callable[[], Awaitable[object]] | None = None,
+        has_room: Callable[[], object] = lambda: True,
     ) -> None:
         """`interval`: seconds between two looks. `overdue_after`: seconds that a message may wait. `before_look` is
         awaited before each look, but at most every IDLE_CLOCK_SECONDS while no message waits; the agent sets its clock
-        there."""
+        there. While `has_room` says no, nothing is handled again: messages wait because the agent has enough to do."""
         self._handle = handle
         self._before_look = before_look
+        self._has_room = has_room
         self._interval = interval
         self._overdue_after = overdue_after
         self._waiting = Bounded[ConversationKey, _WaitingMessage](MAX_CONVERSATIONS)
@@ -116,6 +118,8 @@ class TurnSweep:
     def _start_looks(self) -> list[asyncio.Task[None]]:
         """Starts a task for each overdue message that has none. A task may drive a whole turn, so no other message
         waits for its end."""
+        if not self._has_room():
+            return []
         overdue_since = time.monotonic() - self._overdue_after
         overdue = [(key, waiting.seq) for key, waiting in self._waiting.items() if waiting.since <= overdue_since]
         tasks: list[asyncio.Task[None]] = []

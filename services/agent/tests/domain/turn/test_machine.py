@@ -237,6 +237,13 @@ def test_at_its_deadline_a_turn_ends_in_a_system_message_that_is_reported() -> N
     assert advance(handling, effects.Reported(), POLICY, NOW)[1] == effects.Ack("failed")
 
 
+def test_a_spent_budget_does_not_count_as_a_failed_turn() -> None:
+    handling, _ = looked(journal=replace(JOURNAL, failure="BUDGET_SPENT"))
+    handling, effect = advance(handling, effects.Stored(2), POLICY, NOW)
+    assert isinstance(effect, effects.ReportFailure)
+    assert advance(handling, effects.Reported(), POLICY, NOW)[1] == effects.Ack("budget spent")
+
+
 def test_a_conversation_given_back_has_its_whole_time_again() -> None:
     old = replace(JOURNAL, deadline=NOW - 500, released=True, attempts=5)
     _, effect = looked(replace(WRITTEN, seq=4, owner_seq=4), old, trigger=effects.Trigger(4, visitor=False))

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import structlog
 from pydantic import ValidationError
@@ -14,11 +14,13 @@ from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
 from contracts.events.tool import QuotaView, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
 from contracts.rpc import Rpc
+from contracts.streams import TOOLS
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
 from gateway.errors import UnavailableError
 from gateway.ports import GatewayToolCall, TokenCaller, ToolAnswer
 from gateway.texts import TEXTS
+from runtime.bus.clock import JetStreamClock
 from runtime.bus.publisher import Publisher
 from runtime.bus.replies import Pending, ReplyInbox
 from runtime.calls.call_answers import CallAnswers, decisive_reply
@@ -52,6 +54,7 @@ class ToolClient:
         self._publisher = publisher
         self._rpc = rpc
         self._inbox = inbox
+        self._clock = JetStreamClock(inbox, TOOLS.name)
         self._principals = principals
         self._categories = Bounded[str, tuple[str, bool]](_MAX_KNOWN_TOOLS)
 
@@ -112,7 +115,7 @@ class ToolClient:
                     principal=self._principals.sign(caller, None, call.language),
                     company_id=caller.company,
                     reply_to=pending.another_name(),
-                    deadline=datetime.now(UTC) + timedelta(seconds=remaining),
+                    deadline=datetime.fromtimestamp(await self._clock.time() + remaining, UTC),
                     attempt=attempt,
                     language=call.language,
                 )

@@ -125,7 +125,8 @@ def advance(
             newest_seq = max(state.newest_seq, _snapshot(state).seq, reported_seq)
             return replace(state, phase=Phase.CHECKING, newest_seq=newest_seq), effects.ReadConversation(newest_seq)
         case effects.Reported():
-            return state, effects.Ack("failed")
+            # A company's limit is no fault: it wakes nobody.
+            return state, effects.Ack("budget spent" if _journal(state).failure == "BUDGET_SPENT" else "failed")
 
 
 def _decide(
