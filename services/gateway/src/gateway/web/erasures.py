@@ -170,6 +170,7 @@ async def get_receipt(
 @router.get("/keeping", responses=described())
 async def preview_keeping(api: ApiDep, caller: AdminDep) -> Keeping:
     """What the next daily run would delete by the settings in `retention`, counted now."""
+    await api.companies.latest_settings(caller.company)  # if memory is away, nobody waits for the long deadline
     request = erasure_rpc.KeepingRequest(company_id=caller.company)
     return await ask(api.rpc, erasure_rpc.KEEPING, request, deadline=REPORT_SECONDS)
 

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 from contracts import ws
 from contracts.completion_rpc import MAX_OUTPUT, OWN_MODEL
+from contracts.conversation_rpc import MessageView
 from contracts.errors import ErrorCode, FieldFault, SystemCode
 from contracts.events import turn
 from contracts.events.chat import Action, Role, Usage, Wishes
+from contracts.memory_rpc import USAGE, UsageRequest
+from gateway.adapters.service_calls import ask
 from gateway.chat.customers import has_account
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.chat.sent_messages import SentMessage, client_message_id
 from gateway.chat.thread import Thread
+from gateway.domain.budget_windows import seconds_left
 from gateway.doors.approvals import action_state_text, question_text
 from gateway.doors.completions.request import sampling_of
 from gateway.doors.responses.names import ResponseId, action_of_approval, parse_response_id, response_id_of_item
@@ -144,14 +148,13 @@ def wishes_of(body: CreateResponse, texts: RequestTexts) -> Wishes | None:
 
 @dataclass
 class KeptResponse:
-    """A response that is built from its thread. `now`: seconds since the epoch; `failure`: why there is no answer, for
-    a client that waits for the whole response."""
+    """A response that is built from its thread. `now`: seconds since the epoch; `notice`: why there is no answer."""
 
     id: ResponseId
     progress: ResponseEvents
     thread: Thread
     now: float
-    failure: GatewayError | None = None
+    notice: MessageView | None = None
     usage: Usage | None = None
     has_ended: bool = False
 
@@ -191,7 +194,7 @@ class KeptResponse:
                     events += progress.approval(action)
                 return events + progress.end("completed", ended_at, self.usage)
             case ExchangeEnd.NOTICE if message is not None:
-                self.failure = _failure(message.code, message.text)
+                self.notice = message
                 code = "rate_limit_exceeded" if message.code == SystemCode.BUDGET_SPENT else "server_error"
                 return progress.end("failed", ended_at, error={"code": code, "message": message.text})
             case ExchangeEnd.CANCELLED:
@@ -201,10 +204,19 @@ class KeptResponse:
                 return progress.end("incomplete", ended_at, incomplete_details={"reason": f"handed_off_to_{owner}"})
 
 
-def _failure(code: str | None, text: str) -> GatewayError:
-    if code == SystemCode.BUDGET_SPENT:
-        return RateLimitedError(text, 60.0, spent=True)
-    return TookTooLongError(text) if code == SystemCode.DEADLINE else UnavailableError(text)
+async def failure(api: Api, company: str, notice: MessageView) -> GatewayError:
+    """The error for a client that waits for the whole response. If the company's tokens of the day are used up, it may
+    try again on the next day; otherwise those of the user's hour are."""
+    if notice.code != SystemCode.BUDGET_SPENT:
+        return (TookTooLongError if notice.code == SystemCode.DEADLINE else UnavailableError)(notice.text)
+    now = api.clock.now()
+    try:
+        request = UsageRequest(company_id=company, since=now.date(), until=now.date())
+        budget = (await ask(api.rpc, USAGE, request)).budget
+        is_daily = budget.daily_tokens is not None and budget.used_today >= budget.daily_tokens
+    except UnavailableError:
+        is_daily = False
+    return RateLimitedError(notice.text, seconds_left("day" if is_daily else "hour", now), spent=True)
 
 
 def open_thread(api: Api, client: ResponseCaller, conversation: str, after: int | None = None) -> Thread:

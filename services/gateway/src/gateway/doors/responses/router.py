@@ -111,8 +111,8 @@ async def create(
         if body.background:
             return _json(run.progress.response)
         await while_connected(request, kept.follow(run))
-        if run.failure is not None:
-            raise run.failure
+        if run.notice is not None:
+            raise await kept.failure(api, caller.company, run.notice)
         question = run.thread.question
         created_field = {} if question is None else {"created_at": int(question.created_at.timestamp())}
         return _json({**run.progress.response, **created_field})
