@@ -39,7 +39,7 @@ async def test_while_memory_is_away_nobody_waits_for_a_report(
     http: Http, tokens: TokenMaker, records: RecordsStandIn, memory: MemoryStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana = tokens.user("ana", "admin")
-    assert (await http("GET", "/v2/llm/config", token=ana))[0] == 200  # its settings are known
+    assert (await http("GET", "/v2/llm/config/acme", token=ana))[0] == 200  # its settings are known
     await memory.stop()
     monkeypatch.setattr("runtime.companies.DEADLINE", 0.2)
     for path in ("/v2/reports", "/v2/reports/conversations", "/v2/keeping"):
