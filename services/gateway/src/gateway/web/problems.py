@@ -196,7 +196,7 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     if error.status_code == HTTPStatus.BAD_REQUEST:
         # The framework's status for a body that is not text; for one that is not JSON it uses 422.
         fields = [FieldFault(field="body", message="must be JSON in UTF-8")]
-        return await _unreadable(request, "the body cannot be read", fields)
+        return await _unreadable(request, "the body cannot be read: send JSON in UTF-8, not compressed", fields)
     if error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
         return await _unreadable(request, str(error.detail), [FieldFault(field="body", message=str(error.detail))])
     code = _CODES.get(error.status_code, "BAD_REQUEST")
