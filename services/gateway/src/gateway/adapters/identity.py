@@ -8,7 +8,7 @@ from gateway.adapters.console_tokens import ConsoleTokens
 from gateway.adapters.own_tokens import derive_key
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
 from gateway.errors import TokenExpiredError, TokenInvalidError, UnavailableError
-from gateway.ports import TokenCaller, TokenReader, Visit, VisitorToken
+from gateway.ports import TokenCaller, Visit, VisitorToken
 from runtime.auth.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.auth.tokens import KeysUnavailableError, TokenClaims, TokenVerifier
 from runtime.clock import Clock
@@ -25,7 +25,7 @@ class IdentityKeys:
     """Everything made from the installation's keys. The first of `conversation_keys` signs conversation ids, any of
     them verifies; `seal_key` seals data that clients carry."""
 
-    tokens: TokenReader
+    tokens: "GatewayTokens"
     principals: "CallerSigner"
     console: ConsoleTokens
     conversation_keys: Sequence[bytes]
@@ -70,15 +70,19 @@ class GatewayTokens:
         self._users = users
 
     async def verify(self, token: str) -> TokenCaller:
+        """The caller; raises TokenExpiredError or TokenInvalidError (errors.py)."""
         return await self._verify(token, 0.0)
 
     async def verify_for_renewal(self, token: str) -> TokenCaller:
+        """The visitor whose token expired at most 30 days ago; raises TokenInvalidError."""
         return await self._verify(token, RENEWABLE_SECONDS)
 
     def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
+        """A new token for a visitor."""
         return self._visitors.make(company, subject, visit)
 
     def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
+        """A new token for a user whom the company has identified."""
         return self._visitors.make_user(company, user, visit)
 
     async def _verify(self, token: str, grace: float) -> TokenCaller:

@@ -18,7 +18,7 @@ from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
 from gateway.adapters.console_tokens import ConsoleTokens
 from gateway.adapters.handed_calls import HandedCalls
-from gateway.adapters.identity import CallerSigner
+from gateway.adapters.identity import CallerSigner, GatewayTokens
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
@@ -34,7 +34,7 @@ from gateway.chat.replays import Replays
 from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
 from gateway.errors import RefusedError, TokenInvalidError
-from gateway.ports import TokenCaller, TokenReader
+from gateway.ports import TokenCaller
 from runtime.auth.tokens import TokenMinter
 from runtime.calls.rpc import RpcClient
 from runtime.clock import Clock
@@ -47,7 +47,7 @@ class Api:
 
     rpc: RpcClient
     admission: Admission
-    tokens: TokenReader
+    tokens: GatewayTokens
     console: ConsoleTokens
     companies: BusCompanies
     access: Access

@@ -16,6 +16,7 @@ from contracts.languages import named_language
 from contracts.plain_text import is_blank
 from gateway.chat.thread import Thread
 from gateway.doors import server_sent
+from gateway.doors.completions.parts import started
 from gateway.doors.completions.route import admit, no_model, while_connected
 from gateway.doors.door_route import DoorRoute
 from gateway.doors.responses import kept, unkept
@@ -45,8 +46,6 @@ from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v1/responses", tags=["responses"], route_class=DoorRoute)
 
-FIRST_EVENT_SECONDS = 5.0
-"""Seconds to wait for the first event; then the stream begins without it, and a later error is one of its events."""
 CANCEL_SECONDS = 10.0
 """Seconds to wait for a cancellation to arrive from the log."""
 _DONE = b"data: [DONE]\n\n"
@@ -234,7 +233,7 @@ async def _unkept(request: Request, api: Api, client: kept.ResponseCaller, body:
     progress = ResponseEvents(response, request_id, accepts_approvals=client.accepts_approvals)
     events = unkept.response_events(api, caller, completion, progress, shape)
     if body.stream:
-        return EventStream(partial(_write_events, None, progress, await _started_source(events)))
+        return EventStream(partial(_write_events, None, progress, await started(events)))
     await while_connected(request, _exhaust(events))
     return _json(progress.response)
 
@@ -242,39 +241,6 @@ async def _unkept(request: Request, api: Api, client: kept.ResponseCaller, body:
 async def _exhaust(events: AsyncGenerator[list[Json]]) -> None:
     async for _ in events:
         pass
-
-
-async def _started_source(events: AsyncGenerator[list[Json]]) -> Callable[[Send], Awaitable[None]]:
-    """Waits for the first events after the beginning, so that an error before them gets its own status; returns a
-    function that sends all events."""
-    first_events = await anext(events)
-    next_events = asyncio.ensure_future(_next(events))
-    try:
-        await asyncio.wait((next_events,), timeout=FIRST_EVENT_SECONDS)
-        if next_events.done():
-            next_events.result()
-    except BaseException:
-        next_events.cancel()
-        await events.aclose()
-        raise
-
-    async def send_all(send: Send) -> None:
-        try:
-            await send(first_events)
-            events_or_none = await next_events
-            while events_or_none is not None:
-                await send(events_or_none)
-                events_or_none = await _next(events)
-        finally:
-            next_events.cancel()
-            await asyncio.wait((next_events,))
-            await events.aclose()
-
-    return send_all
-
-
-async def _next(events: AsyncGenerator[list[Json]]) -> list[Json] | None:
-    return await anext(events, None)
 
 
 async def _write_events(

@@ -5,6 +5,7 @@ They are completions (doors/completions) in another format.
 
 import re
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,7 +16,7 @@ from contracts.languages import Language
 from contracts.wrong_fields import message_of
 from gateway.domain.text_shape import TextShape
 from gateway.doors.completions import request as chat
-from gateway.doors.completions.route import complete_shaped_text
+from gateway.doors.completions.parts import completion_parts
 from gateway.doors.responses.requests import APPROVAL, ChosenTools, CreateResponse, InputItem, is_echo, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import RefusedError, UnavailableError, bad_field
@@ -113,16 +114,12 @@ async def response_events(
     yield progress.start()
     end: CompletionEnd | None = None
     texts: list[str] = []
-    if shape is not None:
-        text, end = await complete_shaped_text(api, caller, completion, shape)
-        texts.append(text)
-    else:
-        async with api.completions.complete(caller, completion) as parts:
-            async for part in parts:
-                if part.text is not None:
-                    texts.append(part.text)
-                    yield progress.add_text(part.text)
-                end = part.end or end
+    async with aclosing(completion_parts(api, caller, completion, shape)) as parts:
+        async for part in parts:
+            if part.text is not None:
+                texts.append(part.text)
+                yield progress.add_text(part.text)
+            end = part.end or end
     if end is None:
         raise UnavailableError("the answer has no end: try again")
     answer_text = "".join(texts)
