@@ -127,9 +127,7 @@ def _media_type(head: bytes, content: BinaryIO) -> str:
 def _archive_type(content: BinaryIO) -> str:
     """The media type of a ZIP file. Its unpacked size is read from its directory; nothing is unpacked."""
     if _count_entries(content) > MAX_ENTRIES:
-        raise FileRefusedError(
-            TEXTS["file.too_many_inside"].format(most=MAX_ENTRIES),
-        )
+        raise FileRefusedError(TEXTS["file.too_many_inside"].format(most=MAX_ENTRIES))
     size = content.tell()
     try:
         with zipfile.ZipFile(content) as archive:
@@ -137,14 +135,10 @@ def _archive_type(content: BinaryIO) -> str:
     except (zipfile.BadZipFile, UnicodeDecodeError) as error:  # the second if a name is not UTF-8
         raise FileRefusedError(TEXTS["file.damaged_archive"]) from error
     except RuntimeError as error:  # raised by zipfile for a version that it cannot read
-        raise FileRefusedError(
-            TEXTS["file.unreadable_archive"],
-        ) from error
+        raise FileRefusedError(TEXTS["file.unreadable_archive"]) from error
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > min(MAX_UNPACKED_BYTES, MAX_EXPANSION * size):
-        raise FileRefusedError(
-            TEXTS["file.grows_too_large"],
-        )
+        raise FileRefusedError(TEXTS["file.grows_too_large"])
     names = [entry.filename for entry in entries]
     if any(map(_OUTSIDE.search, names)):
         raise FileRefusedError(TEXTS["file.leads_out"])
@@ -185,9 +179,7 @@ def _check_pixels(content: BinaryIO, head: bytes, media: str) -> None:
         raise FileRefusedError(TEXTS["file.damaged_picture"]) from error
     if width * height > MAX_PIXELS:
         millions = MAX_PIXELS // 1_000_000
-        raise FileRefusedError(
-            TEXTS["file.too_many_points"].format(width=width, height=height, millions=millions),
-        )
+        raise FileRefusedError(TEXTS["file.too_many_points"].format(width=width, height=height, millions=millions))
 
 
 def _size(head: bytes, media: str) -> tuple[int, int]:

@@ -134,22 +134,20 @@ async def list_conversations(
     cursor: PageCursor = None,
 ) -> Response:
     """The inbox of the human agent's company; visitors and customers see their own conversations."""
-    conversations = await api.memory.conversations(
-        ConversationsRequest(
-            company_id=caller.company,
-            which=state if caller.is_operator else None,
-            operator_id=caller.subject if caller.is_operator else None,
-            user_id=visitor if caller.is_operator else caller.subject,
-            limit=limit,
-            cursor=cursor,
-            direction=order,
-            # With these, visitors could find out labels and names that only human agents may see.
-            query=(q or None) if caller.is_operator else None,
-            label=(label or None) if caller.is_operator else None,
-            since=since,
-            until=until,
-        )
+    request = ConversationsRequest(
+        company_id=caller.company,
+        user_id=caller.subject,
+        limit=limit,
+        cursor=cursor,
+        direction=order,
+        since=since,
+        until=until,
     )
+    if caller.is_operator:
+        # With query and label, visitors could find out labels and names that only human agents may see.
+        own = {"which": state, "operator_id": caller.subject, "user_id": visitor}
+        request = request.model_copy(update=own | {"query": q or None, "label": label or None})
+    conversations = await api.memory.conversations(request)
     items = [
         _view_for(caller, view) for view in conversations.items if caller.is_operator or _is_visible_to_visitor(view)
     ]

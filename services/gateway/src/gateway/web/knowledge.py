@@ -249,7 +249,7 @@ async def decide_run(api: ApiDep, caller: AdminDep, name: RunPath, body: RunBody
 
 
 async def _put_document(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
-    if is_form(request):
+    if is_form(request.headers):
         return await _put_file(api, caller, request, name)
     try:
         fields = orjson.loads(await request.body())

@@ -1,7 +1,7 @@
 """Kept responses: each is a message in a conversation and its outcome, live or from the log."""
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from contracts import ws
@@ -256,12 +256,16 @@ async def follow(run: KeptResponse, send: Send | None = None) -> None:
             await send(response_events)
 
 
-def resume(api: Api, thread: Thread, response_id: ResponseId, after: int = -1) -> KeptResponse:
-    """A response that was started before, at any gateway. The thread must follow the conversation (from
-    `own_conversation` or `existing_conversation`) from before its message."""
-    now = api.clock.now().timestamp()
-    response = new_response(None, str(response_id), now, conversation=response_id.conversation)
-    return KeptResponse(response_id, ResponseEvents(response, response_id.key, after), thread, now)
+@asynccontextmanager
+async def resumed(
+    api: Api, client: ResponseCaller, response_id: ResponseId, conversation: str, after: int = -1
+) -> AsyncGenerator[KeptResponse]:
+    """A response that was started before, at any gateway. `conversation`: from `own_conversation` or
+    `existing_conversation`."""
+    async with open_thread(api, client, conversation, response_id.question_seq - 1) as thread:
+        now = api.clock.now().timestamp()
+        response = new_response(None, str(response_id), now, conversation=conversation)
+        yield KeptResponse(response_id, ResponseEvents(response, response_id.key, after), thread, now)
 
 
 async def current_response(run: KeptResponse) -> Json:
@@ -275,10 +279,8 @@ async def current_response(run: KeptResponse) -> Json:
 async def delete(api: Api, client: ResponseCaller, response_id: ResponseId) -> None:
     """Hides the response and stops a running answer; the messages stay in the conversation. Raises NOT_FOUND unless
     the response exists and is the caller's."""
-    async with open_thread(
-        api, client, await existing_conversation(api, client.caller, response_id), response_id.question_seq - 1
-    ) as thread:
-        run = resume(api, thread, response_id)
+    conversation = await existing_conversation(api, client.caller, response_id)
+    async with resumed(api, client, response_id, conversation) as run:
         if response_id.action is not None:
             await stored_decision(api, client, response_id)
         elif (await current_response(run))["status"] == "in_progress":

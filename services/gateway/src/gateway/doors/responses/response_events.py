@@ -176,9 +176,8 @@ class ResponseEvents:
         item["status"] = status
         if not success:
             item["error"] = {"type": "mcp_tool_execution_error", "content": []}
-        self._items.append(item)
         self._event(f"response.mcp_call.{status}", 0, output_index=index, item_id=item["id"])
-        self._event("response.output_item.done", 0, output_index=index, item=dict(item))
+        self._item_done(index, item)
         return self._take_events()
 
     def function_call(self, call: CompletionCall) -> list[Json]:

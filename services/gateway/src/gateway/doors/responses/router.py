@@ -132,12 +132,10 @@ async def retrieve(
     after = -1 if starting_after is None else starting_after
     if response_id.action is not None:
         return _decision(await kept.stored_decision(api, client, response_id, after), stream=stream)
-    async with kept.open_thread(
-        api, client, await kept.existing_conversation(api, caller, response_id), response_id.question_seq - 1
-    ) as thread:
-        run = kept.resume(api, thread, response_id, after)
+    conversation = await kept.existing_conversation(api, caller, response_id)
+    async with kept.resumed(api, client, response_id, conversation, after) as run:
         if stream:
-            return EventStream(partial(_write_events, thread.detach(), run.progress, partial(kept.follow, run)))
+            return EventStream(partial(_write_events, run.thread.detach(), run.progress, partial(kept.follow, run)))
         return _json(await kept.current_response(run))
 
 
@@ -147,12 +145,10 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     response_id = parse_response_id(response)
     client = kept.ResponseCaller(caller, client_address(request.scope))
     # A response that is being answered is not deleted, so it is stopped without asking memory.
-    async with kept.open_thread(
-        api, client, await kept.own_conversation(api, caller, response_id), response_id.question_seq - 1
-    ) as thread:
-        run = kept.resume(api, thread, response_id)
+    conversation = await kept.own_conversation(api, caller, response_id)
+    async with kept.resumed(api, client, response_id, conversation) as run:
         try:
-            await thread.cancel(response_id.question_seq)
+            await run.thread.cancel(response_id.question_seq)
         except RefusedError as error:
             if error.code != ErrorCode.NOT_FOUND:
                 raise
