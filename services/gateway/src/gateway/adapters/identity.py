@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from contracts.identity_rpc import KnownUser
 from gateway.adapters.console_tokens import ConsoleTokens
 from gateway.adapters.own_tokens import derive_key
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
 from gateway.errors import TokenExpiredError, TokenInvalidError, UnavailableError
-from gateway.ports import TokenCaller, Visit, VisitorToken
+from gateway.ports import TokenCaller
 from runtime.auth.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.auth.tokens import KeysUnavailableError, TokenClaims, TokenVerifier
 from runtime.clock import Clock
@@ -65,7 +64,7 @@ class GatewayTokens:
     """Verifies all tokens: the gateway makes those of visitors and of the console, the company all others."""
 
     def __init__(self, visitors: VisitorTokens, console: ConsoleTokens, users: TokenVerifier) -> None:
-        self._visitors = visitors
+        self.visitors = visitors
         self._console = console
         self._users = users
 
@@ -77,17 +76,9 @@ class GatewayTokens:
         """The visitor whose token expired at most 30 days ago; raises TokenInvalidError."""
         return await self._verify(token, RENEWABLE_SECONDS)
 
-    def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
-        """A new token for a visitor."""
-        return self._visitors.make(company, subject, visit)
-
-    def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
-        """A new token for a user whom the company has identified."""
-        return self._visitors.make_user(company, user, visit)
-
     async def _verify(self, token: str, grace: float) -> TokenCaller:
-        if self._visitors.is_ours(token):
-            return self._visitors.verify(token, grace=grace)
+        if self.visitors.is_ours(token):
+            return self.visitors.verify(token, grace=grace)
         if self._console.is_ours(token):
             return self._console.verify(token)
         try:

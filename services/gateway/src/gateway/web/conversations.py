@@ -39,7 +39,7 @@ from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.free_json import check_json
 from gateway.web.moments import Moment
-from gateway.web.pagination import page
+from gateway.web.pagination import Limit, PageCursor, page
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -113,8 +113,6 @@ class Transcript(Wire):
 _NOT_FOR_VISITORS = dict.fromkeys(
     ("hand_over", "assignee", "assignee_name", "labels", "snoozed_until", "resolved_by"), None
 )
-Limit = Annotated[int, Query(ge=1, le=200)]
-PageCursor = Annotated[str | None, Query(max_length=512)]
 
 
 @router.get("", response_model=ConversationsReply, responses=described())

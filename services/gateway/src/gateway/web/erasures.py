@@ -16,9 +16,8 @@ from contracts.receipt_words import remains_text
 from gateway.adapters.service_calls import REPORT_SECONDS, ask
 from gateway.errors import RefusedError, found
 from gateway.ports import TokenCaller
-from gateway.web.conversations import Limit, PageCursor
 from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, MemberDep, SelfDep, idempotency_key
-from gateway.web.pagination import page
+from gateway.web.pagination import Limit, PageCursor, page
 from gateway.web.problems import described
 from gateway.web.response_headers import described_headers
 from gateway.web.words import AcceptLanguage

@@ -59,7 +59,7 @@ async def make_visitor(
     if body.identity is not None:
         token = await _token_of_user(body.company_id, body.identity, visit, api)
     else:
-        token = api.tokens.visitor(body.company_id, await _visitor_id(body.company_id, request, api), visit)
+        token = api.tokens.visitors.make(body.company_id, await _visitor_id(body.company_id, request, api), visit)
     return VisitorReply(
         token=token.token, visitor_id=token.visitor, expires_at=datetime.fromtimestamp(token.expires, UTC)
     )
@@ -89,7 +89,7 @@ async def _token_of_user(company: str, identity: str, visit: Visit, api: Api) ->
     identified = await api.memory.identify(company, identity)
     if identified.user is None:
         raise TokenInvalidError(f"the identity is not valid: {identified.problem}")
-    return api.tokens.known_user(company, identified.user, visit)
+    return api.tokens.visitors.make_user(company, identified.user, visit)
 
 
 async def _visitor_id(company: str, request: Request, api: Api) -> str:

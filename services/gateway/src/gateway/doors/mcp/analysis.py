@@ -18,7 +18,7 @@ from gateway.doors.mcp.tasks import Json, accepts_tasks
 from gateway.errors import GatewayError, RefusedError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.texts import TEXTS
-from gateway.web.analysis import AnalysisBody, analyses_markets, begin
+from gateway.web.analysis import AnalysisBody, begin
 from gateway.web.deps import Api
 from runtime.analyses import CANCELLED, StoredAnalysis
 
@@ -54,7 +54,7 @@ class McpAnalyses:
 
     async def list_tools(self, caller: TokenCaller, language: Language) -> list[types.Tool]:
         """The tool, if the company has analyses; else none."""
-        if not analyses_markets(await self._api.companies.get(caller.company)):
+        if not await self._api.companies.trades(caller.company):
             return []
         return [
             types.Tool(

@@ -20,7 +20,6 @@ from gateway.doors.completions.parts import started
 from gateway.doors.completions.route import admit, no_model, while_connected
 from gateway.doors.door_route import DoorRoute
 from gateway.doors.responses import kept, unkept
-from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import parse_response_id
 from gateway.doors.responses.objects import new_response
 from gateway.doors.responses.requests import (
@@ -215,7 +214,7 @@ async def _check_model(api: Api, caller: TokenCaller, model: str) -> None:
 async def _unkept(request: Request, api: Api, client: kept.ResponseCaller, body: CreateResponse) -> Response:
     caller, request_id = client.caller, uuid4().hex
     if body.previous_response_id is not None:
-        body = body.model_copy(update={"input": [*await items_before(api, caller, body), *body.items]})
+        body = body.model_copy(update={"input": [*await unkept.items_before(api, caller, body), *body.items]})
     shape, completion = unkept.completion_request(
         body,
         company=caller.company,
