@@ -299,8 +299,8 @@ class Recovery:
         attachment.socket.terminate(CloseCode.RESYNC)
 
     def _follow(self, attachment: Attachment, up_to: int, turn: TurnState | None) -> None:
-        sent_text = (turn.turn_id, turn.delta_seq) if turn else ()
-        for frame in attachment.feed.finish_reading(up_to, *sent_text):
+        turn_id, delta_seq = (turn.turn_id, turn.delta_seq) if turn else (None, -1)
+        for frame in attachment.feed.finish_reading(up_to, turn_id, delta_seq):
             attachment.socket.push(frame)
 
 
