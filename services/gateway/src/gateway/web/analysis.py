@@ -125,7 +125,7 @@ async def begin(
         analysis_id=analysis_id,
         company_id=caller.company,
         user_id=caller.subject,
-        principal=api.principals.sign(caller, None, language),
+        principal=api.identity.principals.sign(caller, None, language),
         language=language,
         **dict(body),
     )

@@ -128,7 +128,7 @@ async def delete_conversation(
     if not (caller.role == "admin" or caller.writes_as_visitor):
         raise RefusedError(ErrorCode.FORBIDDEN, "only admins and the person it belongs to can delete a conversation")
     try:
-        await api.access.check_readable(caller, conversation)
+        await api.chat.access.check_readable(caller, conversation)
     except RefusedError as error:
         earlier_receipt = (
             await erasing.earlier_response(caller, "conversation", conversation)

@@ -97,7 +97,7 @@ async def complete(
         body,
         company=caller.company,
         request_id=request_id,
-        principal=api.principals.sign(caller, None, language),
+        principal=api.identity.principals.sign(caller, None, language),
         language=language,
         door="completions",
     )
@@ -129,7 +129,7 @@ def admit(request: Request, api: Api, caller: TokenCaller, completion: CompleteR
         raise HTTPException(413, f"send at most {MAX_BYTES} bytes")
     if completion.messages[-1].role != "tool":
         subject = f"{caller.company}/{caller.subject}"
-        api.limits.count_message(subject, client_address(request.scope), opens_conversation=False)
+        api.chat.limits.count_message(subject, client_address(request.scope), opens_conversation=False)
 
 
 async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT:

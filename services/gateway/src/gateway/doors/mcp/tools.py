@@ -126,7 +126,9 @@ class McpTools:
         if pending is None or not _can_show_forms(context):
             view_meta = None
             if pending is not None and shows_views(context):
-                view_meta = {CONFIRMATION: new_confirmation(self._api.seal_key, principal_of(caller), pending.action)}
+                view_meta = {
+                    CONFIRMATION: new_confirmation(self._api.identity.seal_key, principal_of(caller), pending.action)
+                }
             return tool_result(result, _nearest_limit(answer), extra_meta=view_meta)
         question = question_form(pending, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -159,7 +161,7 @@ class McpTools:
         except ValidationError as error:
             return invalid_arguments(error)
         if not is_valid_confirmation(
-            self._api.seal_key, principal_of(caller), decision.action_id, decision.confirmation
+            self._api.identity.seal_key, principal_of(caller), decision.action_id, decision.confirmation
         ):
             return refusal(str(ErrorCode.FORBIDDEN), "confirmation: it is not of this order")
         edits = decision.edits if decision.decision == "confirm" else None

@@ -77,7 +77,7 @@ async def message_place(api: Api, client: ResponseCaller, body: CreateResponse) 
             return conversation, identity
     if client.tries:
         return await threads.conversation_named(caller, DOOR, f"{repeat_key}.{minute}"), identity
-    return api.access.new_conversation(caller), identity
+    return api.chat.access.new_conversation(caller), identity
 
 
 async def previous_conversation(api: Api, caller: TokenCaller, previous_response: str) -> str:
@@ -233,7 +233,7 @@ async def begin(
     conversation = thread.place.conversation
     stored = await thread.send(SentMessage(identity, texts.text), wishes_of(body, texts))
     if stored.duplicate and client.idempotency_key is not None:
-        earlier = await api.commands.message_at(thread.place, stored.seq)
+        earlier = await api.chat.commands.message_at(thread.place, stored.seq)
         if earlier is not None and earlier.text != texts.text:
             raise RefusedError(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another request; choose a new one")
     response_id = ResponseId(conversation, stored.seq)

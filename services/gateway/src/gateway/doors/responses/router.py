@@ -219,7 +219,7 @@ async def _unkept(request: Request, api: Api, client: kept.ResponseCaller, body:
         body,
         company=caller.company,
         request_id=request_id,
-        principal=api.principals.sign(caller, None, client.locale),
+        principal=api.identity.principals.sign(caller, None, client.locale),
         language=named_language(client.locale),
     )
     admit(request, api, caller, completion)
