@@ -1,12 +1,12 @@
 """Warnings about settings that are accepted but have no effect. Their texts: the section `warnings` of site/words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
 from contracts.agent_rpc import ProvidersReply
 from contracts.channel_rpc import ChannelProblem
-from contracts.company import TRADING_CATEGORIES, Budget, CompanyConfig, ToolConfig
+from contracts.company import TRADING_CATEGORIES, Budget, Category, CompanyConfig, ToolConfig
 from contracts.tools_rpc import CatalogueTool
 from gateway.domain.model_choice import COMPATIBLE, has_model
 
@@ -93,7 +93,10 @@ def _channel_warnings(config: CompanyConfig, problems: Sequence[ChannelProblem])
     addresses = {channel.id: channel.address for channel in config.channels}
     for problem in problems:
         values = {"address": addresses.get(problem.channel_id, problem.channel_id)}
-        yield SettingWarning("channels", "channelToken" if problem.problem == "token" else "channelUnreachable", values)
+        if problem.problem == "token":
+            yield SettingWarning("channels", "channelToken", values)
+        else:
+            yield SettingWarning("channels", "channelUnreachable", values)
 
 
 def _model_warnings(config: CompanyConfig, providers: ProvidersReply) -> Iterator[SettingWarning]:
@@ -124,9 +127,14 @@ def _model_warnings(config: CompanyConfig, providers: ProvidersReply) -> Iterato
 
 
 def _category_warnings(tools: ToolConfig) -> Iterator[SettingWarning]:
-    for audience, switches in (("visitors", tools.categories.visitors), ("customers", tools.categories.customers)):
-        for category in sorted(TRADING_CATEGORIES & {name for name, on in switches.items() if on}):
-            yield SettingWarning(f"toolConfig.categories.{audience}", "categoryNotInProfile", {"category": category})
+    for category in _switched_on_trading(tools.categories.visitors):
+        yield SettingWarning("toolConfig.categories.visitors", "categoryNotInProfile", {"category": category})
+    for category in _switched_on_trading(tools.categories.customers):
+        yield SettingWarning("toolConfig.categories.customers", "categoryNotInProfile", {"category": category})
+
+
+def _switched_on_trading(switches: Mapping[Category, bool]) -> list[str]:
+    return sorted(TRADING_CATEGORIES & {name for name, on in switches.items() if on})
 
 
 def _tool_warnings(config: CompanyConfig, tools: Sequence[CatalogueTool]) -> Iterator[SettingWarning]:
@@ -143,7 +151,9 @@ def _tool_warnings(config: CompanyConfig, tools: Sequence[CatalogueTool]) -> Ite
         if name == SEPARATELY_SWITCHED_TOOL:
             yield SettingWarning("toolConfig.enabledTools", "ownSwitch", {"tool": name})
         elif name not in plans:
-            text = "unknownTool" if config.trades else "notInProfile"
-            yield SettingWarning("toolConfig.enabledTools", text, {"tool": name})
+            if config.trades:
+                yield SettingWarning("toolConfig.enabledTools", "unknownTool", {"tool": name})
+            else:
+                yield SettingWarning("toolConfig.enabledTools", "notInProfile", {"tool": name})
         elif plans[name] != "free":
             yield SettingWarning("toolConfig.enabledTools", "paidTool", {"tool": name, "plan": plans[name]})
