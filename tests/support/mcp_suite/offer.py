@@ -46,7 +46,7 @@ def build(api: Api, answers: Answers) -> GatewayMcpServer:
         "on_set_logging_level": nothing,
     }
     hints = dict.fromkeys(_CACHEABLE, CacheHint(ttl_ms=60_000, scope="private"))
-    return serve(Offer("Diagnostics.", handlers, hints, header_schema, JOBS), api.seal_key, answers)
+    return serve(Offer("Diagnostics.", handlers, hints, header_schema, JOBS), api.identity.seal_key, answers)
 
 
 async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -22,6 +22,9 @@ _FORBIDDEN_IN_LINE = re.compile(rf"[{CONTROL_CHARACTERS}\u2028\u2029\ud800-\udff
 """Characters not allowed in one line: control characters, line ends, surrogates, and those that change the direction
 of all that follows: `gpj.exe` must not read `exe.jpg`."""
 
+_HEAD_BYTES = 4_096
+"""Bytes of a text from which its charset is recognised."""
+
 
 def is_blank(text: str) -> bool:
     """Whether nothing of the text is visible."""
@@ -33,6 +36,19 @@ def one_line(text: str) -> str:
     remains."""
     line = _FORBIDDEN_IN_LINE.sub("", " ".join(text.split()))
     return "" if is_blank(line) else line
+
+
+def utf16_of(content: bytes) -> str | None:
+    """Returns the UTF-16 charset of a text that begins with its byte order mark, or in which a zero byte follows or
+    precedes most characters, as in Latin scripts; None if it is not UTF-16."""
+    for mark, charset in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        if content.startswith(mark):
+            return charset
+    head = content[:_HEAD_BYTES]
+    for charset, zeros, others in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
+        if zeros and 2 * zeros.count(0) > len(zeros) and 0 not in others:
+            return charset
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,9 @@ class Front:
         self._proxies.name_client(scope)
         if scope["type"] == "websocket" and scope["path"] == CHAT_PATH:
             return self._chat(scope, receive, send)
+        if scope["type"] == "http" and scope["method"] == "HEAD":
+            # RFC 9110, section 9.3.2: the response to GET without its content, which the server leaves out.
+            scope = {**scope, "method": "GET"}
         return self._http(scope, receive, send)
 
 
@@ -109,10 +112,14 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application = FastAPI(
         title="Nexus",
         version=VERSION,
-        description="Chat, conversations, settings, tools, memory and tokens. Errors are problem documents (RFC 9457).",
+        description=(
+            "Chat, conversations, settings, tools, memory and tokens. Errors are problem documents (RFC 9457). Where "
+            "there is GET, there is HEAD. No path ends with a slash."
+        ),
         openapi_url=None,  # web/docs serves it
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # a path without its last id must not become the path of all (decision 0224)
     )
     application.state.api = api
     problems.install(application)

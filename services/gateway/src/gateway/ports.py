@@ -7,7 +7,6 @@ from typing import Protocol
 from contracts.conversation import Snapshot
 from contracts.envelope import Wire
 from contracts.events.tool import QuotaView, ToolResult
-from contracts.identity_rpc import KnownUser
 from gateway.domain.close_codes import CloseCode
 
 Unsubscribe = Callable[[], Awaitable[None]]
@@ -98,26 +97,6 @@ class ClientSocket(Protocol):
 
     def terminate(self, code: CloseCode) -> None:
         """Closes it."""
-        ...
-
-
-class TokenReader(Protocol):
-    """Verifies and makes users' and visitors' tokens."""
-
-    async def verify(self, token: str) -> TokenCaller:
-        """The caller; raises TokenExpiredError or TokenInvalidError (errors.py)."""
-        ...
-
-    async def verify_for_renewal(self, token: str) -> TokenCaller:
-        """The visitor whose token expired at most 30 days ago; raises TokenInvalidError."""
-        ...
-
-    def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
-        """A new token for a visitor."""
-        ...
-
-    def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
-        """A new token for a user whom the company has identified."""
         ...
 
 

@@ -140,5 +140,5 @@ async def test_while_the_companys_key_set_is_away_a_token_is_neither_good_nor_ba
             await client.send("hello", token=token)
             error = await client.next(deadline=15)
             assert (error["code"], error["retryable"]) == ("UNAVAILABLE", True)
-            visitor = identity.tokens.visitor("acme", "v1", Visit()).token
+            visitor = identity.tokens.visitors.make("acme", "v1", Visit()).token
             await client.hello(visitor)

@@ -22,6 +22,7 @@ from contracts.tools_rpc import OWN_ACTION_DECIDE
 from contracts.wrong_fields import message_of
 from gateway.adapters.service_calls import gateway_error
 from gateway.domain.error_language import in_language
+from gateway.texts import TEXTS
 from runtime.errors import RpcError
 
 ERRORS = {
@@ -58,6 +59,11 @@ TO_PEOPLE = (
             "temperature: debe ser 2 o menos; name: debe tener al menos 2 caracteres",
         ),
         ("assistant.greeting.español.[key]: is required", "assistant.greeting.español.[key]: es obligatorio"),
+        (
+            "messages[0].parts[0]: the name says .png, but the content is something else (text/plain)",
+            "messages[0].parts[0]: "
+            + TEXTS["file.other_content"].format(ending="png", media="text/plain").in_language("es"),
+        ),
         ("a text that nobody has put into Spanish", "a text that nobody has put into Spanish"),
         ("there is no frame of type '{0}; {}'", "no existe ningún mensaje de tipo '{0}; {}'"),
     ],
@@ -80,6 +86,15 @@ def test_whatever_may_be_wrong_with_a_field_is_told_in_spanish() -> None:
     said -= {""}  # what a validator says itself
     assert len(said) > 35
     assert sorted(one for one in said if in_language(one, "es") == one) == []
+
+
+def test_whatever_is_wrong_with_a_file_is_told_in_spanish() -> None:
+    numbers = {"megabytes": 1, "seconds": 1.0, "most": 1, "width": 1, "height": 2, "millions": 3}
+    texts = [
+        text.format(**numbers, ending="a", media="b", why="the file is empty", taken="c")
+        for text in TEXTS.section("file").values()
+    ]
+    assert [in_language(str(text), "es") for text in texts[:-1]] == [text.in_language("es") for text in texts[:-1]]
 
 
 def test_whatever_keeps_a_page_or_document_from_being_read_is_told_in_spanish() -> None:

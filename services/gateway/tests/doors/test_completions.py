@@ -15,7 +15,6 @@ from contracts.events.chat import Action, ActionState, Usage
 from contracts.providers import OFFLINE_MODEL
 from gateway.adapters.completions import MAX_CONCURRENT
 from gateway.domain.budget_windows import seconds_left
-from gateway.doors.completions import route as web
 from gateway.testing.harness import GatewayUnderTest
 from gateway.testing.http import Http
 from gateway.testing.services import CompletionsStandIn
@@ -221,7 +220,7 @@ async def _hear(stream: Any, heard: list[str]) -> None:
 async def test_a_stream_that_thinks_for_long_begins_all_the_same(
     client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web, "FIRST_PART_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.doors.completions.parts.FIRST_PIECE_SECONDS", 0.05)
     monkeypatch.setattr("gateway.web.keepalive.PAUSE_SECONDS", 0.05)
     completions.hold = asyncio.Event()
     stream = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
@@ -237,7 +236,7 @@ async def test_a_stream_that_thinks_for_long_begins_all_the_same(
 async def test_the_work_ends_when_the_caller_hangs_up(
     client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch, stream: bool
 ) -> None:
-    monkeypatch.setattr(web, "FIRST_PART_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.doors.completions.parts.FIRST_PIECE_SECONDS", 0.05)
     completions.hold = asyncio.Event()
     if stream:
         answer = await client.chat.completions.create(model="nexus", messages=HI, stream=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import openai
@@ -21,8 +22,10 @@ from contracts.events.chat import (
     OwnerKind,
     SystemMessage,
 )
+from gateway.domain.budget_windows import seconds_left
 from gateway.testing.doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent, no_answer
 from gateway.testing.harness import AgentStandIn, GatewayUnderTest, MemoryStandIn
+from gateway.testing.records import RecordsStandIn
 from gateway.testing.services import CompletionsStandIn
 from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
@@ -351,7 +354,10 @@ async def test_a_person_who_takes_over_is_heard_and_no_answer_is_invented(
 
 
 async def test_errors_have_the_protocols_shapes(
-    client: AsyncOpenAI, agent: AnsweringAgent, completions: CompletionsStandIn, gateway: GatewayUnderTest
+    client: AsyncOpenAI,
+    agent: AnsweringAgent,
+    completions: CompletionsStandIn,
+    records: RecordsStandIn,
 ) -> None:
     del completions
     with pytest.raises(openai.AuthenticationError):
@@ -370,7 +376,13 @@ async def test_errors_have_the_protocols_shapes(
     agent.answering = fails
     with pytest.raises(openai.RateLimitError) as spent:
         await client.responses.create(model="nexus", input="BUDGET_SPENT")
-    assert (spent.value.code, spent.value.response.headers["x-should-retry"]) == ("insufficient_quota", "false")
+    headers = spent.value.response.headers
+    assert (spent.value.code, headers["x-should-retry"]) == ("insufficient_quota", "false")
+    assert abs(int(headers["retry-after"]) - seconds_left("hour", datetime.now(UTC))) < 30
+    records.daily_tokens = 100  # the company's of the day are used up, too
+    with pytest.raises(openai.RateLimitError) as spent:
+        await client.responses.create(model="nexus", input="BUDGET_SPENT")
+    assert abs(int(spent.value.response.headers["retry-after"]) - seconds_left("day", datetime.now(UTC))) < 30
     with pytest.raises(openai.APIError) as streamed:
         async for _ in await client.responses.create(model="nexus", input="BUDGET_SPENT", stream=True):
             pass

@@ -18,7 +18,7 @@ import pytest
 from contracts.files import MAX_FILE_BYTES, UNSENT, folder_of
 from gateway.adapters.identity import IdentityKeys
 from gateway.domain.conversation_ids import new_conversation_id
-from gateway.domain.file_kinds import detect_kind
+from gateway.domain.file_kinds import FileRefusedError, detect_kind
 from gateway.testing.files import FileShareStandIn
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view, run_gateway
 from gateway.testing.http import Http, assert_problem
@@ -286,3 +286,13 @@ async def test_without_a_place_for_files_it_is_said(
 
 def test_what_a_file_is_is_told_at_once_however_many_comments_it_begins_with() -> None:
     assert detect_kind(io.BytesIO(b"<!---->" * 5_000 + b"x"), "notes.txt").type == "text/plain"
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "windows-1252"])
+def test_a_text_is_one_in_each_of_its_charsets(charset: str) -> None:
+    text = "Rendimiento de los bonos españoles\r\n2025: 3,2 %\r\n" * 2_000
+    assert detect_kind(io.BytesIO(text.encode(charset)), "notes.txt").type == "text/plain"
+    assert detect_kind(io.BytesIO(("\U0001f600" * 20_000).encode("utf-8")), "x").type == "text/plain"
+    for other in ("<html><body>" + text, "\x01\x02" + text):
+        with pytest.raises(FileRefusedError):
+            detect_kind(io.BytesIO(other.encode(charset)), "notes.txt")

@@ -285,6 +285,33 @@ async def test_what_is_not_there_is_a_problem_too(http: Http) -> None:
         assert_problem(told := await http(method, path), status, {404: "NOT_FOUND"}.get(status, "METHOD_NOT_ALLOWED"))
         assert f"there is no {method} {path}: GET /openapi.json" in str(told)
     assert_problem(await http("DELETE", "/v2/visitors"), 405, "METHOD_NOT_ALLOWED")
+    assert (await http("POST", "/v2/memory"))[2]["allow"] == "DELETE, GET, HEAD, PATCH"
+
+
+@pytest.mark.parametrize(
+    "path", ["/v2/memory", "/v1/responses", "/mcp", "/v2/ui/chat", "/console", "/docs/en", "/healthz"]
+)
+async def test_a_path_with_a_slash_at_its_end_is_not_the_path_without(http: Http, path: str) -> None:
+    for method in ("GET", "DELETE", "POST"):
+        status, told, headers = await http(method, f"{path}/", allow_redirects=False)
+        assert (status, "location" in headers) == (404, False)
+        assert f"there is no {method} {path}/: no path ends with a slash" in str(told)
+
+
+async def test_head_is_answered_as_get_without_the_content(http: Http, tokens: TokenMaker) -> None:
+    token = tokens.user("ana", "admin")
+    for path in (
+        "/v2/llm/config/acme",
+        "/v2/visitors",
+        "/openapi.json",
+        "/.well-known/agent-card.json",
+        "/console",
+        "/none",
+    ):
+        head, got = [await http(method, path, token=token) for method in ("HEAD", "GET")]
+        assert (head[0], head[1] or "") == (got[0], "")
+        assert head[2].get("content-length") == got[2].get("content-length")
+        assert head[2].get("etag") == got[2].get("etag")
 
 
 async def test_the_openapi_document_names_the_errors_of_a_route(http: Http) -> None:

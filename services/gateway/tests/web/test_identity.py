@@ -144,9 +144,9 @@ def test_tokens_of_visitors_and_of_the_console_outlive_the_replacement_of_a_key(
         (("o" * 32, "k"), ("n" * 32 + "," + "o" * 32, "k")),
         ((None, "o" * 32), (None, "n" * 32 + "," + "o" * 32)),
     ):
-        visitor = made(*old).tokens.visitor("acme", "v1", Visit())
+        visitor = made(*old).tokens.visitors.make("acme", "v1", Visit())
         member = made(*old).console.make("acme", "ana", "admin", None)
         assert asyncio.run(made(*both).tokens.verify(visitor.token)).subject == "v1"
         assert asyncio.run(made(*both).tokens.verify(member.token)).subject == "ana"
         with pytest.raises(TokenInvalidError):
-            asyncio.run(made(*old).tokens.verify(made(*both).tokens.visitor("acme", "v1", Visit()).token))
+            asyncio.run(made(*old).tokens.verify(made(*both).tokens.visitors.make("acme", "v1", Visit()).token))

@@ -7,7 +7,7 @@ import orjson
 import pytest
 from nats.aio.client import Client
 
-from gateway.testing.harness import ChatClient, GatewayUnderTest
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.records import FIGURES, RecordsStandIn
 from gateway.testing.tokens import TokenMaker
@@ -33,6 +33,18 @@ async def test_a_report_is_json_or_a_table(http: Http, tokens: TokenMaker, recor
     assert {name: rows[1][name] for name in FIGURES} == {name: str(value) for name, value in FIGURES.items()}
     for query in ("by=moon", "from=2026-02-01&to=2026-01-01"):
         assert_problem(await http("GET", f"/v2/reports?{query}", token=ana), 422, "BAD_FIELD")
+
+
+async def test_while_memory_is_away_nobody_waits_for_a_report(
+    http: Http, tokens: TokenMaker, records: RecordsStandIn, memory: MemoryStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana = tokens.user("ana", "admin")
+    assert (await http("GET", "/v2/llm/config/acme", token=ana))[0] == 200  # its settings are known
+    await memory.stop()
+    monkeypatch.setattr("runtime.companies.DEADLINE", 0.2)
+    for path in ("/v2/reports", "/v2/reports/conversations", "/v2/keeping"):
+        assert_problem(await http("GET", path, token=ana), 503, "UNAVAILABLE")
+    assert records.report_requests == []
 
 
 async def test_a_figure_opens_down_to_its_conversations(

@@ -49,7 +49,7 @@ class BusActions:
             UnavailableError: the action's service does not answer.
         """
         is_own_tool = action.startswith(ACTION_PREFIX)
-        if not is_own_tool and not await self._trades(caller.company):
+        if not is_own_tool and not await self._companies.trades(caller.company):
             raise not_found("action waiting for a decision")
         request = market_rpc.ActionDecideRequest(
             company_id=caller.company,
@@ -73,10 +73,6 @@ class BusActions:
         return await self._all_actions(
             *(ask(self._client, method, user_ref, deadline=HELLO_SECONDS) for method in methods)
         )
-
-    async def _trades(self, company: str) -> bool:
-        settings = await self._companies.get(company)
-        return settings is None or settings.config.trades
 
     async def states(self, company: str, user: str, actions: list[str]) -> list[Action]:
         """The current states of those of these actions (at most 100) that are the user's; raises UnavailableError after

@@ -55,6 +55,11 @@ class BusCompanies:
         except RpcError:
             return False
 
+    async def trades(self, company: str) -> bool:
+        """Whether the company has the market: orders and analyses. Raises UnavailableError."""
+        settings = await self.get(company)
+        return settings is None or settings.config.trades
+
     def cached(self, company: str) -> CompanySettings | None:
         """The cached settings, without a call; None if there are none in the cache."""
         return self._cache.cached(company)

@@ -2,16 +2,14 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 
 import structlog
 
 from contracts import completion_rpc
 from contracts.errors import ErrorCode, FieldFault
-from gateway.adapters.service_calls import ask
-from gateway.domain.budget_windows import seconds_left
+from gateway.adapters.service_calls import ask, gateway_error
 from gateway.domain.concurrency_limit import ConcurrencyLimit
-from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError
+from gateway.errors import GatewayError, RefusedError, TookTooLongError, UnavailableError
 from gateway.ports import TokenCaller
 from runtime.calls.rpc import RpcClient
 from runtime.calls.streamed_calls import StreamClient
@@ -60,19 +58,16 @@ class BusCompletions:
                 raise _refusal(error) from error
 
 
+_FIELDS = {"model": "model", completion_rpc.CONTEXT_LENGTH: "messages", completion_rpc.NO_PICTURES: "messages"}
+"""The parameter to blame, by the reason of a refusal."""
+
+
 def _refusal(error: RpcError) -> GatewayError:
-    if error.code == ErrorCode.NOT_FOUND and error.reason == "model":
-        return RefusedError(ErrorCode.NOT_FOUND, error.message, [FieldFault(field="model", message=error.message)])
-    if error.reason == completion_rpc.CONTEXT_LENGTH:
-        return RefusedError(
-            ErrorCode.TEXT_TOO_LONG, error.message, [FieldFault(field="messages", message=error.message)]
-        )
-    if error.reason == completion_rpc.NO_PICTURES:
-        return RefusedError(ErrorCode.BAD_FIELD, error.message, [FieldFault(field="messages", message=error.message)])
-    if error.code in {ErrorCode.NOT_FOUND, ErrorCode.BAD_FIELD}:
-        return RefusedError(ErrorCode(error.code), error.message, error.fields)
-    if error.code == ErrorCode.RATE_LIMITED:
-        return RateLimitedError(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True)
+    if (field := _FIELDS.get(error.reason or "")) is not None:
+        code = ErrorCode.TEXT_TOO_LONG if error.reason == completion_rpc.CONTEXT_LENGTH else ErrorCode(error.code)
+        return RefusedError(code, error.message, [FieldFault(field=field, message=error.message)])
+    if error.code in {ErrorCode.NOT_FOUND, ErrorCode.BAD_FIELD, ErrorCode.RATE_LIMITED}:
+        return gateway_error(completion_rpc.COMPLETE, error)
     if error.code == ErrorCode.TIMEOUT:
         return TookTooLongError(error.message)
     log.warning("completion.failed", code=error.code, error=error.message)

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from contracts.identity_rpc import KnownUser
 from gateway.adapters.console_tokens import ConsoleTokens
 from gateway.adapters.own_tokens import derive_key
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
 from gateway.errors import TokenExpiredError, TokenInvalidError, UnavailableError
-from gateway.ports import TokenCaller, TokenReader, Visit, VisitorToken
+from gateway.ports import TokenCaller
 from runtime.auth.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.auth.tokens import KeysUnavailableError, TokenClaims, TokenVerifier
 from runtime.clock import Clock
@@ -25,7 +24,7 @@ class IdentityKeys:
     """Everything made from the installation's keys. The first of `conversation_keys` signs conversation ids, any of
     them verifies; `seal_key` seals data that clients carry."""
 
-    tokens: TokenReader
+    tokens: "GatewayTokens"
     principals: "CallerSigner"
     console: ConsoleTokens
     conversation_keys: Sequence[bytes]
@@ -65,25 +64,21 @@ class GatewayTokens:
     """Verifies all tokens: the gateway makes those of visitors and of the console, the company all others."""
 
     def __init__(self, visitors: VisitorTokens, console: ConsoleTokens, users: TokenVerifier) -> None:
-        self._visitors = visitors
+        self.visitors = visitors
         self._console = console
         self._users = users
 
     async def verify(self, token: str) -> TokenCaller:
+        """The caller; raises TokenExpiredError or TokenInvalidError (errors.py)."""
         return await self._verify(token, 0.0)
 
     async def verify_for_renewal(self, token: str) -> TokenCaller:
+        """The visitor whose token expired at most 30 days ago; raises TokenInvalidError."""
         return await self._verify(token, RENEWABLE_SECONDS)
 
-    def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
-        return self._visitors.make(company, subject, visit)
-
-    def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
-        return self._visitors.make_user(company, user, visit)
-
     async def _verify(self, token: str, grace: float) -> TokenCaller:
-        if self._visitors.is_ours(token):
-            return self._visitors.verify(token, grace=grace)
+        if self.visitors.is_ours(token):
+            return self.visitors.verify(token, grace=grace)
         if self._console.is_ours(token):
             return self._console.verify(token)
         try:

@@ -6,6 +6,8 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from contracts import conversation_rpc, file_rpc, identity_rpc, owner_rpc, rpc, withdrawal_rpc
+from contracts.channels import ChatKind
+from contracts.conversation import Fact
 from contracts.ids import uuid7
 from gateway.adapters.service_calls import ask
 from gateway.errors import UnavailableError
@@ -18,8 +20,15 @@ BACKOFF_SECONDS = 5.0
 BACKOFF_CALL_SECONDS = 0.5
 """The short deadline in seconds."""
 
+_KINDS = frozenset(kind.value for kind in ChatKind)
+
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
+
+
+def facts_in(reply: conversation_rpc.FactsReply) -> list[Fact]:
+    """The facts of a page, without those of kinds that only a newer release knows."""
+    return [Fact.of(ChatKind(view.kind), view.seq, view.event) for view in reply.facts if view.kind in _KINDS]
 
 
 class BusMemory:

@@ -74,8 +74,8 @@ class Access:
         agents in any of their company."""
         if caller.is_operator:
             await self.check_watchable(caller, conversation)
-        elif not await self.owns(caller, conversation):
-            raise not_found("conversation")
+        else:
+            await self.own_conversation(caller, conversation)
 
     async def check_readable(self, caller: TokenCaller, conversation: str) -> None:
         """Like `check_usable`, but customers may also read what they wrote as visitors before they signed in."""

@@ -3,31 +3,20 @@ or revoked the key that identified a customer."""
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Protocol
 
 from contracts.company import CompanySettings
+from gateway.adapters.companies import BusCompanies
+from gateway.adapters.identity import GatewayTokens
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import TokenInvalidError, UnavailableError
-from gateway.ports import ClientSocket, TokenCaller, TokenReader
-
-
-class CompanySettingsReader(Protocol):
-    """Reads companies' settings, by a call or from the cache."""
-
-    async def get(self, company: str) -> CompanySettings | None:
-        """Raises UnavailableError."""
-        ...
-
-    def cached(self, company: str) -> CompanySettings | None:
-        """The settings in the cache, without a call; None if the cache has none."""
-        ...
+from gateway.ports import ClientSocket, TokenCaller
 
 
 class Admission:
     """Verifies tokens, and checks them against the company's settings. `sessions`: the open sockets, which are closed
     when their token is revoked."""
 
-    def __init__(self, tokens: TokenReader, companies: CompanySettingsReader, sessions: Iterable[ClientSocket]) -> None:
+    def __init__(self, tokens: GatewayTokens, companies: BusCompanies, sessions: Iterable[ClientSocket]) -> None:
         self._tokens = tokens
         self._companies = companies
         self._sessions = sessions

@@ -13,20 +13,12 @@ from contracts.conversation import Fact, Snapshot, message_view, owner_event
 from contracts.ws import Cursor
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.log import NatsLog
-from gateway.adapters.memory import BusMemory
+from gateway.adapters.memory import BusMemory, facts_in
 from gateway.chat.action_states import ActionStates
 from gateway.chat.hub import Attachment, Hub, LogState
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
-from gateway.domain.recovery import (
-    AskMemory,
-    Bounds,
-    Plan,
-    ReadLog,
-    SendSnapshot,
-    UpToDate,
-    plan_recovery,
-)
+from gateway.domain.recovery import AskMemory, Plan, ReadLog, SendSnapshot, UpToDate, plan_recovery
 from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError, UnavailableError
 from gateway.metrics import RESYNCED
@@ -40,7 +32,6 @@ FRAMES_PER_PAUSE = 64
 """Frames after which a long recovery waits for the client to read."""
 RESYNC_CONCURRENCY = 16
 """Gaps that are filled concurrently."""
-_KINDS = frozenset(kind.value for kind in ChatKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +126,10 @@ class Recovery:
                 snapshot = await self._log.snapshot(company, conversation, reached=reached)
             epoch = bounds.epoch
             plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
-            missed, running_turn = await self._missed_and_running(company, conversation, plan, snapshot, bounds)
+            missed, running_turn = await asyncio.gather(
+                self._missed(company, conversation, plan, snapshot),
+                self._running_turn(company, conversation, snapshot),
+            )
         attachment.epoch = epoch
         attachment.socket.push(
             server_frames.welcome(
@@ -210,11 +204,10 @@ class Recovery:
                 snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation, end)
                 since = Cursor(epoch=attachment.epoch, seq=attachment.feed.cursor)
                 plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
-                if isinstance(plan, SendSnapshot):
-                    self._give_up(attachment)
-                    return
-                missed = await self._missed(company, conversation, plan, snapshot, bounds)
-                if missed.messages is not None:
+                missed = None
+                if not isinstance(plan, SendSnapshot):
+                    missed = await self._missed(company, conversation, plan, snapshot)
+                if missed is None or missed.messages is not None:
                     self._give_up(attachment)
                     return
                 await self._send_facts(attachment, missed.facts)
@@ -224,23 +217,13 @@ class Recovery:
                 log.warning("chat.resync_failed", conversation=conversation, error=error.message)
                 self._give_up(attachment)
 
-    async def _missed_and_running(
-        self, company: str, conversation: str, plan: Plan, snapshot: Snapshot, bounds: Bounds
-    ) -> tuple[_Missed, TurnState | None]:
-        if isinstance(plan, UpToDate):
-            return _Missed(), await self._running_turn(company, conversation, snapshot)
-        return await asyncio.gather(
-            self._missed(company, conversation, plan, snapshot, bounds),
-            self._running_turn(company, conversation, snapshot),
-        )
-
     async def _running_turn(self, company: str, conversation: str, snapshot: Snapshot) -> TurnState | None:
         # Only an unanswered message can have a turn; without this check every hello would wait for a call to time out.
         if not snapshot.unanswered:
             return None
         return await self._agents.turn_state(company, conversation)
 
-    async def _missed(self, company: str, conversation: str, plan: Plan, snapshot: Snapshot, bounds: Bounds) -> _Missed:
+    async def _missed(self, company: str, conversation: str, plan: Plan, snapshot: Snapshot) -> _Missed:
         match plan:
             case UpToDate():
                 return _Missed()
@@ -264,10 +247,8 @@ class Recovery:
             reply = await self._memory.facts(company, conversation, after, up_to)
             if reply.gone:
                 return None
-            for view in reply.facts:
-                after = max(after, view.seq)
-                if view.seq <= up_to and view.kind in _KINDS:
-                    facts.append(Fact.of(ChatKind(view.kind), view.seq, view.event))
+            facts += [fact for fact in facts_in(reply) if fact.seq <= up_to]
+            after = max([after, *(view.seq for view in reply.facts)])
             if reply.complete:
                 return facts
             if not reply.facts:
@@ -318,12 +299,8 @@ class Recovery:
         attachment.socket.terminate(CloseCode.RESYNC)
 
     def _follow(self, attachment: Attachment, up_to: int, turn: TurnState | None) -> None:
-        frames = (
-            attachment.feed.finish_reading(up_to, turn.turn_id, turn.delta_seq)
-            if turn
-            else attachment.feed.finish_reading(up_to)
-        )
-        for frame in frames:
+        turn_id, delta_seq = (turn.turn_id, turn.delta_seq) if turn else (None, -1)
+        for frame in attachment.feed.finish_reading(up_to, turn_id, delta_seq):
             attachment.socket.push(frame)
 
 

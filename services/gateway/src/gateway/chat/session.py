@@ -154,7 +154,7 @@ class ClientSession:
             if self.caller is not None:
                 self.push(server_frames.error(self.home, error.code, error.message, ref=error.ref, locale=self.locale))
             elif error.in_hello:
-                self.push(server_frames.hello_error(error.code, error.message))
+                self.push(server_frames.error(None, error.code, error.message, in_hello=True))
             else:
                 self._socket.terminate(CloseCode.NO_HELLO)
         else:
@@ -271,15 +271,10 @@ class ClientSession:
     async def _process(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
         FRAMES.labels(type(frame).__name__).inc()
         with Correlation(caller.company, frame.conversation_id or self.home or ""):
-            await self._handle(caller, frame)
-
-    async def _handle(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
-        try:
-            await self.chat.handlers[type(frame)](self, caller, frame)
-        except GatewayError as error:
-            self.send_error(error, frame)
-        except Exception as failure:
-            self.send_error(unexpected(failure), frame)
+            try:
+                await self.chat.handlers[type(frame)](self, caller, frame)
+            except Exception as failure:
+                self.send_error(failure if isinstance(failure, GatewayError) else unexpected(failure), frame)
 
     async def _hello(self, frame: ws.Hello) -> None:
         if self.caller is not None:
@@ -326,8 +321,14 @@ class ClientSession:
     def _refuse_hello(self, error: GatewayError) -> None:
         REFUSED.labels(error.code).inc()
         self.push(
-            server_frames.hello_error(
-                error.code, error.message, retryable=error.retryable, retry_after_ms=error.wait_ms, locale=self.locale
+            server_frames.error(
+                None,
+                error.code,
+                error.message,
+                retryable=error.retryable,
+                retry_after_ms=error.wait_ms,
+                locale=self.locale,
+                in_hello=True,
             )
         )
         self._hello_timer = self._await_hello()

@@ -15,6 +15,7 @@ from contracts.conversation_rpc import ConversationView
 from contracts.desk_rpc import PERSON_MERGE, ConversationUpdate, PersonMerge
 from contracts.ids import conversation_start, derive_id
 from gateway.adapters.desk import change_conversation
+from gateway.adapters.identity import GatewayTokens
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.chat.customers import has_account
@@ -22,7 +23,7 @@ from gateway.chat.hub import Attachment
 from gateway.domain import server_frames
 from gateway.domain.conversation_ids import following_conversation_id, new_conversation_id
 from gateway.errors import GatewayError, UnavailableError
-from gateway.ports import TokenCaller, TokenReader
+from gateway.ports import TokenCaller
 from runtime.calls.rpc import RpcClient
 from runtime.clock import Clock
 
@@ -40,7 +41,7 @@ MAX_LINKED = 10
 class Topics:
     """Reads the state of conversations from memory, and reports to it which conversation follows which."""
 
-    def __init__(self, memory: BusMemory, rpc: RpcClient, tokens: TokenReader, clock: Clock, id_key: bytes) -> None:
+    def __init__(self, memory: BusMemory, rpc: RpcClient, tokens: GatewayTokens, clock: Clock, id_key: bytes) -> None:
         self._tokens = tokens
         self._memory = memory
         self._rpc = rpc

@@ -89,17 +89,7 @@ def _has_surrogate(text: str | bytes) -> bool:
 
 def reference(frame: ws.ClientFrame) -> str | None:
     """The client's id of what the frame is about, by which an error refers to it."""
-    match frame:
-        case ws.MessageSend():
-            return frame.client_message_id
-        case ws.RunCancel():
-            return frame.turn_id
-        case ws.ActionConfirm() | ws.ActionReject():
-            return frame.action_id
-        case ws.Feedback():
-            return frame.message_id
-        case _:
-            return None
+    return _reference(frame.to_wire())
 
 
 def _check_text(text: object, ref: str | None) -> None:

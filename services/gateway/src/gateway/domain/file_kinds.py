@@ -5,6 +5,7 @@ refused whatever their names. So are those that expand enormously: the unpacked 
 checked.
 """
 
+import codecs
 import re
 import struct
 import zipfile
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
+from contracts.plain_text import utf16_of
 from contracts.text import Text
 from gateway.texts import TEXTS
 
@@ -46,7 +48,7 @@ ACCEPTED_TYPES = ("text/plain", *(media for media in _ENDINGS if media != "text/
 _TYPE_BY_ENDING = {ending: media for media, endings in _ENDINGS.items() for ending in endings}
 # Possessive: many comments are matched once, without backtracking over the ways in which one can contain the next.
 _WEB_PAGE = re.compile(
-    rb"^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*+<(?:!doctype\s+(?:html|svg)|html|head|body|script|svg|iframe|\?php)",
+    r"^(?:\ufeff|\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*+<(?:!doctype\s+(?:html|svg)|html|head|body|script|svg|iframe|\?php)",
     re.IGNORECASE | re.DOTALL,
 )
 _TEXT_TYPES = frozenset({"application/json", "application/yaml", "application/x-yaml"})
@@ -55,7 +57,7 @@ _ENTRY_SIGNATURE = b"PK\x01\x02"
 """The bytes with which each entry of an archive's directory begins."""
 _OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
 """A path that leaves the folder into which an archive is unpacked."""
-_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 class FileRefusedError(Exception):
@@ -114,11 +116,10 @@ def _media_type(head: bytes, content: BinaryIO) -> str:
         return "application/pdf"
     if head.startswith(b"PK\x03\x04"):
         return _archive_type(content)
-    if _WEB_PAGE.match(head):
-        raise FileRefusedError(
-            TEXTS["file.web_page"],
-        )
-    if _is_text(head):
+    text = _text_of(head)
+    if _WEB_PAGE.match(head.decode("latin-1") if text is None else text):
+        raise FileRefusedError(TEXTS["file.web_page"])
+    if text is not None:
         return "text/plain"
     raise FileRefusedError(TEXTS["file.not_taken"], list_accepted=True)
 
@@ -126,9 +127,7 @@ def _media_type(head: bytes, content: BinaryIO) -> str:
 def _archive_type(content: BinaryIO) -> str:
     """The media type of a ZIP file. Its unpacked size is read from its directory; nothing is unpacked."""
     if _count_entries(content) > MAX_ENTRIES:
-        raise FileRefusedError(
-            TEXTS["file.too_many_inside"].format(most=MAX_ENTRIES),
-        )
+        raise FileRefusedError(TEXTS["file.too_many_inside"].format(most=MAX_ENTRIES))
     size = content.tell()
     try:
         with zipfile.ZipFile(content) as archive:
@@ -136,14 +135,10 @@ def _archive_type(content: BinaryIO) -> str:
     except (zipfile.BadZipFile, UnicodeDecodeError) as error:  # the second if a name is not UTF-8
         raise FileRefusedError(TEXTS["file.damaged_archive"]) from error
     except RuntimeError as error:  # raised by zipfile for a version that it cannot read
-        raise FileRefusedError(
-            TEXTS["file.unreadable_archive"],
-        ) from error
+        raise FileRefusedError(TEXTS["file.unreadable_archive"]) from error
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > min(MAX_UNPACKED_BYTES, MAX_EXPANSION * size):
-        raise FileRefusedError(
-            TEXTS["file.grows_too_large"],
-        )
+        raise FileRefusedError(TEXTS["file.grows_too_large"])
     names = [entry.filename for entry in entries]
     if any(map(_OUTSIDE.search, names)):
         raise FileRefusedError(TEXTS["file.leads_out"])
@@ -165,23 +160,16 @@ def _count_entries(content: BinaryIO) -> int:
     return count
 
 
-def _is_text(head: bytes) -> bool:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _is_decodable(head[: len(head) // 2 * 2], "utf-16")
-    if _BINARY.search(head):
-        return False
-    # A character may be cut at the head's end; text that is not UTF-8 may be in an old 8-bit encoding.
-    return any(_is_decodable(head[: len(head) - cut], "utf-8") for cut in range(4)) or not re.search(
-        rb"[\x80-\x9f]", head
-    )
-
-
-def _is_decodable(text: bytes, encoding: str) -> bool:
+def _text_of(head: bytes) -> str | None:
+    """The beginning of a text in UTF-8, UTF-16 or an old 8-bit encoding; None if it is no text."""
+    charset = utf16_of(head)
     try:
-        text.decode(encoding)
+        # Unlike str.decode it accepts a character that is cut at the end.
+        text = codecs.getincrementaldecoder(charset or "utf-8")().decode(head)
     except UnicodeDecodeError:
-        return False
-    return True
+        text = head.decode("latin-1")
+        return None if charset or _BINARY.search(text) or re.search(r"[\x80-\x9f]", text) else text
+    return None if _BINARY.search(text) else text
 
 
 def _check_pixels(content: BinaryIO, head: bytes, media: str) -> None:
@@ -191,9 +179,7 @@ def _check_pixels(content: BinaryIO, head: bytes, media: str) -> None:
         raise FileRefusedError(TEXTS["file.damaged_picture"]) from error
     if width * height > MAX_PIXELS:
         millions = MAX_PIXELS // 1_000_000
-        raise FileRefusedError(
-            TEXTS["file.too_many_points"].format(width=width, height=height, millions=millions),
-        )
+        raise FileRefusedError(TEXTS["file.too_many_points"].format(width=width, height=height, millions=millions))
 
 
 def _size(head: bytes, media: str) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gateway.domain.forwarded import parse_address
+
 MAX_KEYS = 200_000
 """Keys that one window remembers; with more, the one idle longest is forgotten. Expired keys are forgotten at once."""
 
@@ -65,12 +67,7 @@ def admit(now: float, *windows: tuple[SlidingLog, str]) -> float:
 @lru_cache(4096)
 def address_key(address: str) -> str:
     """The key by which an address is limited: an IPv4 address itself, or the /64 network of an IPv6 subscriber."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
+    parsed = parse_address(address)
+    if parsed is None:
         return address
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return str(parsed)
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.ip_network((parsed, 64), strict=False))
+    return str(parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False))

@@ -83,32 +83,16 @@ def error(
     retry_after_ms: int | None = None,
     ref: str | None = None,
     locale: str | None = None,
+    in_hello: bool = False,
 ) -> bytes:
-    """The frame for a failed request; the socket stays open. `locale`: the language into which to translate."""
-    text = in_language(message, named_language(locale))
-    return _frame("error", conversation, _error_fields(code, text, retryable, retry_after_ms, ref))
-
-
-def hello_error(
-    code: ErrorCode,
-    message: str,
-    *,
-    retryable: bool = False,
-    retry_after_ms: int | None = None,
-    locale: str | None = None,
-) -> bytes:
-    """The frame for a failed hello, which may be repeated. The only frame without a conversation."""
-    text = in_language(message, named_language(locale))
-    return orjson.dumps({"v": 1, "type": "error", **_error_fields(code, text, retryable, retry_after_ms, None)})
-
-
-def _error_fields(code: ErrorCode, message: str, retryable: bool, retry_after_ms: int | None, ref: str | None) -> Json:
-    fields: Json = {"code": str(code), "message": message, "retryable": retryable}
+    """The frame for a failed request; the socket stays open. `locale`: the language into which to translate.
+    `in_hello`: hello failed, and may be repeated; this is the only frame without a conversation."""
+    fields: Json = {"code": str(code), "message": in_language(message, named_language(locale)), "retryable": retryable}
     if retry_after_ms is not None:
         fields["retryAfterMs"] = retry_after_ms
     if ref is not None:
         fields["ref"] = ref
-    return fields
+    return orjson.dumps({"v": 1, "type": "error", **fields}) if in_hello else _frame("error", conversation, fields)
 
 
 def action_updated(conversation: str | None, action: Json) -> bytes:

@@ -48,6 +48,8 @@ class RecordsStandIn:
     """Request ids of all received corrections."""
     correction_digests: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """Digest of the body by request id."""
+    daily_tokens: int | None = None
+    """The company's budget, of which 100 are used."""
     unavailable: bool = False
     """Whether corrections fail because the store does not answer."""
 
@@ -81,7 +83,9 @@ class RecordsStandIn:
     async def _usage(self, request: memory_rpc.UsageRequest) -> memory_rpc.UsageReply:
         self.usage_requests.append(request)
         day = memory_rpc.UsageDay(date=request.until, turns=2, prompt_tokens=90, completion_tokens=10, cost=0.01)
-        return memory_rpc.UsageReply(days=[day], budget=memory_rpc.UsageBudget(used_today=100))
+        return memory_rpc.UsageReply(
+            days=[day], budget=memory_rpc.UsageBudget(daily_tokens=self.daily_tokens, used_today=100)
+        )
 
     async def _insights(self, request: insight_rpc.InsightsRequest) -> insight_rpc.InsightsReply:
         day = insight_rpc.InsightsDay(

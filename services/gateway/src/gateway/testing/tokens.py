@@ -16,7 +16,11 @@ class TokenMaker:
 
     def visitor(self, subject: str, company: str = "acme", lifetime: int = 3600) -> str:
         """A visitor's token."""
-        return build_identity(self._settings, lifetime, SystemClock()).tokens.visitor(company, subject, Visit()).token
+        return (
+            build_identity(self._settings, lifetime, SystemClock())
+            .tokens.visitors.make(company, subject, Visit())
+            .token
+        )
 
     def user(
         self, subject: str, role: str = "user", company: str = "acme", plan: str = "free", name: str | None = None

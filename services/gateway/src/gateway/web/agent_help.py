@@ -37,7 +37,7 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
     settings = found(await api.companies.get(caller.company), "company")
     if not settings.config.ai_suggestions_enabled:
         raise RefusedError(ErrorCode.FORBIDDEN, "suggestions are off: an admin turns them on with aiSuggestionsEnabled")
-    await api.access.check_watchable(caller, body.conversation_id)
+    await api.chat.access.check_watchable(caller, body.conversation_id)
     request = SuggestRequest(company_id=caller.company, conversation_id=body.conversation_id)
     return await ask(api.rpc, SUGGEST, request, deadline=SUGGESTION_SECONDS)
 
@@ -47,6 +47,6 @@ async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> Impro
     """Rewrites a draft; with a conversation, to suit it."""
     check_not_blank(body.text)
     if body.conversation_id is not None:
-        await api.access.check_watchable(caller, body.conversation_id)
+        await api.chat.access.check_watchable(caller, body.conversation_id)
     request = ImproveRequest(company_id=caller.company, **dict(body))
     return await ask(api.rpc, IMPROVE, request, deadline=SUGGESTION_SECONDS)

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Header, Path, Response
 from pydantic import Field, StrictBool, field_validator
 
 from contracts.analysis_report import AnalysisReport
-from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.analysis import (
@@ -120,13 +119,13 @@ async def begin(
     """The record of the analysis with this id; begins it if it is new. Raises RefusedError, UnavailableError."""
     if not body.query.strip():
         raise RefusedError(ErrorCode.EMPTY_TEXT, "query: ask something")
-    if not analyses_markets(await api.companies.get(caller.company)):
+    if not await api.companies.trades(caller.company):
         raise RefusedError(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
     request = AnalysisRequested(
         analysis_id=analysis_id,
         company_id=caller.company,
         user_id=caller.subject,
-        principal=api.principals.sign(caller, None, language),
+        principal=api.identity.principals.sign(caller, None, language),
         language=language,
         **dict(body),
     )
@@ -134,11 +133,6 @@ async def begin(
     if _question(record.request) != _question(request):
         raise RefusedError(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another question; choose a new one")
     return record
-
-
-def analyses_markets(settings: CompanySettings | None) -> bool:
-    """Whether the company may have market analyses."""
-    return settings is None or settings.config.trades
 
 
 def _question(request: AnalysisRequested) -> tuple[object, ...]:

@@ -16,6 +16,8 @@ from contracts.knowledge import MAX_FILE
 from gateway.chat.files import TOO_LARGE
 from gateway.web.free_json import HALF_A_CHARACTER
 from gateway.web.problems import error_answer
+from gateway.web.uploads import MAX_BYTES as UPLOAD_BYTES
+from gateway.web.uploads import is_form
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 64 * 1024 * 1024
@@ -25,7 +27,6 @@ DISCARD_SECONDS = 5.0
 """Seconds to read and discard the rest of a body that is too large, so that its sender gets the response."""
 UPLOADS = "/v2/knowledge/documents"
 """Paths that accept multipart forms with files."""
-UPLOAD_BYTES = MAX_FILE + 64 * 1024
 _FILE_PATH = re.compile(r"/v2/conversations/[^/]+/files")
 """Paths whose body is a file."""
 MAX_NESTING = 64
@@ -174,13 +175,9 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: str) -> N
 
 
 def _is_upload(scope: Scope) -> bool:
-    if not scope["path"].startswith(UPLOADS):
-        return False
-    return any(name == b"content-type" and value.startswith(b"multipart/form-data") for name, value in scope["headers"])
+    return scope["path"].startswith(UPLOADS) and is_form(Headers(scope=scope))
 
 
 def _declared_length(scope: Scope) -> int:
-    for name, value in scope["headers"]:
-        if name == b"content-length" and value.isdigit():
-            return int(value)
-    return 0
+    length = Headers(scope=scope).get("content-length", "")
+    return int(length) if length.isdecimal() else 0

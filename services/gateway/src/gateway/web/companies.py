@@ -33,6 +33,7 @@ from gateway.web.company_settings import (
 from gateway.web.deps import Api, ApiDep, FounderDep
 from gateway.web.first_hour import FirstHour, Missing, first_hour_of, missing, origin_of, own_address, snippet
 from gateway.web.free_json import check_json
+from gateway.web.pagination import Limit
 from gateway.web.problems import described
 from gateway.web.response_headers import described_headers
 from gateway.web.words import AcceptLanguage
@@ -113,7 +114,7 @@ async def make_company(
 async def list_companies(
     api: ApiDep,
     caller: FounderDep,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    limit: Limit = 50,
     cursor: Annotated[str | None, Query(max_length=64)] = None,
 ) -> CompanyPage:
     """The companies of the installation; an admin sees only their own."""

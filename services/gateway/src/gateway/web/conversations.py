@@ -39,7 +39,7 @@ from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.free_json import check_json
 from gateway.web.moments import Moment
-from gateway.web.pagination import page
+from gateway.web.pagination import Limit, PageCursor, page
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -113,8 +113,6 @@ class Transcript(Wire):
 _NOT_FOR_VISITORS = dict.fromkeys(
     ("hand_over", "assignee", "assignee_name", "labels", "snoozed_until", "resolved_by"), None
 )
-Limit = Annotated[int, Query(ge=1, le=200)]
-PageCursor = Annotated[str | None, Query(max_length=512)]
 
 
 @router.get("", response_model=ConversationsReply, responses=described())
@@ -134,22 +132,20 @@ async def list_conversations(
     cursor: PageCursor = None,
 ) -> Response:
     """The inbox of the human agent's company; visitors and customers see their own conversations."""
-    conversations = await api.memory.conversations(
-        ConversationsRequest(
-            company_id=caller.company,
-            which=state if caller.is_operator else None,
-            operator_id=caller.subject if caller.is_operator else None,
-            user_id=visitor if caller.is_operator else caller.subject,
-            limit=limit,
-            cursor=cursor,
-            direction=order,
-            # With these, visitors could find out labels and names that only human agents may see.
-            query=(q or None) if caller.is_operator else None,
-            label=(label or None) if caller.is_operator else None,
-            since=since,
-            until=until,
-        )
+    request = ConversationsRequest(
+        company_id=caller.company,
+        user_id=caller.subject,
+        limit=limit,
+        cursor=cursor,
+        direction=order,
+        since=since,
+        until=until,
     )
+    if caller.is_operator:
+        # With query and label, visitors could find out labels and names that only human agents may see.
+        own = {"which": state, "operator_id": caller.subject, "user_id": visitor}
+        request = request.model_copy(update=own | {"query": q or None, "label": label or None})
+    conversations = await api.memory.conversations(request)
     items = [
         _view_for(caller, view) for view in conversations.items if caller.is_operator or _is_visible_to_visitor(view)
     ]
@@ -163,8 +159,8 @@ async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, b
     if caller.is_operator:
         raise RefusedError(ErrorCode.FORBIDDEN, "this is for visitors and customers")
     address = client_address(request.scope)
-    api.limits.count_message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
-    conversation, previous = await api.topics.begin(caller, body.topic)
+    api.chat.limits.count_message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
+    conversation, previous = await api.chat.topics.begin(caller, body.topic)
     return Begun(conversation_id=conversation, previous=previous)
 
 
@@ -184,7 +180,7 @@ async def list_messages(
     latest: Annotated[bool, Query(description="begin with the newest; each cursor then leads to older ones")] = False,
 ) -> Response:
     """The messages, oldest first."""
-    await api.access.check_readable(caller, conversation)
+    await api.chat.access.check_readable(caller, conversation)
     return page(await _messages(api, caller, conversation, limit, cursor, latest=latest))
 
 
@@ -213,14 +209,14 @@ async def send_message(
 ) -> MessageView:
     """A human agent's message. The same clientMessageId with another text is a CONFLICT."""
     check_not_blank(body.text)
-    await api.access.check_watchable(caller, conversation)
+    await api.chat.access.check_watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
-    stored = await api.commands.find_sent(place, body.client_message_id)
-    files = await api.files.file_refs(place, body.files)
+    stored = await api.chat.commands.find_sent(place, body.client_message_id)
+    files = await api.chat.files.file_refs(place, body.files)
     if stored is None:
         draft = MessageDraft(body.client_message_id, body.text, files=files, seen_seq=body.seen_seq)
-        stored = await api.commands.send_as_operator(place, draft)
-    message = found(await api.commands.message_at(place, stored.seq), "conversation")  # it may be deleted since
+        stored = await api.chat.commands.send_as_operator(place, draft)
+    message = found(await api.chat.commands.message_at(place, stored.seq), "conversation")  # it may be deleted since
     if (message.text, message.files) != (body.text, files):
         raise RefusedError(ErrorCode.CONFLICT, "clientMessageId: it was used for another message; choose a new one")
     return message
@@ -231,19 +227,19 @@ async def change_owner(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: OwnerRequest
 ) -> OwnerReply:
     """Take the conversation over (human) or give it back to the AI (ai)."""
-    await api.access.check_watchable(caller, conversation)
+    await api.chat.access.check_watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     if body.owner == "human":
-        await api.commands.take(place, body.seen_seq)
+        await api.chat.commands.take(place, body.seen_seq)
         return OwnerReply(owner=Owner(kind=OwnerKind.HUMAN, operator_id=caller.subject, name=caller.name))
-    await api.commands.release(place)
+    await api.chat.commands.release(place)
     return OwnerReply(owner=Owner(kind=OwnerKind.AI))
 
 
 @router.get("/{conversationId}/rating", response_model_exclude_none=True, responses=described(404))
 async def get_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath) -> RatingReply:
     """The visitor's rating; empty: none yet."""
-    await api.access.check_readable(caller, conversation)
+    await api.chat.access.check_readable(caller, conversation)
     request = ConversationRef(company_id=caller.company, conversation_id=conversation)
     return await ask(api.rpc, RATING, request)
 
@@ -253,8 +249,8 @@ async def put_rating(api: ApiDep, caller: PersonDep, conversation: ConversationP
     """Rates the conversation, by its visitor or customer. A new rating replaces the old one."""
     if caller.is_operator:
         raise RefusedError(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
-    await api.access.check_usable(caller, conversation)
-    await api.commands.rate(ConversationPlace(caller, conversation), body.score, body.comment)
+    await api.chat.access.check_usable(caller, conversation)
+    await api.chat.commands.rate(ConversationPlace(caller, conversation), body.score, body.comment)
     return RatingView(score=body.score, comment=body.comment, rated_at=api.clock.now())
 
 
@@ -268,7 +264,7 @@ async def decide_action(
     accept_language: AcceptLanguage = None,
 ) -> Action:
     """Confirms or rejects an action of the caller's. Deciding again changes nothing: the first decision counts."""
-    await api.access.check_usable(caller, conversation)
+    await api.chat.access.check_usable(caller, conversation)
     language = named_language(accept_language)
     if body.edits and body.decision == "reject":
         raise bad_field("edits", "only a yes has some")
@@ -277,7 +273,7 @@ async def decide_action(
 
 
 async def _view(api: Api, caller: TokenCaller, conversation: str) -> ConversationView:
-    await api.access.check_readable(caller, conversation)
+    await api.chat.access.check_readable(caller, conversation)
     return _view_for(caller, found(await api.memory.conversation(caller.company, conversation), "conversation"))
 
 

@@ -16,25 +16,19 @@ from gateway.adapters.actions import BusActions
 from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
-from gateway.adapters.console_tokens import ConsoleTokens
 from gateway.adapters.handed_calls import HandedCalls
-from gateway.adapters.identity import CallerSigner
+from gateway.adapters.identity import IdentityKeys
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.sightings import BusSightings
 from gateway.adapters.tools import ToolClient
-from gateway.chat.access import Access
 from gateway.chat.action_states import ActionStates
-from gateway.chat.admission import Admission
-from gateway.chat.commands import Commands
-from gateway.chat.files import Files
-from gateway.chat.limits import ClientLimits
 from gateway.chat.replays import Replays
+from gateway.chat.session import Chat
 from gateway.chat.threads import Threads
-from gateway.chat.topics import Topics
 from gateway.errors import RefusedError, TokenInvalidError
-from gateway.ports import TokenCaller, TokenReader
+from gateway.ports import TokenCaller
 from runtime.auth.tokens import TokenMinter
 from runtime.calls.rpc import RpcClient
 from runtime.clock import Clock
@@ -46,29 +40,21 @@ class Api:
     """The objects that routes use; app.py builds them."""
 
     rpc: RpcClient
-    admission: Admission
-    tokens: TokenReader
-    console: ConsoleTokens
+    chat: Chat
+    identity: IdentityKeys
     companies: BusCompanies
-    access: Access
-    commands: Commands
     threads: Threads
     memory: BusMemory
-    limits: ClientLimits
-    files: Files
     tools: ToolClient
     actions: BusActions
     action_states: ActionStates
     knowledge: BusKnowledge
     completions: BusCompletions
-    topics: Topics
     replays: Replays
-    principals: CallerSigner
     analyses: BusAnalyses
     handed: HandedCalls
     sightings: BusSightings
     clock: Clock
-    seal_key: bytes
     dev: bool = False
     personas: DemoPersonas | None = None
     minter: TokenMinter | None = None
@@ -102,7 +88,7 @@ async def verified(request: Request, api: Api) -> TokenCaller:
     token = bearer(request)
     if token is None:
         raise TokenInvalidError("send a token: Authorization: Bearer …")
-    caller = await api.admission.verify(token)
+    caller = await api.chat.tokens.verify(token)
     begin(caller.company, request.path_params.get("conversationId", ""))
     return caller
 

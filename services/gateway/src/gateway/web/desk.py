@@ -121,7 +121,7 @@ async def update_conversation(
 
     If a person answers in it, the new assignee answers from then on.
     """
-    await api.access.check_watchable(caller, conversation)
+    await api.chat.access.check_watchable(caller, conversation)
     if body.snoozed_until is not None and body.snoozed_until <= api.clock.now():
         raise bad_field("snoozedUntil", "choose a time to come")
     changed = body.model_fields_set
@@ -145,7 +145,7 @@ async def update_conversation(
     view = await change_conversation(api.rpc, request)
     if assignee.user_id:
         place = ConversationPlace(caller, conversation)
-        owner = await api.commands.hand_to(place, assignee.user_id, assignee.name)
+        owner = await api.chat.commands.hand_to(place, assignee.user_id, assignee.name)
         view = view.model_copy(update={"owner": owner or view.owner})
     return JSONResponse(view.to_wire())
 
@@ -153,7 +153,7 @@ async def update_conversation(
 @router.get("/conversations/{conversationId}/notes", response_model_exclude_none=True, responses=described(404))
 async def list_notes(api: ApiDep, caller: OperatorDep, conversation: ConversationPath) -> desk_rpc.NotesReply:
     """A conversation's private notes and desk changes, oldest first."""
-    await api.access.check_watchable(caller, conversation)
+    await api.chat.access.check_watchable(caller, conversation)
     request = ConversationRef(company_id=caller.company, conversation_id=conversation)
     return await ask(api.rpc, desk_rpc.NOTES, request)
 
@@ -169,7 +169,7 @@ async def add_note(
 ) -> desk_rpc.NoteView:
     """Adds a private note, which only human agents read. People mentioned with @ are told."""
     check_not_blank(body.text)
-    await api.access.check_watchable(caller, conversation)
+    await api.chat.access.check_watchable(caller, conversation)
     request = desk_rpc.NoteRequest(
         company_id=caller.company,
         conversation_id=conversation,

@@ -16,9 +16,8 @@ from contracts.receipt_words import remains_text
 from gateway.adapters.service_calls import REPORT_SECONDS, ask
 from gateway.errors import RefusedError, found
 from gateway.ports import TokenCaller
-from gateway.web.conversations import Limit, PageCursor
 from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, MemberDep, SelfDep, idempotency_key
-from gateway.web.pagination import page
+from gateway.web.pagination import Limit, PageCursor, page
 from gateway.web.problems import described
 from gateway.web.response_headers import described_headers
 from gateway.web.words import AcceptLanguage
@@ -129,7 +128,7 @@ async def delete_conversation(
     if not (caller.role == "admin" or caller.writes_as_visitor):
         raise RefusedError(ErrorCode.FORBIDDEN, "only admins and the person it belongs to can delete a conversation")
     try:
-        await api.access.check_readable(caller, conversation)
+        await api.chat.access.check_readable(caller, conversation)
     except RefusedError as error:
         earlier_receipt = (
             await erasing.earlier_response(caller, "conversation", conversation)
@@ -170,6 +169,7 @@ async def get_receipt(
 @router.get("/keeping", responses=described())
 async def preview_keeping(api: ApiDep, caller: AdminDep) -> Keeping:
     """What the next daily run would delete by the settings in `retention`, counted now."""
+    await api.companies.latest_settings(caller.company)  # if memory is away, nobody waits for the long deadline
     request = erasure_rpc.KeepingRequest(company_id=caller.company)
     return await ask(api.rpc, erasure_rpc.KEEPING, request, deadline=REPORT_SECONDS)
 

@@ -57,6 +57,6 @@ async def replay_failed_turn(
     api: ApiDep, caller: AdminDep, turn: Annotated[str, Path(alias="turnId", pattern=ID_PATTERN)], body: ReplayRequest
 ) -> Replayed:
     """Asks a failed turn's question again; 409 if it is answered, superseded, or a person's to answer."""
-    await api.access.check_watchable(caller, body.conversation_id)
+    await api.chat.access.check_watchable(caller, body.conversation_id)
     stored = await api.replays.replay(caller.company, body.conversation_id, turn)
     return Replayed(conversation_id=body.conversation_id, seq=stored.seq)

@@ -65,13 +65,13 @@ async def send_file(
 ) -> FileRef:
     """Uploads a file (the body is its content, at most 10 MB) for a message of the caller's to name in `files`. It
     is deleted if no message names it within a day."""
-    await api.access.check_usable(caller, conversation)
+    await api.chat.access.check_usable(caller, conversation)
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise RefusedError(
             ErrorCode.BAD_FIELD, "file: send it as the body itself (curl --data-binary @FILE), not in a form"
         )
     language = named_language(accept_language) or "en"
-    return await api.files.upload(ConversationPlace(caller, conversation), name, _body(request), language)
+    return await api.chat.files.upload(ConversationPlace(caller, conversation), name, _body(request), language)
 
 
 @router.get(
@@ -81,23 +81,23 @@ async def send_file(
 )
 async def get_file(api: ApiDep, caller: PersonDep, conversation: ConversationPath, file: FilePath) -> Response:
     """A file's content."""
-    await api.access.check_readable(caller, conversation)
-    return _file_response(await api.files.open(caller.company, conversation, file))
+    await api.chat.access.check_readable(caller, conversation)
+    return _file_response(await api.chat.files.open(caller.company, conversation, file))
 
 
 @router.get("/v2/conversations/{conversationId}/files/{fileId}/link", responses=described(404))
 async def get_file_link(api: ApiDep, caller: PersonDep, conversation: ConversationPath, file: FilePath) -> FileLink:
     """An address of the file that needs no token and is valid for five minutes: for a picture in a page, or a
     download."""
-    await api.access.check_readable(caller, conversation)
-    url, expires_at = api.files.link(ConversationPlace(caller, conversation), file)
+    await api.chat.access.check_readable(caller, conversation)
+    url, expires_at = api.chat.files.link(ConversationPlace(caller, conversation), file)
     return FileLink(url=url, expires_at=expires_at)
 
 
 @router.get("/files/{company}/{conversation}/{file}", include_in_schema=False)
 async def follow_link(api: ApiDep, company: str, conversation: str, file: str, until: str, proof: str) -> Response:
     """The file behind a link."""
-    return _file_response(await api.files.open_link(company, conversation, file, until, proof))
+    return _file_response(await api.chat.files.open_link(company, conversation, file, until, proof))
 
 
 async def _body(request: Request) -> AsyncIterator[bytes]:

@@ -25,7 +25,7 @@ from gateway.domain.error_language import in_language
 from gateway.errors import found, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
-from gateway.web.pagination import page
+from gateway.web.pagination import Limit, PageCursor, page
 from gateway.web.problems import described
 from gateway.web.response_headers import described_headers
 from gateway.web.uploads import is_form, read_upload
@@ -37,8 +37,6 @@ DocumentPath = Annotated[
     Name, Path(alias="id", description="a document's id; to PUT and later, its id in your own system will do")
 ]
 RunPath = Annotated[str, Path(alias="id", pattern=ID_PATTERN)]
-Cursor = Annotated[str | None, Query(max_length=512)]
-Limit = Annotated[int, Query(ge=1, le=200)]
 
 
 class Body(Wire):
@@ -158,7 +156,7 @@ async def list_documents(
     caller: OperatorDep,
     source: Annotated[Literal["site", "document", "service"] | None, Query()] = None,
     limit: Limit = 50,
-    cursor: Cursor = None,
+    cursor: PageCursor = None,
     accept_language: AcceptLanguage = None,
 ) -> Response:
     """Documents and pages, newest first."""
@@ -249,7 +247,7 @@ async def decide_run(api: ApiDep, caller: AdminDep, name: RunPath, body: RunBody
 
 
 async def _put_document(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
-    if is_form(request):
+    if is_form(request.headers):
         return await _put_file(api, caller, request, name)
     try:
         fields = orjson.loads(await request.body())

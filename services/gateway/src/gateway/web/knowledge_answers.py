@@ -14,8 +14,8 @@ from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import found, not_found
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
 from gateway.web.free_json import check_json, merge_patch_body
-from gateway.web.knowledge import Body, Cursor, Limit
-from gateway.web.pagination import page
+from gateway.web.knowledge import Body
+from gateway.web.pagination import Limit, PageCursor, page
 from gateway.web.problems import described
 from gateway.web.response_headers import described_headers
 
@@ -42,7 +42,7 @@ class GapBody(Body):
 
 
 @router.get("/answers", response_model=knowledge_rpc.AnswersReply, responses=described())
-async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, cursor: Cursor = None) -> Response:
+async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, cursor: PageCursor = None) -> Response:
     """Questions with their answers, the newest first."""
     request = knowledge_rpc.AnswersRequest(company_id=caller.company, limit=limit, cursor=cursor)
     return page(await ask(api.rpc, knowledge_rpc.ANSWERS, request))
@@ -85,7 +85,7 @@ async def list_gaps(
     caller: OperatorDep,
     state: Annotated[Literal["open", "answered", "dismissed"], Query()] = "open",
     limit: Limit = 50,
-    cursor: Cursor = None,
+    cursor: PageCursor = None,
 ) -> Response:
     """Questions that had no good answer, the most asked first."""
     request = knowledge_rpc.GapsRequest(company_id=caller.company, state=state, limit=limit, cursor=cursor)

@@ -65,13 +65,7 @@ def error_body(status: int, code: str, message: str, param: str | None = None, *
 
 
 def error_response(
-    status: int,
-    code: str,
-    message: str,
-    *,
-    fields: Sequence[str] = (),
-    headers: Mapping[str, str] | None = None,
-    spent: bool = False,
+    status: int, code: str, message: str, *, fields: Sequence[str], headers: Mapping[str, str] | None, spent: bool
 ) -> JSONResponse:
     """The response of an error. What is 422 elsewhere is 400 here."""
     status = 400 if status == 422 else status

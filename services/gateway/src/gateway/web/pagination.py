@@ -1,8 +1,14 @@
 """Lists in pages: {items, next}."""
 
+from typing import Annotated
+
+from fastapi import Query
 from fastapi.responses import JSONResponse
 
 from contracts.envelope import Wire
+
+Limit = Annotated[int, Query(ge=1, le=200)]
+PageCursor = Annotated[str | None, Query(max_length=512)]
 
 
 def page(reply: Wire) -> JSONResponse:

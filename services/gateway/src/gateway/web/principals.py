@@ -33,5 +33,5 @@ async def make_principal(api: ApiDep, caller: ServiceDep, body: PrincipalRequest
     """Signs a principal for a customer of the service's own company, or for the service itself."""
     body = body or PrincipalRequest()
     subject = caller if body.user_id is None else dataclasses.replace(caller, subject=body.user_id, role="user")
-    principal, expires = api.principals.sign_for_service(subject, body.conversation_id)
+    principal, expires = api.identity.principals.sign_for_service(subject, body.conversation_id)
     return PrincipalReply(principal=principal, expires_at=datetime.fromtimestamp(expires, UTC))

@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Route
 
 from contracts.errors import ErrorCode, FieldFault, ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
@@ -190,25 +191,30 @@ async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     return await _unreadable(request, detail, fields)
 
 
-_NO_ROUTE_STATUSES = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
-
-
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
     if error.status_code == HTTPStatus.BAD_REQUEST:
         # The framework's status for a body that is not text; for one that is not JSON it uses 422.
         fields = [FieldFault(field="body", message="must be JSON in UTF-8")]
-        return await _unreadable(request, "the body cannot be read", fields)
+        return await _unreadable(request, "the body cannot be read: send JSON in UTF-8, not compressed", fields)
     if error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
         return await _unreadable(request, str(error.detail), [FieldFault(field="body", message=str(error.detail))])
     code = _CODES.get(error.status_code, "BAD_REQUEST")
-    headers = dict(error.headers) if error.headers else None
-    detail = str(error.detail)
-    if (
-        error.status_code in _NO_ROUTE_STATUSES and detail == HTTPStatus(error.status_code).phrase
-    ):  # the framework's own message
-        detail = f"there is no {request.method} {request.url.path[:200]}: GET /openapi.json lists what there is"
+    headers, detail = dict(error.headers or {}), str(error.detail)
+    if detail == HTTPStatus(error.status_code).phrase and error.status_code in {404, 405}:  # the framework's message
+        missing = f"there is no {request.method} {request.url.path[:200]}"
+        is_slashed = request.url.path.endswith("/")
+        detail = f"{missing}: {'no path ends with a slash' if is_slashed else 'GET /openapi.json lists what there is'}"
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(_allowed_methods(request))
     return _answer(request, error.status_code, code, detail, headers=headers)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """The methods of the path. The framework names only those of the first of its routes."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    methods = {method for route in routes if route.path_regex.match(request.url.path) for method in route.methods or ()}
+    return sorted(methods | {"HEAD"} if "GET" in methods else methods)
 
 
 async def _client_disconnected(request: Request, error: Exception) -> Response:

@@ -63,7 +63,7 @@ async def make_case(api: ApiDep, caller: AdminDep, conversation: ConversationPat
 async def _turn_request(api: Api, caller: TokenCaller, conversation: str, turn: str) -> TurnRequest:
     """The request for a turn, with its user and the time of its answer, by which its record is found. Raises
     NOT_FOUND."""
-    await api.access.check_watchable(caller, conversation)
+    await api.chat.access.check_watchable(caller, conversation)
     view = await api.memory.conversation(caller.company, conversation)
     answer = found(await api.memory.message(caller.company, conversation, answer_id(turn)), _RECORD)
     return TurnRequest(

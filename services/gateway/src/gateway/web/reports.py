@@ -23,8 +23,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 async def get_days(
     api: ApiDep, caller: OperatorDep, since: FirstDay = None, until: LastDay = None
 ) -> tuple[date, date]:
-    """The requested days in the company's time zone, both included; raises BAD_FIELD (422)."""
-    settings = await api.companies.get(caller.company)
+    """The requested days in the company's time zone, both included; raises BAD_FIELD (422). The zone is read from
+    memory itself, so that if memory is away, nobody waits for a report's long deadline."""
+    settings = await api.companies.latest_settings(caller.company)
     zone = settings.config.own_zone if settings else UTC
     return days_between(since, until, api.clock.now().astimezone(zone).date())
 

@@ -69,7 +69,7 @@ async def start_sign_in(
     api: ApiDep, body: SignInStart, request: Request, accept_language: AcceptLanguage = None
 ) -> SignInAddress:
     """The sign-in address at the company's provider."""
-    api.limits.count_token(client_address(request.scope))
+    api.chat.limits.count_token(client_address(request.scope))
     begin = sign_in_rpc.SignInBegin(redirect_uri=f"{server_of(request)}/console", **dict(body))
     reply = await ask(api.rpc, sign_in_rpc.SIGN_IN_BEGIN, begin, deadline=REPLY_SECONDS)
     if reply.problem is not None or reply.address is None:
@@ -82,8 +82,8 @@ async def finish_sign_in(
     api: ApiDep, body: SignInEnd, request: Request, accept_language: AcceptLanguage = None
 ) -> Session:
     """A token for a member of the company's team. 403 with advice if it is nobody of the team."""
-    api.limits.count_token(client_address(request.scope))
-    invited = api.console.verify_invitation(body.invitation) if body.invitation is not None else None
+    api.chat.limits.count_token(client_address(request.scope))
+    invited = api.identity.console.verify_invitation(body.invitation) if body.invitation is not None else None
     company = invited.company if invited else body.company_id
     code = None
     if body.code is not None:
@@ -110,7 +110,7 @@ async def finish_sign_in(
     if reply.problem is not None or reply.signed_in is None:
         raise _refused(reply.problem, await api.companies.console_language(company, accept_language))
     member = reply.signed_in
-    signed = api.console.make(company, member.member, member.role, member.name)
+    signed = api.identity.console.make(company, member.member, member.role, member.name)
     expires = datetime.fromtimestamp(signed.expires, UTC)
     return Session(token=signed.token, user_id=signed.visitor, company_id=company, expires_at=expires)
 

@@ -133,7 +133,7 @@ async def _member(api: Api, caller: TokenCaller, user: str) -> Member:
 
 
 def _invitation(api: Api, caller: TokenCaller, request: Request, user: str, member: Member) -> Invited:
-    signed = api.console.invite(caller.company, user)
+    signed = api.identity.console.invite(caller.company, user)
     return Invited(
         member=_view(user, member),
         link=f"{server_of(request)}/console#invite={signed.token}",

@@ -131,7 +131,7 @@ def _as_visitor(api: Api, caller: TokenCaller, language: Language) -> str:
         plan="free",
         expires=caller.expires,
     )
-    return api.principals.sign(visitor, None, language)
+    return api.identity.principals.sign(visitor, None, language)
 
 
 async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> CompanyConfig:

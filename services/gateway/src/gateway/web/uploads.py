@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from starlette.datastructures import UploadFile
+from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
@@ -31,8 +31,8 @@ class _InMemory(MultiPartParser):
     spool_max_size = MAX_BYTES
 
 
-def is_form(request: Request) -> bool:
-    return request.headers.get("content-type", "").lower().startswith("multipart/form-data")
+def is_form(headers: Headers) -> bool:
+    return headers.get("content-type", "").lower().startswith("multipart/form-data")
 
 
 async def read_upload(request: Request) -> Upload:

@@ -49,7 +49,7 @@ async def make_visitor(
 ) -> VisitorReply:
     """Issues a visitor's token. 403 if the Origin is not allowed; without an Origin the client is no browser, and
     allowed."""
-    api.limits.count_token(client_address(request.scope))
+    api.chat.limits.count_token(client_address(request.scope))
     settings = found(await api.companies.get(body.company_id), "company")
     if origin is not None:
         if not origin_allowed(origin, settings, request, dev=api.dev):
@@ -59,7 +59,9 @@ async def make_visitor(
     if body.identity is not None:
         token = await _token_of_user(body.company_id, body.identity, visit, api)
     else:
-        token = api.tokens.visitor(body.company_id, await _visitor_id(body.company_id, request, api), visit)
+        token = api.identity.tokens.visitors.make(
+            body.company_id, await _visitor_id(body.company_id, request, api), visit
+        )
     return VisitorReply(
         token=token.token, visitor_id=token.visitor, expires_at=datetime.fromtimestamp(token.expires, UTC)
     )
@@ -89,14 +91,14 @@ async def _token_of_user(company: str, identity: str, visit: Visit, api: Api) ->
     identified = await api.memory.identify(company, identity)
     if identified.user is None:
         raise TokenInvalidError(f"the identity is not valid: {identified.problem}")
-    return api.tokens.known_user(company, identified.user, visit)
+    return api.identity.tokens.visitors.make_user(company, identified.user, visit)
 
 
 async def _visitor_id(company: str, request: Request, api: Api) -> str:
     old_token = bearer(request)
     if old_token is None:
         return f"v_{uuid7().replace('-', '')}"
-    caller = await api.tokens.verify_for_renewal(old_token)
+    caller = await api.identity.tokens.verify_for_renewal(old_token)
     if caller.company != company or caller.role != "visitor":
         raise TokenInvalidError(
             "the old token is not a visitor's of this company: leave it out to become a new visitor"

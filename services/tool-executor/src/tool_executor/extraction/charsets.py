@@ -3,6 +3,8 @@ Windows-1252. Pages that name ISO-8859-1 or ASCII are Windows-1252, too (WHATWG 
 
 import re
 
+from contracts.plain_text import utf16_of
+
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1,40})", re.IGNORECASE)
 _CHARSETS = re.compile(
     r"utf-?8|utf-16(?:le|be)?|iso-?8859-(?!1$)\d{1,2}|windows-125\d|cp125\d|koi8-[ru]|shift[_-]jis|euc-(?:jp|kr)|"
@@ -11,21 +13,6 @@ _CHARSETS = re.compile(
 )
 """The charsets that a page may name; Python also has codecs that are no charsets, and slow ones."""
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-
-_MARKED = tuple(mark for mark, _ in _BYTE_ORDER_MARKS[1:])
-_HEAD_BYTES = 4_096
-
-
-def utf16_of(body: bytes) -> str | None:
-    """Returns the UTF-16 charset of a text that begins with its byte order mark, or in which a zero byte follows or
-    precedes most characters, as in Latin scripts; None if it is not UTF-16."""
-    if body.startswith(_MARKED):
-        return next(charset for mark, charset in _BYTE_ORDER_MARKS if body.startswith(mark))
-    head = body[:_HEAD_BYTES]
-    for charset, zeros, others in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
-        if zeros and 2 * zeros.count(0) > len(zeros) and 0 not in others:
-            return charset
-    return None
 
 
 def decode(body: bytes, declared: str | None) -> str:

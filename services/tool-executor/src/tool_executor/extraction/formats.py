@@ -3,7 +3,8 @@
 import csv
 
 from contracts.knowledge import Block
-from tool_executor.extraction.charsets import decode, utf16_of
+from contracts.plain_text import utf16_of
+from tool_executor.extraction.charsets import decode
 from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, UnreadableError, extracted
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.paragraphs import paragraphs

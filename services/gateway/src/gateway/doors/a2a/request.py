@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from contracts.json_values import JsonObject, is_object
@@ -15,24 +14,14 @@ from gateway.doors.a2a.rpc import A2AError, Json, invalid_param
 from gateway.doors.a2a.task import STATES
 from gateway.doors.messages import Part, file_from_base64, sent_message, unreadable_part
 from gateway.errors import RefusedError
+from gateway.web.moments import Moment
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 MAX_PAGE_SIZE = 100
-_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
 _PAGE_TOKEN = re.compile(r"([0-9]{1,17})-([0-9]{1,15})")
 _YES = frozenset({"yes", "confirm", "approve", "sí", "si", "confirmar", "confirmo"})
 _NO = frozenset({"no", "reject", "cancel", "rechazar", "rechazo", "cancelar"})
 _SUPPORTED_MODES = ("text/plain", "text/*", "*/*", "application/json")
-
-
-def _check_rfc_3339(time: object) -> object:
-    # Otherwise pydantic would also accept seconds since 1970; the protocol allows only RFC 3339.
-    if time is None or (isinstance(time, str) and _RFC_3339.fullmatch(time)):
-        return time
-    raise ValueError("a time as RFC 3339 has it: 2026-01-31T12:00:00Z")
-
-
-Moment = Annotated[datetime, BeforeValidator(_check_rfc_3339)]
 
 
 class _Camel(BaseModel):

@@ -15,6 +15,7 @@ from contracts.conversation import AnswerRules, Fact, message_view
 from contracts.conversation_rpc import ConversationsRequest, MessageView
 from contracts.events.chat import ActionState, Role
 from contracts.languages import Language
+from gateway.adapters.memory import facts_in
 from gateway.chat.exchange import Exchange
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.thread import Thread
@@ -38,7 +39,6 @@ MAX_CONVERSATIONS = 20
 """The caller's newest conversations whose tasks are listed."""
 MAX_PAGES = 20
 """Pages of facts that a list reads of one conversation."""
-_KINDS = frozenset(kind.value for kind in ChatKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +289,9 @@ class Tasks:
         facts: list[Fact] = []
         for _ in range(MAX_PAGES):
             reply = await self.api.memory.facts(company, conversation, facts[-1].seq if facts else 0, newest_seq)
-            views = [view for view in reply.facts if view.kind in _KINDS]
-            facts += [Fact.of(ChatKind(view.kind), view.seq, view.event) for view in views]
-            if reply.complete or not views:
+            page = facts_in(reply)
+            facts += page
+            if reply.complete or not page:
                 break
         facts = await self.api.action_states.facts_with_current_states(
             company, conversation, facts, self.caller.subject

@@ -163,7 +163,7 @@ async def _has_pending_actions(api: Api, caller: TokenCaller) -> bool:
 
 async def _are_stored(api: Api, place: ConversationPlace, messages: Sequence[SentMessage]) -> bool:
     """Whether all these messages are stored already: a repeated run shows its interrupt again."""
-    return all([await api.commands.find_sent(place, message.identity) for message in messages])
+    return all([await api.chat.commands.find_sent(place, message.identity) for message in messages])
 
 
 def _no_interrupt(identity: str) -> RefusedError:

@@ -160,14 +160,12 @@ class AguiRun:
         call, agui_events = event.call_id, list[Json]()
         if call in self._answered_calls:
             return []
-        if not any(client_message.get("id") == call for client_message in self._messages):
+        if not self._has_call(call):
             agui_events = [events.text_end(self._client_messages[message]["id"]) for message in self._texts]
             self._texts.clear()
-            function = {"name": event.tool, "arguments": orjson.dumps(arguments).decode()}
-            calls = [{"id": call, "type": "function", "function": function}]
-            self._messages.append({"id": call, "role": "assistant", "toolCalls": calls})
-            agui_events += [events.tool_start(call, event.tool), events.tool_args(call, function["arguments"])]
-            agui_events.append(events.tool_end(call))
+            text = orjson.dumps(arguments).decode()
+            self._add_call(event, text)
+            agui_events += [events.tool_start(call, event.tool), events.tool_args(call, text), events.tool_end(call)]
             self._handed_calls.append(call)
         if event.left:
             return agui_events
@@ -178,14 +176,20 @@ class AguiRun:
         call = event.call_id
         if event.arguments is not None:
             return self._handed_call(event, event.arguments)
-        if any(client_message.get("id") == call for client_message in self._messages):
+        if self._has_call(call):
             # The turn is driven again, or the client has the call from an earlier run.
             return []
         self._calls.add(call)
-        function = {"name": event.tool, "arguments": ""}
-        calls = [{"id": call, "type": "function", "function": function}]
-        self._messages.append({"id": call, "role": "assistant", "toolCalls": calls})
+        self._add_call(event, "")
         return [events.tool_start(call, event.tool), events.tool_end(call)]
+
+    def _has_call(self, call: str) -> bool:
+        return any(client_message.get("id") == call for client_message in self._messages)
+
+    def _add_call(self, event: turn.ToolStarted, arguments: str) -> None:
+        function = {"name": event.tool, "arguments": arguments}
+        calls = [{"id": event.call_id, "type": "function", "function": function}]
+        self._messages.append({"id": event.call_id, "role": "assistant", "toolCalls": calls})
 
     def _tool_finished(self, event: turn.ToolFinished) -> list[Json]:
         if event.call_id not in self._calls:

@@ -49,8 +49,8 @@ class ChannelEvents:
             await ask(self._api.rpc, CHANNEL_ECHO, echo)
         elif event.author is not None:
             place = self._place(conversation, self._operator(event.author))
-            if not await self._api.commands.find_sent(place, _key(event)):
-                await self._api.commands.send_as_operator(place, MessageDraft(_key(event), event.text))
+            if not await self._api.chat.commands.find_sent(place, _key(event)):
+                await self._api.chat.commands.send_as_operator(place, MessageDraft(_key(event), event.text))
         else:
             await self._follow_owner(conversation)
             await self._send_contact_message(event)
@@ -58,13 +58,13 @@ class ChannelEvents:
     async def _send_contact_message(self, event: ChatwootMessage) -> None:
         """Appends a contact's message. Limits by address do not apply, since contacts write from Chatwoot's address."""
         place = self._place(event.conversation, self._contact(event.conversation.contact))
-        commands, key = self._api.commands, _key(event)
+        commands, key = self._api.chat.commands, _key(event)
         if await self._api.threads.newest_question_seq(place.caller, place.conversation) and await commands.find_sent(
             place, key
         ):
             return
         subject = f"{self._company}/{place.caller.subject}"
-        self._api.limits.count_message(subject, subject, opens_conversation=False)
+        self._api.chat.limits.count_message(subject, subject, opens_conversation=False)
         await commands.send_as_visitor(place, MessageDraft(key, event.text, event.conversation.locale))
 
     async def _follow_owner(self, conversation: ChatwootConversation, change: StatusChanged | None = None) -> None:
@@ -95,7 +95,9 @@ class ChannelEvents:
             return now.owner is not owner.kind or now.owner_data.get("operatorId") != owner.operator_id
 
         place = self._place(conversation, self._operator(conversation.assignee or ChatwootPerson("bot", None)))
-        await self._api.commands.follow_owner(place, owner, conversation.status, conversation.changed_at, is_needed)
+        await self._api.chat.commands.follow_owner(
+            place, owner, conversation.status, conversation.changed_at, is_needed
+        )
 
     def _conversation_id(self, conversation: ChatwootConversation) -> str:
         return channel_conversation(self._channel, conversation.number)

@@ -4,8 +4,8 @@ The caller sends the whole conversation each time, and none of it is stored. If 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from functools import partial
 from typing import Annotated, Literal, TypeVar
 from uuid import uuid4
@@ -14,13 +14,12 @@ from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEnd, ModelName
+from contracts.completion_rpc import CompletePart, CompleteRequest, ModelName
 from contracts.errors import ErrorCode, FieldFault
 from contracts.languages import named_language
-from contracts.providers import OFFLINE_MODEL
-from gateway.domain.text_shape import TextShape
 from gateway.doors import server_sent
 from gateway.doors.completions.chunks import ChatCompletion, ChunkedAnswer
+from gateway.doors.completions.parts import collected, completion_parts, started
 from gateway.doors.completions.request import ChatCompletionRequest, completion_request, text_shape_of
 from gateway.doors.door_route import DoorRoute
 from gateway.errors import GatewayError, RefusedError, UnavailableError
@@ -37,11 +36,6 @@ router = APIRouter(prefix="/v1", tags=["openai"], route_class=DoorRoute)
 
 MAX_BYTES = 768 * 1024
 """Largest request in bytes; it is sent over the bus in one message."""
-FIRST_PART_SECONDS = 5.0
-"""Seconds to wait for the first part; then the stream begins without it, and a later error is one of its events."""
-MAX_ATTEMPTS = 2
-"""Attempts to get a text of the requested format."""
-_NO_MODEL = "no model is configured, and the built-in assistant writes no JSON: set a model's key, or ask for text"
 _DONE = b"data: [DONE]\n\n"
 ResultT = TypeVar("ResultT")
 
@@ -103,26 +97,17 @@ async def complete(
         body,
         company=caller.company,
         request_id=request_id,
-        principal=api.principals.sign(caller, None, language),
+        principal=api.identity.principals.sign(caller, None, language),
         language=language,
         door="completions",
     )
     admit(request, api, caller, completion)
     answer = ChunkedAnswer(f"chatcmpl-{request_id}", int(api.clock.now().timestamp()), body.model)
-    shape = text_shape_of(body)
+    parts = completion_parts(api, caller, completion, text_shape_of(body))
     if completion.stream:
-        parts = (
-            api.completions.complete(caller, completion)
-            if shape is None
-            else aclosing(_shaped_parts(api, caller, completion, shape))
-        )
-        return await _stream_response(parts, answer, with_usage=body.wants_usage)
-    work = (
-        complete_text(api, caller, completion)
-        if shape is None
-        else complete_shaped_text(api, caller, completion, shape)
-    )
-    text, end = await while_connected(request, work)
+        source = await started(_chunks(parts, answer, with_usage=body.wants_usage))
+        return EventStream(partial(_write_chunks, source))
+    text, end = await while_connected(request, collected(parts))
     return Response(answer.completion(text, end).model_dump_json(exclude_none=False), media_type="application/json")
 
 
@@ -144,57 +129,7 @@ def admit(request: Request, api: Api, caller: TokenCaller, completion: CompleteR
         raise HTTPException(413, f"send at most {MAX_BYTES} bytes")
     if completion.messages[-1].role != "tool":
         subject = f"{caller.company}/{caller.subject}"
-        api.limits.count_message(subject, client_address(request.scope), opens_conversation=False)
-
-
-async def complete_text(api: Api, caller: TokenCaller, completion: CompleteRequest) -> tuple[str, CompletionEnd]:
-    texts: list[str] = []
-    async with api.completions.complete(caller, completion) as parts:
-        async for part in parts:
-            if part.text is not None:
-                texts.append(part.text)
-            if part.end is not None:
-                return "".join(texts), part.end
-    raise UnavailableError("the answer has no end: try again")
-
-
-async def complete_shaped_text(
-    api: Api, caller: TokenCaller, completion: CompleteRequest, shape: TextShape
-) -> tuple[str, CompletionEnd]:
-    """A text of the requested format, requested again if it does not fit; calls of the caller's tools need no format.
-
-    Raises:
-        RefusedError: the built-in assistant answered instead of a model.
-        UnavailableError: the model's texts do not fit.
-    """
-    completion = completion.model_copy(update={"stream": False})
-    fault = None
-    for attempt in range(MAX_ATTEMPTS):
-        text, end = await complete_text(api, caller, completion)
-        fault = None if end.calls else await asyncio.to_thread(shape.fault_in, text)
-        if fault is None:
-            return text, end
-        if end.model == OFFLINE_MODEL:
-            raise RefusedError(ErrorCode.BAD_FIELD, _NO_MODEL)
-        correction = [
-            {"role": "assistant", "content": text or "-"},
-            {"role": "system", "content": f"That does not fit: {fault}. {shape.instruction}"},
-        ]
-        repeated = CompleteRequest.model_validate(
-            {**completion.to_wire(), "messages": [*completion.to_wire()["messages"], *correction]}
-        )
-        completion = repeated.model_copy(update={"request_id": f"{completion.request_id[:60]}-{attempt + 2}"})
-    raise UnavailableError(f"the model's answer does not have the wanted shape: {fault}")
-
-
-async def _shaped_parts(
-    api: Api, caller: TokenCaller, completion: CompleteRequest, shape: TextShape
-) -> AsyncGenerator[CompletePart, None]:
-    """The parts of an answer whose text is collected and checked first."""
-    text, end = await complete_shaped_text(api, caller, completion, shape)
-    if text:
-        yield CompletePart(text=text)
-    yield CompletePart(end=end)
+        api.chat.limits.count_message(subject, client_address(request.scope), opens_conversation=False)
 
 
 async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT:
@@ -213,57 +148,28 @@ async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT
         await asyncio.wait((task,))
 
 
-async def _stream_response(
-    completion: AbstractAsyncContextManager[AsyncIterator[CompletePart]], answer: ChunkedAnswer, *, with_usage: bool
-) -> Response:
-    """A streamed response. It waits for the first part, so that an error before it gets its own status."""
-    async with AsyncExitStack() as stack:
-        parts = await stack.enter_async_context(completion)
-        first_part = asyncio.ensure_future(anext(parts))
-        stack.push_async_callback(_cancel, first_part)
-        await asyncio.wait((first_part,), timeout=FIRST_PART_SECONDS)
-        if first_part.done():
-            first_part.result()
-        return EventStream(partial(_write_chunks, stack.pop_all(), parts, first_part, answer, with_usage))
-    raise AssertionError("unreachable")
+async def _chunks(
+    parts: AsyncGenerator[CompletePart], answer: ChunkedAnswer, *, with_usage: bool
+) -> AsyncGenerator[bytes]:
+    """The answer as server-sent events."""
+    yield server_sent.event(answer.first_chunk())
+    async with aclosing(parts):
+        async for part in parts:
+            if part.text is not None:
+                yield server_sent.event(answer.text_chunk(part.text))
+            if part.end is not None:
+                yield server_sent.events(answer.last_chunks(part.end, with_usage=with_usage)) + _DONE
+                return
+    raise UnavailableError("the answer has no end: try again")
 
 
-async def _write_chunks(
-    stack: AsyncExitStack,
-    parts: AsyncIterator[CompletePart],
-    first_part: asyncio.Future[CompletePart],
-    answer: ChunkedAnswer,
-    with_usage: bool,
-    write: Write,
-) -> None:
-    """Writes the answer as server-sent events; an error during the answer is the last event."""
+async def _write_chunks(source: Callable[[Write], Awaitable[None]], write: Write) -> None:
+    """Writes the chunks of the source; an error during the answer is the last event."""
     try:
-        async with stack:
-            piece = server_sent.event(answer.first_chunk())
-            if not first_part.done():
-                await write(piece)
-                piece = b""
-            part = await first_part
-            while True:
-                if part.text is not None:
-                    piece += server_sent.event(answer.text_chunk(part.text))
-                if part.end is not None:
-                    await write(piece + server_sent.events(answer.last_chunks(part.end, with_usage=with_usage)) + _DONE)
-                    return
-                if piece:
-                    await write(piece)
-                piece, part = b"", await anext(parts)
+        await source(write)
     except GatewayError as error:
         error_chunk = error_body(STATUS[error.code], str(error.code), error.message, spent=error.spent)
         await write(server_sent.event(error_chunk.model_dump()))
-
-
-async def _cancel(part: asyncio.Future[CompletePart]) -> None:
-    """Cancels the task that waits for a part, and waits until it has ended."""
-    if not part.done():
-        part.cancel()
-    with suppress(asyncio.CancelledError, Exception):
-        await part
 
 
 def _listed_model(model: ModelName) -> ListedModel:

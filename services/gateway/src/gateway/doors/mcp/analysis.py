@@ -7,19 +7,18 @@ import anyio
 import mcp_types as types
 from pydantic import ValidationError
 
-from contracts.errors import ErrorCode, ToolCode
+from contracts.errors import ErrorCode
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRecord
 from contracts.ids import derive_id, uuid7
 from contracts.languages import Language
 from contracts.streams import TURNS
-from contracts.wrong_fields import message_of
 from gateway.doors.mcp.offer import Context, caller_of, language_of
-from gateway.doors.mcp.results import refusal, success, tool_result, unavailable_error
+from gateway.doors.mcp.results import invalid_arguments, refusal, success, tool_result, unavailable_error
 from gateway.doors.mcp.tasks import Json, accepts_tasks
 from gateway.errors import GatewayError, RefusedError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.texts import TEXTS
-from gateway.web.analysis import AnalysisBody, analyses_markets, begin
+from gateway.web.analysis import AnalysisBody, begin
 from gateway.web.deps import Api
 from runtime.analyses import CANCELLED, StoredAnalysis
 
@@ -55,7 +54,7 @@ class McpAnalyses:
 
     async def list_tools(self, caller: TokenCaller, language: Language) -> list[types.Tool]:
         """The tool, if the company has analyses; else none."""
-        if not analyses_markets(await self._api.companies.get(caller.company)):
+        if not await self._api.companies.trades(caller.company):
             return []
         return [
             types.Tool(
@@ -81,8 +80,7 @@ class McpAnalyses:
             analysis = await self._api.analyses.get(caller_of(context), analysis_id)
             return {**_handle(analysis, language), "resultType": "task"}
         except ValidationError as error:
-            fault = error.errors()[0]
-            return refusal(ToolCode.VALIDATION_ERROR, f"{'.'.join(map(str, fault['loc']))}: {message_of(fault)}")
+            return invalid_arguments(error)
         except GatewayError as error:
             return refusal(str(error.code), error.message)
 

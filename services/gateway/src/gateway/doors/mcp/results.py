@@ -5,11 +5,13 @@ from collections.abc import Mapping
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.json_values import object_of
 from contracts.tools_rpc import ToolDetails
+from contracts.wrong_fields import message_of
 from gateway.doors.mcp.views import VIEWS
 from gateway.errors import UnavailableError
 
@@ -61,6 +63,12 @@ def refusal(code: ToolCode | str, message: str) -> types.CallToolResult:
     """A refusal by the gateway itself."""
     error = ToolError(code=code, message=message)
     return tool_result(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)))
+
+
+def invalid_arguments(error: ValidationError) -> types.CallToolResult:
+    """The refusal of arguments of which the first wrong one is named."""
+    fault = error.errors()[0]
+    return refusal(ToolCode.VALIDATION_ERROR, f"{'.'.join(map(str, fault['loc']))}: {message_of(fault)}")
 
 
 def unavailable_error(error: UnavailableError) -> MCPError:

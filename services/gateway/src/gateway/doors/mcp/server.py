@@ -60,7 +60,7 @@ class GatewayMcpServer:
 
 def build(api: Api, answers: Answers) -> GatewayMcpServer:
     """The product's server, over the gateway's own ports."""
-    return serve(McpTools(api).offer(), api.seal_key, answers)
+    return serve(McpTools(api).offer(), api.identity.seal_key, answers)
 
 
 def serve(offer: Offer, key: bytes, answers: Answers) -> GatewayMcpServer:

@@ -78,15 +78,11 @@ def serve_tasks(server: Server[Any], tasks: TaskHandlers) -> None:
 
     async def update(context: Context, params: UpdateParams) -> types.EmptyResult:
         _check(context, params)
-        if not await tasks.update(context, params.task_id, params.input_responses):
-            raise _unknown_task()
-        return types.EmptyResult()
+        return _existing(await tasks.update(context, params.task_id, params.input_responses))
 
     async def cancel(context: Context, params: TaskParams) -> types.EmptyResult:
         _check(context, params)
-        if not await tasks.cancel(context, params.task_id):
-            raise _unknown_task()
-        return types.EmptyResult()
+        return _existing(await tasks.cancel(context, params.task_id))
 
     async def listen(ctx: Context, call_next: CallNext) -> HandlerResult:
         # There are no notifications of tasks here (-32601), but a client that may not request them gets another error:
@@ -115,6 +111,13 @@ def _check(context: Context, params: TaskParams) -> None:
         raise MCPError(code=types.HEADER_MISMATCH, message=f"{MCP_NAME_HEADER} header is not the body's taskId")
     if not accepts_tasks(context):
         raise tasks_required()
+
+
+def _existing(exists: bool) -> types.EmptyResult:
+    """The empty result of a call about a task that exists; raises MCPError if it does not."""
+    if not exists:
+        raise _unknown_task()
+    return types.EmptyResult()
 
 
 def _unknown_task() -> MCPError:

@@ -20,7 +20,6 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.events.chat import Action, ActionState
 from contracts.ids import derive_id, is_id, uuid7
 from contracts.json_values import is_object, object_of
-from contracts.wrong_fields import message_of
 from gateway.doors.mcp.analysis import NAME as ANALYSIS
 from gateway.doors.mcp.analysis import McpAnalyses
 from gateway.doors.mcp.confirmation import (
@@ -34,7 +33,7 @@ from gateway.doors.mcp.confirmation import (
     with_snake_case_names,
 )
 from gateway.doors.mcp.offer import Context, Offer, caller_of, check_page, language_of, principal_of
-from gateway.doors.mcp.results import listed_tool, refusal, success, tool_result, unavailable_error
+from gateway.doors.mcp.results import invalid_arguments, listed_tool, refusal, success, tool_result, unavailable_error
 from gateway.doors.mcp.tasks import Json
 from gateway.doors.mcp.views import (
     CONFIRMATION,
@@ -127,7 +126,9 @@ class McpTools:
         if pending is None or not _can_show_forms(context):
             view_meta = None
             if pending is not None and shows_views(context):
-                view_meta = {CONFIRMATION: new_confirmation(self._api.seal_key, principal_of(caller), pending.action)}
+                view_meta = {
+                    CONFIRMATION: new_confirmation(self._api.identity.seal_key, principal_of(caller), pending.action)
+                }
             return tool_result(result, _nearest_limit(answer), extra_meta=view_meta)
         question = question_form(pending, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -145,7 +146,7 @@ class McpTools:
         try:
             action = await self._api.actions.decide(caller, pending.action, decision, language, edits)
         except GatewayError as error:
-            return refusal(_code(error), error.message)
+            return refusal(str(error.code), error.message)
         changed_fields = with_snake_case_names(edits or {}) if action.state is ActionState.CONFIRMED else {}
         return tool_result(
             success(_decided_data(pending.data, action, changed_fields)), failed=action.state is ActionState.FAILED
@@ -158,10 +159,9 @@ class McpTools:
         try:
             decision = OrderDecision.model_validate(arguments)
         except ValidationError as error:
-            fault = error.errors()[0]
-            return refusal(ToolCode.VALIDATION_ERROR, f"{'.'.join(map(str, fault['loc']))}: {message_of(fault)}")
+            return invalid_arguments(error)
         if not is_valid_confirmation(
-            self._api.seal_key, principal_of(caller), decision.action_id, decision.confirmation
+            self._api.identity.seal_key, principal_of(caller), decision.action_id, decision.confirmation
         ):
             return refusal(str(ErrorCode.FORBIDDEN), "confirmation: it is not of this order")
         edits = decision.edits if decision.decision == "confirm" else None
@@ -170,7 +170,7 @@ class McpTools:
                 caller, decision.action_id, decision.decision, language, edits or None
             )
         except GatewayError as error:
-            return refusal(_code(error), error.message)
+            return refusal(str(error.code), error.message)
         data = {"action_id": action.id, "status": action.state.value, "action": action.to_wire()}
         return tool_result(success(data), failed=action.state is ActionState.FAILED)
 
@@ -180,10 +180,6 @@ def _nearest_limit(answer: ToolAnswer) -> dict[str, object] | None:
         return None
     window, nearest = answer.nearest
     return {"window": window, **nearest.to_wire()}
-
-
-def _code(error: GatewayError) -> ToolCode | str:
-    return ToolCode.UNAVAILABLE if error.code == ErrorCode.UNAVAILABLE else str(error.code)
 
 
 def _decided_data(data: dict[str, object], action: Action, changed_fields: dict[str, object]) -> dict[str, object]:

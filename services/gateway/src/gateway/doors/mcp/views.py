@@ -19,6 +19,7 @@ from contracts.json_values import is_list, object_of
 from contracts.languages import Language
 from gateway.domain.carried_ids import new_carried_id, note_of
 from gateway.doors.mcp.offer import Context, check_page, language_of
+from gateway.texts import TEXTS
 from gateway.web.script import hosted_script, styles
 
 EXTENSION = "io.modelcontextprotocol/ui"
@@ -28,7 +29,7 @@ VIEWS = {"get_ohlcv": CHART, "market_snapshot": CHART, "create_paper_order": ORD
 """The view for each tool's results."""
 CONFIRMATION = "nexus/confirmation"
 DECIDE_TOOL = "decide_order"
-_NAMES = {CHART: ("chart", "Prices as a chart"), ORDER: ("order", "A paper order with its yes and no")}
+_NAMES = {CHART: "chart", ORDER: "order"}
 _META: dict[str, object] = {"ui": {"prefersBorder": False}}
 
 
@@ -79,12 +80,13 @@ def is_valid_confirmation(key: bytes, holder: str, action: str, confirmation: st
 
 
 async def list_views(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-    del context
     check_page(params)
+    language = await language_of(context)
+    descriptions = {uri: TEXTS[f"views.{name}"].in_language(language) for uri, name in _NAMES.items()}
     return types.ListResourcesResult(
         resources=[
-            types.Resource(uri=uri, name=name, description=description, mime_type=MEDIA_TYPE, _meta=_META)
-            for uri, (name, description) in _NAMES.items()
+            types.Resource(uri=uri, name=name, description=descriptions[uri], mime_type=MEDIA_TYPE, _meta=_META)
+            for uri, name in _NAMES.items()
         ]
     )
 

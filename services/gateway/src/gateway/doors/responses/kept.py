@@ -1,18 +1,22 @@
 """Kept responses: each is a message in a conversation and its outcome, live or from the log."""
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from contracts import ws
 from contracts.completion_rpc import MAX_OUTPUT, OWN_MODEL
+from contracts.conversation_rpc import MessageView
 from contracts.errors import ErrorCode, FieldFault, SystemCode
 from contracts.events import turn
 from contracts.events.chat import Action, Role, Usage, Wishes
+from contracts.memory_rpc import USAGE, UsageRequest
+from gateway.adapters.service_calls import ask
 from gateway.chat.customers import has_account
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.chat.sent_messages import SentMessage, client_message_id
 from gateway.chat.thread import Thread
+from gateway.domain.budget_windows import seconds_left
 from gateway.doors.approvals import action_state_text, question_text
 from gateway.doors.completions.request import sampling_of
 from gateway.doors.responses.names import ResponseId, action_of_approval, parse_response_id, response_id_of_item
@@ -73,7 +77,7 @@ async def message_place(api: Api, client: ResponseCaller, body: CreateResponse) 
             return conversation, identity
     if client.tries:
         return await threads.conversation_named(caller, DOOR, f"{repeat_key}.{minute}"), identity
-    return api.access.new_conversation(caller), identity
+    return api.chat.access.new_conversation(caller), identity
 
 
 async def previous_conversation(api: Api, caller: TokenCaller, previous_response: str) -> str:
@@ -144,14 +148,13 @@ def wishes_of(body: CreateResponse, texts: RequestTexts) -> Wishes | None:
 
 @dataclass
 class KeptResponse:
-    """A response that is built from its thread. `now`: seconds since the epoch; `failure`: why there is no answer, for
-    a client that waits for the whole response."""
+    """A response that is built from its thread. `now`: seconds since the epoch; `notice`: why there is no answer."""
 
     id: ResponseId
     progress: ResponseEvents
     thread: Thread
     now: float
-    failure: GatewayError | None = None
+    notice: MessageView | None = None
     usage: Usage | None = None
     has_ended: bool = False
 
@@ -191,7 +194,7 @@ class KeptResponse:
                     events += progress.approval(action)
                 return events + progress.end("completed", ended_at, self.usage)
             case ExchangeEnd.NOTICE if message is not None:
-                self.failure = _failure(message.code, message.text)
+                self.notice = message
                 code = "rate_limit_exceeded" if message.code == SystemCode.BUDGET_SPENT else "server_error"
                 return progress.end("failed", ended_at, error={"code": code, "message": message.text})
             case ExchangeEnd.CANCELLED:
@@ -201,10 +204,19 @@ class KeptResponse:
                 return progress.end("incomplete", ended_at, incomplete_details={"reason": f"handed_off_to_{owner}"})
 
 
-def _failure(code: str | None, text: str) -> GatewayError:
-    if code == SystemCode.BUDGET_SPENT:
-        return RateLimitedError(text, 60.0, spent=True)
-    return TookTooLongError(text) if code == SystemCode.DEADLINE else UnavailableError(text)
+async def failure(api: Api, company: str, notice: MessageView) -> GatewayError:
+    """The error for a client that waits for the whole response. If the company's tokens of the day are used up, it may
+    try again on the next day; otherwise those of the user's hour are."""
+    if notice.code != SystemCode.BUDGET_SPENT:
+        return (TookTooLongError if notice.code == SystemCode.DEADLINE else UnavailableError)(notice.text)
+    now = api.clock.now()
+    try:
+        request = UsageRequest(company_id=company, since=now.date(), until=now.date())
+        budget = (await ask(api.rpc, USAGE, request)).budget
+        is_daily = budget.daily_tokens is not None and budget.used_today >= budget.daily_tokens
+    except UnavailableError:
+        is_daily = False
+    return RateLimitedError(notice.text, seconds_left("day" if is_daily else "hour", now), spent=True)
 
 
 def open_thread(api: Api, client: ResponseCaller, conversation: str, after: int | None = None) -> Thread:
@@ -221,7 +233,7 @@ async def begin(
     conversation = thread.place.conversation
     stored = await thread.send(SentMessage(identity, texts.text), wishes_of(body, texts))
     if stored.duplicate and client.idempotency_key is not None:
-        earlier = await api.commands.message_at(thread.place, stored.seq)
+        earlier = await api.chat.commands.message_at(thread.place, stored.seq)
         if earlier is not None and earlier.text != texts.text:
             raise RefusedError(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another request; choose a new one")
     response_id = ResponseId(conversation, stored.seq)
@@ -244,12 +256,16 @@ async def follow(run: KeptResponse, send: Send | None = None) -> None:
             await send(response_events)
 
 
-def resume(api: Api, thread: Thread, response_id: ResponseId, after: int = -1) -> KeptResponse:
-    """A response that was started before, at any gateway. The thread must follow the conversation (from
-    `own_conversation` or `existing_conversation`) from before its message."""
-    now = api.clock.now().timestamp()
-    response = new_response(None, str(response_id), now, conversation=response_id.conversation)
-    return KeptResponse(response_id, ResponseEvents(response, response_id.key, after), thread, now)
+@asynccontextmanager
+async def resumed(
+    api: Api, client: ResponseCaller, response_id: ResponseId, conversation: str, after: int = -1
+) -> AsyncGenerator[KeptResponse]:
+    """A response that was started before, at any gateway. `conversation`: from `own_conversation` or
+    `existing_conversation`."""
+    async with open_thread(api, client, conversation, response_id.question_seq - 1) as thread:
+        now = api.clock.now().timestamp()
+        response = new_response(None, str(response_id), now, conversation=conversation)
+        yield KeptResponse(response_id, ResponseEvents(response, response_id.key, after), thread, now)
 
 
 async def current_response(run: KeptResponse) -> Json:
@@ -263,10 +279,8 @@ async def current_response(run: KeptResponse) -> Json:
 async def delete(api: Api, client: ResponseCaller, response_id: ResponseId) -> None:
     """Hides the response and stops a running answer; the messages stay in the conversation. Raises NOT_FOUND unless
     the response exists and is the caller's."""
-    async with open_thread(
-        api, client, await existing_conversation(api, client.caller, response_id), response_id.question_seq - 1
-    ) as thread:
-        run = resume(api, thread, response_id)
+    conversation = await existing_conversation(api, client.caller, response_id)
+    async with resumed(api, client, response_id, conversation) as run:
         if response_id.action is not None:
             await stored_decision(api, client, response_id)
         elif (await current_response(run))["status"] == "in_progress":

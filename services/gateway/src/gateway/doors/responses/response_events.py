@@ -106,14 +106,12 @@ class ResponseEvents:
     def _append_text(self, delta: str) -> None:
         if not delta:
             return
-        if self._message is None:
-            self._open_message()
+        index, item = self._message or self._open_message()
         start = self._text_offset + len(self._answer_text)
         self._answer_text += delta
         known_characters = (
             max(self._after // NUMBERS_PER_CHARACTER - start, 0) if self._after >= NUMBERS_PER_CHARACTER else 0
         )
-        index, item = self._current_message()
         self._event(
             "response.output_text.delta",
             NUMBERS_PER_CHARACTER * (start + len(delta)),
@@ -124,7 +122,7 @@ class ResponseEvents:
             logprobs=[],
         )
 
-    def _open_message(self) -> None:
+    def _open_message(self) -> tuple[int, Json]:
         self._messages += 1
         first = self._messages == 1
         index = 0 if first else self._next_index()
@@ -138,6 +136,7 @@ class ResponseEvents:
         self._event(
             "response.content_part.added", number, item_id=item_id, output_index=index, content_index=0, part=part
         )
+        return self._message
 
     def _close_message(self, status: str, annotations: list[Json]) -> None:
         if self._message is None:
@@ -149,11 +148,6 @@ class ResponseEvents:
         self._event("response.content_part.done", 0, **ids, part=part)
         item.update(status=status, content=[part])
         self._event("response.output_item.done", 0, output_index=index, item=dict(item))
-
-    def _current_message(self) -> tuple[int, Json]:
-        if self._message is None:
-            raise RuntimeError("the message is not open")
-        return self._message
 
     # ------------------------------------------------------------------ tools, calls, confirmations
 
@@ -176,9 +170,8 @@ class ResponseEvents:
         item["status"] = status
         if not success:
             item["error"] = {"type": "mcp_tool_execution_error", "content": []}
-        self._items.append(item)
         self._event(f"response.mcp_call.{status}", 0, output_index=index, item_id=item["id"])
-        self._event("response.output_item.done", 0, output_index=index, item=dict(item))
+        self._item_done(index, item)
         return self._take_events()
 
     def function_call(self, call: CompletionCall) -> list[Json]:

@@ -16,10 +16,10 @@ from contracts.languages import named_language
 from contracts.plain_text import is_blank
 from gateway.chat.thread import Thread
 from gateway.doors import server_sent
+from gateway.doors.completions.parts import started
 from gateway.doors.completions.route import admit, no_model, while_connected
 from gateway.doors.door_route import DoorRoute
 from gateway.doors.responses import kept, unkept
-from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import parse_response_id
 from gateway.doors.responses.objects import new_response
 from gateway.doors.responses.requests import (
@@ -45,8 +45,6 @@ from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v1/responses", tags=["responses"], route_class=DoorRoute)
 
-FIRST_EVENT_SECONDS = 5.0
-"""Seconds to wait for the first event; then the stream begins without it, and a later error is one of its events."""
 CANCEL_SECONDS = 10.0
 """Seconds to wait for a cancellation to arrive from the log."""
 _DONE = b"data: [DONE]\n\n"
@@ -111,8 +109,8 @@ async def create(
         if body.background:
             return _json(run.progress.response)
         await while_connected(request, kept.follow(run))
-        if run.failure is not None:
-            raise run.failure
+        if run.notice is not None:
+            raise await kept.failure(api, caller.company, run.notice)
         question = run.thread.question
         created_field = {} if question is None else {"created_at": int(question.created_at.timestamp())}
         return _json({**run.progress.response, **created_field})
@@ -133,12 +131,10 @@ async def retrieve(
     after = -1 if starting_after is None else starting_after
     if response_id.action is not None:
         return _decision(await kept.stored_decision(api, client, response_id, after), stream=stream)
-    async with kept.open_thread(
-        api, client, await kept.existing_conversation(api, caller, response_id), response_id.question_seq - 1
-    ) as thread:
-        run = kept.resume(api, thread, response_id, after)
+    conversation = await kept.existing_conversation(api, caller, response_id)
+    async with kept.resumed(api, client, response_id, conversation, after) as run:
         if stream:
-            return EventStream(partial(_write_events, thread.detach(), run.progress, partial(kept.follow, run)))
+            return EventStream(partial(_write_events, run.thread.detach(), run.progress, partial(kept.follow, run)))
         return _json(await kept.current_response(run))
 
 
@@ -148,12 +144,10 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     response_id = parse_response_id(response)
     client = kept.ResponseCaller(caller, client_address(request.scope))
     # A response that is being answered is not deleted, so it is stopped without asking memory.
-    async with kept.open_thread(
-        api, client, await kept.own_conversation(api, caller, response_id), response_id.question_seq - 1
-    ) as thread:
-        run = kept.resume(api, thread, response_id)
+    conversation = await kept.own_conversation(api, caller, response_id)
+    async with kept.resumed(api, client, response_id, conversation) as run:
         try:
-            await thread.cancel(response_id.question_seq)
+            await run.thread.cancel(response_id.question_seq)
         except RefusedError as error:
             if error.code != ErrorCode.NOT_FOUND:
                 raise
@@ -220,12 +214,12 @@ async def _check_model(api: Api, caller: TokenCaller, model: str) -> None:
 async def _unkept(request: Request, api: Api, client: kept.ResponseCaller, body: CreateResponse) -> Response:
     caller, request_id = client.caller, uuid4().hex
     if body.previous_response_id is not None:
-        body = body.model_copy(update={"input": [*await items_before(api, caller, body), *body.items]})
+        body = body.model_copy(update={"input": [*await unkept.items_before(api, caller, body), *body.items]})
     shape, completion = unkept.completion_request(
         body,
         company=caller.company,
         request_id=request_id,
-        principal=api.principals.sign(caller, None, client.locale),
+        principal=api.identity.principals.sign(caller, None, client.locale),
         language=named_language(client.locale),
     )
     admit(request, api, caller, completion)
@@ -234,7 +228,7 @@ async def _unkept(request: Request, api: Api, client: kept.ResponseCaller, body:
     progress = ResponseEvents(response, request_id, accepts_approvals=client.accepts_approvals)
     events = unkept.response_events(api, caller, completion, progress, shape)
     if body.stream:
-        return EventStream(partial(_write_events, None, progress, await _started_source(events)))
+        return EventStream(partial(_write_events, None, progress, await started(events)))
     await while_connected(request, _exhaust(events))
     return _json(progress.response)
 
@@ -242,39 +236,6 @@ async def _unkept(request: Request, api: Api, client: kept.ResponseCaller, body:
 async def _exhaust(events: AsyncGenerator[list[Json]]) -> None:
     async for _ in events:
         pass
-
-
-async def _started_source(events: AsyncGenerator[list[Json]]) -> Callable[[Send], Awaitable[None]]:
-    """Waits for the first events after the beginning, so that an error before them gets its own status; returns a
-    function that sends all events."""
-    first_events = await anext(events)
-    next_events = asyncio.ensure_future(_next(events))
-    try:
-        await asyncio.wait((next_events,), timeout=FIRST_EVENT_SECONDS)
-        if next_events.done():
-            next_events.result()
-    except BaseException:
-        next_events.cancel()
-        await events.aclose()
-        raise
-
-    async def send_all(send: Send) -> None:
-        try:
-            await send(first_events)
-            events_or_none = await next_events
-            while events_or_none is not None:
-                await send(events_or_none)
-                events_or_none = await _next(events)
-        finally:
-            next_events.cancel()
-            await asyncio.wait((next_events,))
-            await events.aclose()
-
-    return send_all
-
-
-async def _next(events: AsyncGenerator[list[Json]]) -> list[Json] | None:
-    return await anext(events, None)
 
 
 async def _write_events(

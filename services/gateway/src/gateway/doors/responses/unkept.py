@@ -5,22 +5,28 @@ They are completions (doors/completions) in another format.
 
 import re
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any
 
 from pydantic import ValidationError
 
 from contracts.completion_rpc import CompleteRequest, CompletionEnd
-from contracts.events.chat import Sampling
+from contracts.events.chat import Role, Sampling
 from contracts.languages import Language
 from contracts.wrong_fields import message_of
 from gateway.domain.text_shape import TextShape
 from gateway.doors.completions import request as chat
-from gateway.doors.completions.route import complete_shaped_text
+from gateway.doors.completions.parts import completion_parts
+from gateway.doors.responses.kept import previous_conversation
+from gateway.doors.responses.names import parse_response_id
 from gateway.doors.responses.requests import APPROVAL, ChosenTools, CreateResponse, InputItem, is_echo, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import RefusedError, UnavailableError, bad_field
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
+
+MAX_EARLIER_MESSAGES = 50
+"""Messages of a kept conversation that an unkept response may continue."""
 
 
 def completion_request(
@@ -106,6 +112,25 @@ def _parts(item: InputItem, field: str) -> list[dict[str, Any]]:
     ]
 
 
+async def items_before(api: Api, caller: TokenCaller, body: CreateResponse) -> list[InputItem]:
+    """The conversation's items up to the end of the previous response; raises NOT_FOUND unless it is the caller's."""
+    response_id = parse_response_id(body.previous_response_id or "")
+    conversation = await previous_conversation(api, caller, str(response_id))
+    reply = await api.memory.snapshot(
+        caller.company, conversation, response_id.question_seq, MAX_EARLIER_MESSAGES, events=False
+    )
+    items: list[InputItem] = []
+    has_reply = False
+    for message in reply.messages:
+        is_question = message.role.gets_answers
+        if is_question and has_reply:
+            break
+        has_reply = has_reply or (not is_question and message.seq > response_id.question_seq)
+        if message.role is not Role.SYSTEM:
+            items.append(InputItem(role="user" if is_question else "assistant", content=message.text))
+    return items
+
+
 async def response_events(
     api: Api, caller: TokenCaller, completion: CompleteRequest, progress: ResponseEvents, shape: TextShape | None
 ) -> AsyncGenerator[list[Json]]:
@@ -113,16 +138,12 @@ async def response_events(
     yield progress.start()
     end: CompletionEnd | None = None
     texts: list[str] = []
-    if shape is not None:
-        text, end = await complete_shaped_text(api, caller, completion, shape)
-        texts.append(text)
-    else:
-        async with api.completions.complete(caller, completion) as parts:
-            async for part in parts:
-                if part.text is not None:
-                    texts.append(part.text)
-                    yield progress.add_text(part.text)
-                end = part.end or end
+    async with aclosing(completion_parts(api, caller, completion, shape)) as parts:
+        async for part in parts:
+            if part.text is not None:
+                texts.append(part.text)
+                yield progress.add_text(part.text)
+            end = part.end or end
     if end is None:
         raise UnavailableError("the answer has no end: try again")
     answer_text = "".join(texts)

@@ -11,6 +11,8 @@ from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.client_text import ClientText
 
 Json = dict[str, Any]
+_OF_THE_ASSISTANT: Json = {"providerExecuted": True, "dynamic": True}
+"""The fields of a call of the assistant's own tool."""
 
 
 class UiReply:
@@ -156,19 +158,15 @@ class UiReply:
 def tool_call(call: str, tool: str, arguments: Json, title: str | None = None) -> Json:
     """The chunk for a call of the assistant's own tool, which the client does not run."""
     chunk = {"type": "tool-input-available", "toolCallId": call, "toolName": tool, "input": arguments}
-    return {**chunk, "providerExecuted": True, "dynamic": True} | ({"title": title} if title else {})
+    return {**chunk, **_OF_THE_ASSISTANT} | ({"title": title} if title else {})
 
 
 def tool_output(call: str, output: Json) -> Json:
-    return {
-        "type": "tool-output-available", "toolCallId": call, "output": output, "providerExecuted": True, "dynamic": True
-    }  # fmt: skip
+    return {"type": "tool-output-available", "toolCallId": call, "output": output, **_OF_THE_ASSISTANT}
 
 
 def tool_error(call: str, message: str) -> Json:
-    return {
-        "type": "tool-output-error", "toolCallId": call, "errorText": message, "providerExecuted": True, "dynamic": True
-    }  # fmt: skip
+    return {"type": "tool-output-error", "toolCallId": call, "errorText": message, **_OF_THE_ASSISTANT}
 
 
 def action_chunks(action: Action) -> list[Json]:

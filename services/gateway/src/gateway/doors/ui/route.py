@@ -117,7 +117,7 @@ async def stop_stream(api: ApiDep, caller: WriterDep, chat: ChatPath) -> None:
     conversation, question_seq = await _newest_question(api, caller, chat)
     if question_seq and await api.threads.is_unanswered(caller, conversation):
         turn = turn_id(caller.company, conversation, question_seq)
-        await api.commands.cancel(ConversationPlace(caller, conversation), turn)
+        await api.chat.commands.cancel(ConversationPlace(caller, conversation), turn)
 
 
 async def _newest_question(api: Api, caller: TokenCaller, chat: str) -> tuple[str, int]:

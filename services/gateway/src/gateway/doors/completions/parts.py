@@ -1,0 +1,113 @@
+"""The parts of a completion, for the doors that stream or collect them."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import TypeVar
+
+from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEnd
+from contracts.errors import ErrorCode
+from contracts.providers import OFFLINE_MODEL
+from gateway.domain.text_shape import TextShape
+from gateway.errors import RefusedError, UnavailableError
+from gateway.ports import TokenCaller
+from gateway.web.deps import Api
+
+FIRST_PIECE_SECONDS = 5.0
+"""Seconds to wait for the first piece; then the stream begins without it, and a later error is one of its events."""
+MAX_ATTEMPTS = 2
+"""Attempts to get a text of the requested format."""
+_NO_MODEL = "no model is configured, and the built-in assistant writes no JSON: set a model's key, or ask for text"
+PieceT = TypeVar("PieceT")
+
+
+async def completion_parts(
+    api: Api, caller: TokenCaller, completion: CompleteRequest, shape: TextShape | None
+) -> AsyncGenerator[CompletePart]:
+    """The answer in parts, the last of which tells how it ended; a text of a requested format comes in one part, since
+    it is checked first. Raises what BusCompletions.complete and `_shaped_text` do."""
+    if shape is None:
+        async with api.completions.complete(caller, completion) as parts:
+            async for part in parts:
+                yield part
+        return
+    text, end = await _shaped_text(api, caller, completion, shape)
+    if text:
+        yield CompletePart(text=text)
+    yield CompletePart(end=end)
+
+
+async def collected(parts: AsyncGenerator[CompletePart]) -> tuple[str, CompletionEnd]:
+    """The whole text, and how it ended."""
+    texts: list[str] = []
+    async with aclosing(parts):
+        async for part in parts:
+            if part.text is not None:
+                texts.append(part.text)
+            if part.end is not None:
+                return "".join(texts), part.end
+    raise UnavailableError("the answer has no end: try again")
+
+
+async def _shaped_text(
+    api: Api, caller: TokenCaller, completion: CompleteRequest, shape: TextShape
+) -> tuple[str, CompletionEnd]:
+    """A text of the requested format, requested again if it does not fit; calls of the caller's tools need no format.
+
+    Raises:
+        RefusedError: the built-in assistant answered instead of a model.
+        UnavailableError: the model's texts do not fit.
+    """
+    completion = completion.model_copy(update={"stream": False})
+    fault = None
+    for attempt in range(MAX_ATTEMPTS):
+        text, end = await collected(completion_parts(api, caller, completion, None))
+        fault = None if end.calls else await asyncio.to_thread(shape.fault_in, text)
+        if fault is None:
+            return text, end
+        if end.model == OFFLINE_MODEL:
+            raise RefusedError(ErrorCode.BAD_FIELD, _NO_MODEL)
+        correction = [
+            {"role": "assistant", "content": text or "-"},
+            {"role": "system", "content": f"That does not fit: {fault}. {shape.instruction}"},
+        ]
+        repeated = CompleteRequest.model_validate(
+            {**completion.to_wire(), "messages": [*completion.to_wire()["messages"], *correction]}
+        )
+        completion = repeated.model_copy(update={"request_id": f"{completion.request_id[:60]}-{attempt + 2}"})
+    raise UnavailableError(f"the model's answer does not have the wanted shape: {fault}")
+
+
+async def started(
+    pieces: AsyncGenerator[PieceT],
+) -> Callable[[Callable[[PieceT], Awaitable[None]]], Awaitable[None]]:
+    """Waits for the first piece after the opening one, so that an error before it gets its own status. Returns a
+    function that sends all pieces; it must be called, since only it closes them."""
+    opening = await anext(pieces)
+    next_piece = asyncio.ensure_future(_next(pieces))
+    try:
+        await asyncio.wait((next_piece,), timeout=FIRST_PIECE_SECONDS)
+        if next_piece.done():
+            next_piece.result()
+    except BaseException:
+        next_piece.cancel()
+        await pieces.aclose()
+        raise
+
+    async def send_all(send: Callable[[PieceT], Awaitable[None]]) -> None:
+        try:
+            await send(opening)
+            piece = await next_piece
+            while piece is not None:
+                await send(piece)
+                piece = await _next(pieces)
+        finally:
+            next_piece.cancel()
+            await asyncio.wait((next_piece,))
+            await pieces.aclose()
+
+    return send_all
+
+
+async def _next(pieces: AsyncGenerator[PieceT]) -> PieceT | None:
+    return await anext(pieces, None)
