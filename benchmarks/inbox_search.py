@@ -27,7 +27,9 @@ def generated(chance: random.Random, number: int, words: GeneratedWords) -> Find
     latest = f"{LogPosition(1, number)}/c{number}"
     labels = (chance.choice(("billing", "vip", "bug")),) if number % 5 == 0 else ()
     changed_at = FIRST_DAY + timedelta(minutes=number)
-    return Findable(f"c{number}", latest, state, None, f"visitor-{number}", labels, None, changed_at, text, number)
+    return Findable(
+        f"c{number}", latest, state, None, f"visitor-{number}", None, labels, None, changed_at, text, number
+    )
 
 
 async def run() -> list[Figure]:

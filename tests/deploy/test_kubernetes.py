@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from contracts.files import MAX_FILE_BYTES
-from gateway.web.body_limit import UPLOAD_BYTES
+from gateway.web.uploads import MAX_BYTES
 from runtime.settings import DrainSettings
 from tests.deploy.exported import ROOT
 from tests.deploy.kustomize import NotUnderstoodError, Object, build, containers
@@ -259,7 +259,7 @@ def test_metrics_and_health_stay_in_the_cluster() -> None:
 def test_what_the_gateway_takes_in_comes_through_the_ingress() -> None:
     annotations = named(build(OVERLAYS["three-replicas"]), "Ingress")["gateway"]["metadata"]["annotations"]
     most = int(annotations["nginx.ingress.kubernetes.io/proxy-body-size"].removesuffix("m")) * 1024 * 1024
-    assert most > max(UPLOAD_BYTES, MAX_FILE_BYTES)
+    assert most > max(MAX_BYTES, MAX_FILE_BYTES)
     # A websocket says nothing for as long as nobody writes.
     for way in ("read", "send"):
         assert int(annotations[f"nginx.ingress.kubernetes.io/proxy-{way}-timeout"]) >= 3600

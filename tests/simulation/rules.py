@@ -80,13 +80,13 @@ def _every_end_acknowledged() -> Change:
 
 
 def _acknowledged_first() -> Change:
-    begin = PullWorker._begin  # pyright: ignore[reportPrivateUsage]
+    work = PullWorker._work  # pyright: ignore[reportPrivateUsage]
 
-    def eager(self: PullWorker, message: Msg, read: float) -> None:
+    async def eager(self: PullWorker, message: Msg, read: float) -> None:
         self._client.say(message.reply, b"+ACK")  # pyright: ignore
-        begin(self, message, read)
+        await work(self, message, read)
 
-    return PullWorker, "_begin", eager
+    return PullWorker, "_work", eager
 
 
 def _any_snapshot() -> Change:

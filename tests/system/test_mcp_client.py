@@ -276,7 +276,7 @@ async def test_an_orders_card_decides_its_own_order_once(stack: RunningStack, an
     async with connected(stack.url, ana, mode=mode, extensions=[VIEWS]) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         views = {str(view.uri) for view in (await client.list_resources()).resources}
-        listed = {"jsonrpc": "2.0", "id": 1, "method": "resources/list", "params": {}}
+        listed: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "resources/list", "params": {}}
         spanish = {"Accept": "application/json, text/event-stream", "Accept-Language": "es"}
         async with httpx2.AsyncClient(headers=spanish | {"Authorization": f"Bearer {ana}"}) as other:
             assert "Precios en un gráfico" in (await other.post(f"{stack.url}/mcp", json=listed)).text

@@ -125,7 +125,8 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     problems.install(application)
     # Routes are tried in order, and most requests are for doors.
     if mcp is not None:
-        application.router.routes.append(Route(MCP_PATH, mcp, methods=["POST", "GET", "DELETE"]))
+        for path in (MCP_PATH, f"{MCP_PATH}/"):
+            application.router.routes.append(Route(path, mcp, methods=["POST", "GET", "DELETE"]))
     # Added to the application itself, since each router in between would match a request once more.
     for router in (*DOORS, *ROUTERS):
         application.router.routes.extend(router.routes)

@@ -354,10 +354,7 @@ async def test_a_person_who_takes_over_is_heard_and_no_answer_is_invented(
 
 
 async def test_errors_have_the_protocols_shapes(
-    client: AsyncOpenAI,
-    agent: AnsweringAgent,
-    completions: CompletionsStandIn,
-    records: RecordsStandIn,
+    client: AsyncOpenAI, agent: AnsweringAgent, completions: CompletionsStandIn, records: RecordsStandIn
 ) -> None:
     del completions
     with pytest.raises(openai.AuthenticationError):
@@ -374,18 +371,15 @@ async def test_errors_have_the_protocols_shapes(
         await turn.append(ChatKind.SYSTEM, notice, f"s{basis}")
 
     agent.answering = fails
-    with pytest.raises(openai.RateLimitError) as spent:
-        await client.responses.create(model="nexus", input="BUDGET_SPENT")
-    headers = spent.value.response.headers
-    assert (spent.value.code, headers["x-should-retry"]) == ("insufficient_quota", "false")
-    assert abs(int(headers["retry-after"]) - seconds_left("hour", datetime.now(UTC))) < 30
-    records.daily_tokens = 100  # the company's of the day are used up, too
-    with pytest.raises(openai.RateLimitError) as spent:
-        await client.responses.create(model="nexus", input="BUDGET_SPENT")
-    assert abs(int(spent.value.response.headers["retry-after"]) - seconds_left("day", datetime.now(UTC))) < 30
+    for window, tokens in (("hour", records.daily_tokens), ("day", 100)):
+        records.daily_tokens = tokens  # 100 of the company's in a day are used up, too
+        with pytest.raises(openai.RateLimitError) as spent:
+            await client.responses.create(model="nexus", input="BUDGET_SPENT")
+        headers = spent.value.response.headers
+        assert (spent.value.code, headers["x-should-retry"]) == ("insufficient_quota", "false")
+        assert abs(int(headers["retry-after"]) - seconds_left(window, datetime.now(UTC))) < 30
     with pytest.raises(openai.APIError) as streamed:
-        async for _ in await client.responses.create(model="nexus", input="BUDGET_SPENT", stream=True):
-            pass
+        [_ async for _ in await client.responses.create(model="nexus", input="BUDGET_SPENT", stream=True)]
     assert (streamed.value.type, streamed.value.code) == ("too_many_requests", "rate_limit_exceeded")
     with pytest.raises(openai.InternalServerError) as down:
         await client.responses.create(model="nexus", input="LLM_UNAVAILABLE")

@@ -288,14 +288,18 @@ async def test_what_is_not_there_is_a_problem_too(http: Http) -> None:
     assert (await http("POST", "/v2/memory"))[2]["allow"] == "DELETE, GET, HEAD, PATCH"
 
 
-@pytest.mark.parametrize(
-    "path", ["/v2/memory", "/v1/responses", "/mcp", "/v2/ui/chat", "/console", "/docs/en", "/healthz"]
-)
+@pytest.mark.parametrize("path", ["/v2/memory", "/v1/responses", "/v2/ui/chat", "/v2/ag-ui", "/docs/en", "/healthz"])
 async def test_a_path_with_a_slash_at_its_end_is_not_the_path_without(http: Http, path: str) -> None:
     for method in ("GET", "DELETE", "POST"):
         status, told, headers = await http(method, f"{path}/", allow_redirects=False)
         assert (status, "location" in headers) == (404, False)
         assert f"there is no {method} {path}/: no path ends with a slash" in str(told)
+
+
+@pytest.mark.parametrize(("path", "page"), [("/console/", "/console"), ("/docs/", "/docs/en")])
+async def test_a_page_that_people_open_is_found_with_a_slash_at_its_end(http: Http, path: str, page: str) -> None:
+    status, _, headers = await http("GET", path, allow_redirects=False)
+    assert (status, headers["location"]) == (307, page)
 
 
 async def test_head_is_answered_as_get_without_the_content(http: Http, tokens: TokenMaker) -> None:

@@ -32,7 +32,7 @@ def form(content: bytes, **fields: str) -> aiohttp.FormData:
 async def test_why_a_site_was_not_read_is_said_in_the_readers_language(
     http: Http, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    problem = "https://a.example/robots.txt cannot be read: the site does not answer. Nothing is changed."
+    problem = "the site does not answer: https://a.example/robots.txt cannot be read. Nothing is changed."
     run = {
         "id": "r1",
         "companyId": "acme",

@@ -1,7 +1,7 @@
 """/v2/team and /v2/sign-in: people come into the console, and whoever has left is out, their open lines too."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -11,6 +11,7 @@ from contracts import sign_in_rpc
 from contracts.channels import fact
 from contracts.company import CompanySettings
 from contracts.sign_in_rpc import SIGN_IN_BEGIN, SIGN_IN_FINISH, Problem, SignedIn
+from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import IdentityKeys
 from gateway.chat.admission import Admission
 from gateway.errors import UnavailableError
@@ -199,7 +200,7 @@ class _Away:
 async def test_where_a_company_cannot_be_looked_up_its_members_wait_and_who_others_vouch_for_do_not(
     identity: IdentityKeys, tokens: TokenMaker
 ) -> None:
-    admission = Admission(identity.tokens, _Away(), [])
+    admission = Admission(identity.tokens, cast("BusCompanies", _Away()), [])
     with pytest.raises(UnavailableError):
         await admission.verify(identity.console.make("acme", "bea", "commercial", None).token)
     assert (await admission.verify(tokens.user("elena", "commercial"))).subject == "elena"

@@ -16,8 +16,7 @@ from contracts.knowledge import MAX_FILE
 from gateway.chat.files import TOO_LARGE
 from gateway.web.free_json import HALF_A_CHARACTER
 from gateway.web.problems import error_answer
-from gateway.web.uploads import MAX_BYTES as UPLOAD_BYTES
-from gateway.web.uploads import is_form
+from gateway.web.uploads import MAX_BYTES, is_form
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 64 * 1024 * 1024
@@ -51,7 +50,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         if _is_upload(scope):
-            await self._pass_upload(scope, receive, send, UPLOAD_BYTES, f"send a file of at most {MAX_FILE} bytes")
+            await self._pass_upload(scope, receive, send, MAX_BYTES, f"send a file of at most {MAX_FILE} bytes")
             return
         if _FILE_PATH.fullmatch(scope["path"]):
             await self._pass_upload(scope, receive, send, MAX_FILE_BYTES, str(TOO_LARGE))

@@ -7,7 +7,7 @@ from functools import cache
 from string import Template
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from contracts.languages import LANGUAGES
@@ -35,7 +35,13 @@ def console_routes(*, dev: bool) -> list[BaseRoute]:
     async def endpoint(_: Request) -> Response:
         return HTMLResponse(page, headers=_HEADERS)
 
-    routes: list[BaseRoute] = [Route("/console", endpoint, methods=["GET"])]
+    async def without_slash(_: Request) -> Response:
+        return RedirectResponse("/console")
+
+    routes: list[BaseRoute] = [
+        Route("/console", endpoint, methods=["GET"]),
+        Route("/console/", without_slash, methods=["GET"]),
+    ]
     for name, body in bodies.items():
         kind = _TYPES[name[name.rindex(".") :]]
         routes.append(asset(f"/console/{version}/{name}", kind, body, lasting=True).route())

@@ -38,6 +38,7 @@ def docs_routes(document: Callable[[], dict[str, object]]) -> list[BaseRoute]:
     return [
         Route("/openapi.json", docs.document, methods=["GET", "HEAD"]),
         Route("/docs", _redirect_to_language, methods=["GET"]),
+        Route("/docs/", _redirect_to_language, methods=["GET"]),
         Route("/docs/examples/{name}", _example, methods=["GET"]),
         Route("/docs/{language}", docs.page, methods=["GET", "HEAD"]),
         Route("/docs/{language}/search", docs.search, methods=["GET"]),
