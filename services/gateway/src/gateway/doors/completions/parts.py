@@ -85,13 +85,18 @@ async def started(
     function that sends all pieces; it must be called, since only it closes them."""
     opening = await anext(pieces)
     next_piece = asyncio.ensure_future(_next(pieces))
+
+    async def close() -> None:
+        next_piece.cancel()
+        await asyncio.wait((next_piece,))  # a generator that still runs cannot be closed
+        await pieces.aclose()
+
     try:
         await asyncio.wait((next_piece,), timeout=FIRST_PIECE_SECONDS)
         if next_piece.done():
             next_piece.result()
     except BaseException:
-        next_piece.cancel()
-        await pieces.aclose()
+        await close()
         raise
 
     async def send_all(send: Callable[[PieceT], Awaitable[None]]) -> None:
@@ -102,9 +107,7 @@ async def started(
                 await send(piece)
                 piece = await _next(pieces)
         finally:
-            next_piece.cancel()
-            await asyncio.wait((next_piece,))
-            await pieces.aclose()
+            await close()
 
     return send_all
 
