@@ -22,7 +22,7 @@ market.snapshot market_snapshot market free 30 tickers
 market.fundamentals_events fundamentals_events market free 20 tickers
 market.get_market_hours get_market_hours market free 60 [day]
 market.get_performance get_performance market free 30 tickers [start] [end] [period] [amount] [every] [top]
-market.get_correlation get_correlation market free 30 tickers [start] [end] [period] [benchmark]
+market.get_correlation get_correlation market free 30 tickers [start] [end] [period] [benchmark] [every]
 market.get_crossings get_crossings market free 30 symbol [fast] [slow] [start] [end] [period]
 market.backtest_strategy backtest_strategy market free 10 symbol [rule] [fast] [slow] [start] [end] [period] [cash] [cost_percent]
 news.get_news get_news news free 10 symbol [limit] [start] [end] [period]

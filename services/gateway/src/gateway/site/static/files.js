@@ -28,7 +28,7 @@ const STYLE = `
   button.file { cursor: pointer; }
   .file svg { width: 16px; height: 16px; flex: none; fill: none; stroke: currentColor; stroke-width: 1.7; }
   .file.picture { display: inline-grid; grid-template-columns: auto 1fr; justify-items: start; }
-  .picture > svg { display: none; }
+  .file.picture > svg { display: none; }
   .file span { overflow: hidden; min-width: 0; text-overflow: ellipsis; overflow-wrap: anywhere; }
   .file img { display: block; grid-column: 1 / -1; width: auto; max-width: min(240px, 100%); max-height: 180px; border-radius: 6px; object-fit: contain; }
   .file.failed { border-style: dashed; color: var(--danger, inherit); }
