@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from agent.domain.text_features import plain
 
 CONCEPT = re.compile(
-    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|bpa|beta|"
-    r"etf|"
+    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|eps|bpa|beta|"
+    r"per(?! (?:an?|annum|cent|day|hour|minute|month|order|person|share|trade|user|week|year)\b)|etf|"
     r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
     r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
     r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
@@ -49,7 +49,9 @@ _WORDS_AROUND = re.compile(r"^(?:estar|ser|being|to be|good|bad|normal|typical|h
 """Words around a concept."""
 ANOTHER_TERM = re.compile(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
-    r"que|es))* (?P<what>[\w /-]{2,60}?)\W*$"
+    r"que|es))* "
+    r"(?!(?:how|who|when|where|why|which|can|could|do|does|is|are|cuant\w+|quien\w*|cuando|donde|por que|cual\w*|"
+    r"puedo|se puede|hay|tiene\w*|cuesta\w*)\b)(?P<what>[\w /-]{2,60}?)\W*$"
 )
 """Matches "and a stop loss?", which asks for another term after one that was explained."""
 _DIFFERENCE_FROM = re.compile(
@@ -102,7 +104,8 @@ def concepts_in(text: str, earlier_texts: Sequence[str], *, names_share: bool) -
         term = earlier_concept[0]  # what was just asked for
     if not term and not names_share and (continuation := ANOTHER_TERM.match(normalized)):
         first_question = next((first for first in reversed(earlier_texts) if not ANOTHER_TERM.match(plain(first))), "")
-        term = continuation["what"] if EXPLAIN.match(plain(first_question)) else ""
+        is_about_concept = CONCEPT.search(requested_term(plain(first_question)))
+        term = continuation["what"] if is_about_concept else ""
     is_concept = CONCEPT.search(term) and not _OWN_OR_PRICE.search(term) and not re.search(r"\d{2}", term)
     return [term] if is_concept else []
 
