@@ -118,11 +118,15 @@ MASSAGES = passage("Massage", "| Massage | 30 minutes | 60 minutes |\n| --- | --
 LESSONS = passage("Lessons", "Private lessons can be moved up to 24 hours before.")
 LICENCES = passage("Motorbikes", "| Licence | Minimum age | Fee |\n| --- | --- | --- |\n| A1 | 16 years | 390 € |")
 BIKES = passage("Alquiler de bicis en Tarifa", "Alquilamos bicis de ciudad y eléctricas por horas o días.", "es")
+FREE = passage("Planes", "Empieza gratis. Cambia de plan cuando quieras.", "es", heading=["Planes y precios"])
+OAR = passage("Plan Remo", "Cuesta 9 €.\n\n- Alertas", "es", heading=["Remo"], id="Remo")
 
 
 @pytest.mark.parametrize(
     ("question", "language", "found"),
     [
+        # Whether something is included is not what is.
+        ("¿el plan gratis incluye alertas de precio?", "es", [FREE, OAR]),
         # A common word that a table has in a name.
         ("cuánto cuesta el plan para gatos?", "es", [passage("Planes", PLANS, "es"), BOARDING]),
         # What is said of one animal is not said of another.

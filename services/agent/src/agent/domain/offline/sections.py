@@ -194,6 +194,7 @@ def included_passages(question: str, passages: Sequence[Excerpt]) -> list[Excerp
     if (
         not shapes.INCLUDED.search(question_words)
         or shapes.WHETHER.search(question_words)
+        or ((included := shapes.INCLUDES_IT.match(question_words)) and significant_words(included["what"]))
         or shapes.HOW_MANY.search(question_words)
     ):
         return []

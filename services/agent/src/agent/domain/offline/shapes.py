@@ -234,6 +234,11 @@ INCLUDED = re.compile(
     r"que me (?:dais|dan|da) (?:con|en)|comes? with|"
     r"includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
 )
+INCLUDES_IT = re.compile(
+    r"(?!.*\b(?:que|what\w*|which|cual\w*|todo|everything)\b).*\b(?:includes?|incluyen?|contains?|contienen?|traen?) "
+    r"(?P<what>.+)"
+)
+"""Asks whether a thing includes another one, without a word that asks: "¿el plan Pro incluye alertas?"."""
 COMPARING = re.compile(
     r"\b(cheap\w*|expensive|barat[oa]s?|car[oa]s?|differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b"
     r""
