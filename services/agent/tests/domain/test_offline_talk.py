@@ -155,6 +155,7 @@ TALK: dict[Intent, list[str]] = {
         "is sales@acme.com yours?",
         "quiero cancelar mi suscripción",
         "¿qué no como?",
+        "¿y luego?",
     ],
     Intent.ABOUT: ["what is this?", "¿qué es esto exactamente?", "what do you do here?", "¿quiénes son ustedes?"],
 }

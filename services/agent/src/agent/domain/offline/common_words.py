@@ -77,7 +77,7 @@ _COMMON_MEANINGS = {
     for common_stem in COMMON
 }
 """By stem: the meanings of the common words that have it."""
-_FORMAL_MEANINGS = frozenset(("=weekday", "=month", "=free", "=include"))
+_FORMAL_MEANINGS = frozenset(("=weekday", "=month", "=free", "=include", "=last"))
 """Meanings that say what kind of question it is; they do not make a word one that it is about."""
 _MIN_MISSPELT_LETTERS = 6
 """Minimum letters of a common word that is recognised with one wrong letter."""

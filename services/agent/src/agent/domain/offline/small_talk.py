@@ -80,8 +80,8 @@ def small_talk_in(normalized: str) -> Intent | None:
     if not words or None in kinds or len(words) > 12 or "que vale" in " ".join(words):
         return None
     asks_how = re.search(r"\b(how are you|que tal|como estas)\b", normalized)
-    if "?" in normalized and len(words) > 2:
-        kinds = [kind for kind in kinds if kind is not Intent.FINE]  # "¿qué no como?" asks: it is no "no"
+    if "?" in normalized:  # "¿y luego?" is no goodbye, and "¿qué no como?" no "no"
+        kinds = [kind for kind in kinds if kind is not Intent.FAREWELL and (kind is not Intent.FINE or len(words) < 3)]
     # Of two kinds, the one that ends a conversation counts: goodbye before thanks, thanks before hello.
     return next((kind for kind, _ in _SMALL_TALK_WORDS if kind in kinds), Intent.GREETING if asks_how else None)
 
