@@ -17,6 +17,8 @@ from gateway.testing.tokens import TokenMaker
 from runtime.bus.direct import DirectReader
 from runtime.calls.rpc import RpcServer
 
+pytestmark = pytest.mark.usefixtures("memory")  # what tokens of a team's members are checked against
+
 DOCUMENTS = "/v2/knowledge/documents"
 
 
@@ -28,7 +30,6 @@ def form(content: bytes, **fields: str) -> aiohttp.FormData:
     return data
 
 
-@pytest.mark.usefixtures("memory")
 async def test_why_a_site_was_not_read_is_said_in_the_readers_language(
     http: Http, tokens: TokenMaker, nats_client: Client
 ) -> None:
