@@ -38,9 +38,14 @@ async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits
         # Whoever is answered by a person does not wait for one any more.
         await page.get_by_role("button", name="Mine").click()
         await expect(row).to_be_visible()
-        await visitor.send_frame("typing")
-        await expect(page.get_by_text("The visitor is writing…")).to_be_visible()
-        await expect(page.locator(f'.talks a[data-id="{visitor.conversation}"] .writes')).to_be_visible()
+
+        async def is_seen_typing() -> bool:
+            await visitor.send_frame("typing")  # again and again, as the widget does: one is shown for seconds only
+            await expect(page.get_by_text("The visitor is writing…")).to_be_visible(timeout=3_000)
+            await expect(page.locator(f'.talks a[data-id="{visitor.conversation}"] .writes')).to_be_visible(timeout=500)
+            return True
+
+        await eventually(is_seen_typing, 40)
         await page.get_by_role("button", name="Hand back to the AI").click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
         # A message whose take-over failed takes the conversation over once it is stored.
