@@ -99,10 +99,11 @@ async def turns_of(stack: RunningStack, people: int, turns: int, pause: float = 
 
 @asynccontextmanager
 async def open_chat(
-    http: aiohttp.ClientSession, stack: RunningStack, token: str
+    http: aiohttp.ClientSession, stack: RunningStack, token: str, address: str = "127.0.0.1"
 ) -> AsyncGenerator[aiohttp.ClientWebSocketResponse]:
-    """A websocket on which the visitor of this token has been welcomed."""
-    async with http.ws_connect(f"{stack.url}/v2/chat/ws", max_msg_size=0) as socket:
+    """A websocket on which the visitor of this token has been welcomed. `address`: what a proxy says is theirs."""
+    headers = {"X-Forwarded-For": address}
+    async with http.ws_connect(f"{stack.url}/v2/chat/ws", max_msg_size=0, headers=headers) as socket:
         await socket.send_str(_text(type="hello", token=token, locale="en"))
         await _read_until(socket, '"welcome"')
         yield socket

@@ -23,13 +23,15 @@ QUESTION = "open sockets"
 SOCKETS, OPENING = 10_000, 64
 """How many sockets, and how many are being opened at the same time."""
 MIB = 1024
+BEHIND_A_PROXY = {"NEXUS_GATEWAY_TRUSTED_PROXIES": "127.0.0.1/32"}
+"""Each visitor says an address of their own: one address may have 1,000 sockets."""
 
 
 async def run() -> list[Figure]:
     """Returns all figures; takes about two minutes."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    async with scripted_model(default=BURST) as model, running(model) as stack:
+    async with scripted_model(default=BURST) as model, running(model, more=BEHIND_A_PROXY) as stack:
         empty = memory(stack)
         started = time.perf_counter()
         async with idle_visitors(stack, SOCKETS):
@@ -67,7 +69,8 @@ async def idle_visitors(stack: RunningStack, count: int) -> AsyncGenerator[None]
         async with contextlib.AsyncExitStack() as stays_open:
             async with opening:
                 token = stack.mint("visitor", f"idle-{number}", COMPANY)
-                socket = await stays_open.enter_async_context(open_chat(http, stack, token))
+                address = f"10.0.{number // 250}.{number % 250}"
+                socket = await stays_open.enter_async_context(open_chat(http, stack, token, address))
             opened.release()
             async for _ in socket:
                 pass
