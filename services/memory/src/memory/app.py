@@ -6,7 +6,6 @@ from functools import partial
 from typing import Protocol
 from uuid import uuid4
 
-from contracts.company import CompanySettings
 from contracts.errors import NexusError
 from contracts.streams import CHAT, FACTS, KNOWLEDGE
 from memory import migrations
@@ -139,12 +138,7 @@ class MemoryReplica:
         conversations.serve(deps, histories, inbox, ask_knowledge)
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(deps.companies)
-
-        async def settings_changed(changed: CompanySettings) -> None:
-            await table.refresh(changed)
-            await deps.looks.leave(changed.config.company_id, changed.config.team.signed_out)
-
-        registry = companies.build(deps, announcements, settings_changed)
+        registry = companies.build(deps, announcements, table.refresh)
         companies.serve(deps, registry)
         companies.serve_sign_in(deps, registry)
         await self._start(*await webhooks.build(deps, table, registry))

@@ -17,6 +17,10 @@ AWAY_BACKOFF = 3.0
 """The maximum if a dependency is unavailable, so that work continues soon after it is back, in seconds."""
 
 
+def nothing() -> None:
+    """Does nothing: `under_way` where nobody waits for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """One message that is passed to a handler. `num_delivered` counts from 1; naks count too, so it does not count
@@ -31,7 +35,7 @@ class Delivery:
     """When the stream stored the message, in seconds since the epoch."""
     genuine: bool = True
     """False if it lacks the mark that its position demands (runtime.bus.marks), so that it does not count as a fact."""
-    under_way: Callable[[], object] = bool
+    under_way: Callable[[], None] = nothing
     """Called by a handler that from now on mostly waits: its worker begins another (PullWorker's `starting`)."""
 
 
@@ -47,7 +51,7 @@ def pause_after(error: BaseException, attempt: int) -> float:
     return min(backoff(attempt), AWAY_BACKOFF + random.random()) if is_unavailable else backoff(attempt)
 
 
-def delivery_of(message: Msg, marks: Marks | None = None, under_way: Callable[[], object] = bool) -> Delivery:
+def delivery_of(message: Msg, marks: Marks | None = None, under_way: Callable[[], None] = nothing) -> Delivery:
     """Builds a delivery from a message and its acknowledgement subject (NATS ADR-15): `$JS.ACK.…` with 9 tokens, or 12
     with domain and account."""
     tokens = message.reply.split(".")

@@ -37,6 +37,7 @@ from contracts.ids import answer_id
 from runtime.observability.correlation import add_ids
 from runtime.observability.gen_ai import SPAN_COMMIT
 from runtime.observability.telemetry import span
+from runtime.workers.deliveries import nothing
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +66,7 @@ class TurnDriver:
         stored_at: float,
         other_drivers: Callable[[], Iterable["TurnDriver"]] = tuple,
         last_standstill: Callable[[], float] = float,
-        under_way: Callable[[], object] = bool,
+        under_way: Callable[[], None] = nothing,
     ) -> None:
         self._ports = ports
         self._under_way = under_way

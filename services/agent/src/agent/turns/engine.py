@@ -21,6 +21,7 @@ from contracts.ids import answer_id
 from runtime.observability.correlation import add_ids
 from runtime.observability.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
 from runtime.observability.telemetry import TURN, current, record, span
+from runtime.workers.deliveries import nothing
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +43,7 @@ class TurnEngine:
         self._drivers: dict[ConversationKey, list[TurnDriver]] = {}
 
     async def handle(
-        self, key: ConversationKey, trigger: Trigger, stored_at: float, under_way: Callable[[], object] = bool
+        self, key: ConversationKey, trigger: Trigger, stored_at: float, under_way: Callable[[], None] = nothing
     ) -> Ack | Retry:
         """Handles one delivery; returns whether to acknowledge it or to hand it back. `stored_at`: when the message was
         stored, in seconds by the bus's clock. `under_way`: see Delivery."""

@@ -3,6 +3,7 @@ the console. Deleting a company is in erasure.py.
 """
 
 from contracts import company_rpc, sign_in_rpc
+from contracts.company import CompanySettings
 from contracts.identity_rpc import IDENTIFY
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_sightings import MongoSightings
@@ -22,7 +23,11 @@ something, since a replica of the stream that lags behind may have answered, oth
 store may have lost data, it is repeated SETTINGS_REPEATS times."""
 
 
-def build(deps: Deps, announcements: BusAnnouncements, changed: ChangeListener) -> CompanyRegistry:
+def build(deps: Deps, announcements: BusAnnouncements, refresh_webhooks: ChangeListener) -> CompanyRegistry:
+    async def changed(settings: CompanySettings) -> None:
+        await refresh_webhooks(settings)
+        await deps.looks.leave(settings.config.company_id, settings.config.team.signed_out)
+
     return CompanyRegistry(
         store=deps.companies,
         announcements=announcements,
