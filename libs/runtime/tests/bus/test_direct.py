@@ -51,7 +51,9 @@ async def test_a_batch_says_whether_there_is_more(stored: DirectReader) -> None:
 
 
 async def test_all_messages_are_read_batch_by_batch(stored: DirectReader) -> None:
-    assert [fact.seq async for fact in stored.all(MINE, size=2)] == [1, 2, 4]
+    deadlines = iter((5.0, 4.0))  # each batch within what the caller has left then
+    assert [fact.seq async for fact in stored.all(MINE, size=2, deadline=lambda: next(deadlines))] == [1, 2, 4]
+    assert next(deadlines, None) is None
     assert [fact.seq async for fact in stored.all(MINE, 2)] == [2, 4]
 
 

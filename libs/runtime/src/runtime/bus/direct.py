@@ -7,7 +7,7 @@ reads again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -102,12 +102,17 @@ class DirectReader:
         return await self._many({"seq": max(seq, 1), "next_by_subj": filter_subject, "batch": size}, deadline)
 
     async def all(
-        self, filter_subject: str, seq: int = 1, *, size: int = BATCH_SIZE, deadline: float = DEADLINE
+        self,
+        filter_subject: str,
+        seq: int = 1,
+        *,
+        size: int = BATCH_SIZE,
+        deadline: Callable[[], float] = lambda: DEADLINE,
     ) -> AsyncGenerator[StoredFact]:
         """Yields the messages that match the filter from `seq` on, in order; they are read in batches of `size`, each
-        within `deadline`."""
+        within the `deadline` of that moment."""
         while True:
-            batch = await self.batch(filter_subject, seq, size, deadline=deadline)
+            batch = await self.batch(filter_subject, seq, size, deadline=deadline())
             for fact in batch.facts:
                 yield fact
             if not batch.more or not batch.facts:

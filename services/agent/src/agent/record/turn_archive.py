@@ -3,6 +3,7 @@
 import base64
 from collections.abc import AsyncIterator
 from datetime import date, datetime, timedelta
+from functools import partial
 
 import orjson
 import structlog
@@ -128,7 +129,7 @@ class TurnArchive:
                 yield turn
 
     def _all(self, subject: str) -> AsyncIterator[StoredFact]:
-        return self._facts.all(subject, deadline=part_deadline(READ_DEADLINE))
+        return self._facts.all(subject, deadline=partial(part_deadline, READ_DEADLINE))
 
 
 def _record(fact: StoredFact) -> RecordedTurn | None:
