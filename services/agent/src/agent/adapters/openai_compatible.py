@@ -76,7 +76,8 @@ def _add_empty_reasoning(request: dict[str, Any]) -> None:
     """Adds empty reasoning to messages with tool calls: another agent may have received the real one."""
     if "messages" in request:
         request["messages"] = [
-            {"reasoning_content": "", **one} if one.get("tool_calls") else one for one in request["messages"]
+            {"reasoning_content": "", **message} if message.get("tool_calls") else message
+            for message in request["messages"]
         ]
 
 

@@ -107,10 +107,10 @@ class CheckedAnswer:
         return replace(reply, text="".join(self._passed).strip())
 
     def _judge(self, sentence: str, separator: str) -> None:
-        kept, reasons = self._checker.judge(sentence) if self._checker else (sentence, ())
+        accepted, reasons = self._checker.judge(sentence) if self._checker else (sentence, ())
         self.dropped += bool(reasons)
-        if kept or not reasons:
-            self._pass(kept + separator)
+        if accepted or not reasons:
+            self._pass(accepted + separator)
 
     def _pass(self, text: str) -> None:
         if text:

@@ -91,7 +91,7 @@ def parse_improved(answer: str) -> str:
 
 def _transcript(spoken: Iterable[tuple[bool, str]], language: Language) -> str:
     visitor, team = (TEXTS[f"prompt.who.{side}"].in_language(language) for side in ("visitor", "team"))
-    return "\n".join(f"{team if mine else visitor}: {text.strip()}" for mine, text in spoken if text.strip())
+    return "\n".join(f"{team if is_answer else visitor}: {text.strip()}" for is_answer, text in spoken if text.strip())
 
 
 def _unquoted(text: str) -> str:

@@ -32,20 +32,20 @@ def knowledge_query(messages: Sequence[PromptMessage], basis: int, language: Lan
 
 
 def with_grounding(
-    reply: ModelAnswer, journal: Journal, found: KnowledgeFound | None, query: KnowledgeQuery | None
+    reply: ModelAnswer, journal: Journal, knowledge: KnowledgeFound | None, query: KnowledgeQuery | None
 ) -> ModelAnswer:
     """The answer with only valid citations, and whether it is based on anything. An answer without a passage, page or
     tool counts as one that the company's knowledge does not contain."""
     search_results = searches(journal)
-    if found is None and not search_results:
+    if knowledge is None and not search_results:
         return reply
     results = [call.result for call in journal.calls if call.result is not None]
     text, citations = with_valid_citations(
-        reply.text, given_passages(found, search_results), [query.text if query else "", *results]
+        reply.text, given_passages(knowledge, search_results), [query.text if query else "", *results]
     )
     if query is None:
         return replace(reply, text=text, citations=citations)
     is_known = not is_unknown(text) and (bool(citations) or any(map(data_of, results)))
-    best = max((passage.score for passage in found.passages), default=None) if found else None
+    best = max((passage.score for passage in knowledge.passages), default=None) if knowledge else None
     grounding = Grounding(question=query.text, known=is_known, score=best, language=query.language)
     return replace(reply, text=text, citations=citations, grounding=grounding)

@@ -62,41 +62,41 @@ class GivenPassage:
         return self.citation.model_copy(update={"url": best.url or "", "heading": best.heading or None})
 
 
-def best_within_budget(found: KnowledgeFound, count: Callable[[str], int]) -> KnowledgeFound:
+def best_within_budget(knowledge: KnowledgeFound, count: Callable[[str], int]) -> KnowledgeFound:
     """The best passages, then the pages, that fit into `MAX_TOKENS`. `count`: tokens of a text."""
     room = MAX_TOKENS - count(TEXTS["prompt.knowledge"].in_language("es"))
     fitting: list[Any] = []
-    for entry in [*found.passages, *found.pages]:
+    for entry in [*knowledge.passages, *knowledge.pages]:
         size = count(
             _page_line(entry)
             if isinstance(entry, PageRef)
-            else _passage_text(len(found.passages), entry.title, entry.heading, entry.url, entry.text)
+            else _passage_text(len(knowledge.passages), entry.title, entry.heading, entry.url, entry.text)
         )
         if size <= room:
             fitting.append(entry)
             room -= size
-    passages = [passage for passage in found.passages if passage in fitting]
-    pages = [page for page in found.pages if page in fitting]
-    return found.model_copy(update={"passages": passages, "pages": pages})
+    passages = [passage for passage in knowledge.passages if passage in fitting]
+    pages = [page for page in knowledge.pages if page in fitting]
+    return knowledge.model_copy(update={"passages": passages, "pages": pages})
 
 
-def knowledge_section(found: KnowledgeFound | None, language: Language, *, pages: bool) -> str:
+def knowledge_section(knowledge: KnowledgeFound | None, language: Language, *, pages: bool) -> str:
     """The prompt's section; empty if there is nothing to list. `pages`: whether pages can be fetched."""
-    if found is None or not (found.passages or (pages and found.pages)):
+    if knowledge is None or not (knowledge.passages or (pages and knowledge.pages)):
         return ""
     lines: list[str] = []
-    if found.passages:
+    if knowledge.passages:
         numbered = [
             _passage_text(number, passage.title, passage.heading, passage.url, passage.text)
-            for number, passage in enumerate(found.passages, start=1)
+            for number, passage in enumerate(knowledge.passages, start=1)
         ]
         lines = [TEXTS["prompt.knowledge"].in_language(language), f"<{_FENCE}>", *numbered, f"</{_FENCE}>"]
-    if pages and found.pages:
-        lines += [TEXTS["prompt.knowledge_pages"].in_language(language), *map(_page_line, found.pages)]
+    if pages and knowledge.pages:
+        lines += [TEXTS["prompt.knowledge_pages"].in_language(language), *map(_page_line, knowledge.pages)]
     return "\n".join(lines)
 
 
-def given_passages(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) -> list[GivenPassage]:
+def given_passages(knowledge: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) -> list[GivenPassage]:
     """All passages that the model received, in the order of their numbers. `results`: the data of its searches."""
     given = [
         GivenPassage(
@@ -111,7 +111,7 @@ def given_passages(found: KnowledgeFound | None, results: Iterable[Mapping[str, 
             passage.text,
             tuple(passage.sections or ()),
         )
-        for passage in (found.passages if found else ())
+        for passage in (knowledge.passages if knowledge else ())
     ]
     for data in results:
         with_numbers(given, data)

@@ -11,10 +11,10 @@ class OpeningThoughts:
     """Removes the thoughts from the beginning of a text that arrives in pieces. `over`: the answer has begun, and every
     further piece belongs to it."""
 
-    __slots__ = ("_held", "_inside", "_thought", "over")
+    __slots__ = ("_pending", "_inside", "_thought", "over")
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
         self._inside = self._thought = False
         self.over = False
 
@@ -27,25 +27,25 @@ class OpeningThoughts:
         """The new part of the text that people may read."""
         if self.over:
             return piece
-        held = self._held + piece
+        pending = self._pending + piece
         while True:
             if self._inside:
-                _, end, after = held.partition(END)
+                _, end, after = pending.partition(END)
                 if not end:
-                    self._held = held[1 - len(END) :]
+                    self._pending = pending[1 - len(END) :]
                     return ""
-                held, self._inside, self._thought = after, False, True
-            beginning = held.lstrip()
+                pending, self._inside, self._thought = after, False, True
+            beginning = pending.lstrip()
             if beginning.startswith(CALLS) or any(mark.startswith(beginning) for mark in (BEGIN, *CALLS)):
-                self._held = held
+                self._pending = pending
                 return ""
             if not beginning.startswith(BEGIN):
                 self.over = True
                 # The blank lines between a thought and an answer are dropped.
-                return beginning if self._thought else held
-            held, self._inside = beginning[len(BEGIN) :], True
+                return beginning if self._thought else pending
+            pending, self._inside = beginning[len(BEGIN) :], True
 
     def rest(self) -> str:
         """The text that was held back because it is, or might have become, a thought or a tool call; called at the
         end."""
-        return "" if self._inside or self.over else self._held.lstrip() if self._thought else self._held
+        return "" if self._inside or self.over else self._pending.lstrip() if self._thought else self._pending

@@ -40,9 +40,9 @@ class HandedOut:
             HandedCall(call_id=call.call_id, tool=call.tool, arguments=json.loads(call.arguments))
             for call in handed_out
         )
-        for position, one in enumerate(self.waiting, start=1):
-            notice = {"turnId": journal.turn_id, "left": len(handed_out) - position, "label": one.tool}
-            self._ports.live.emit(self._key, "tool.started", {**one.to_wire(), **notice})
+        for position, call in enumerate(self.waiting, start=1):
+            notice = {"turnId": journal.turn_id, "left": len(handed_out) - position, "label": call.tool}
+            self._ports.live.emit(self._key, "tool.started", {**call.to_wire(), **notice})
         try:
             results = await asyncio.gather(
                 *(

@@ -125,24 +125,25 @@ def _complete_rule(text: str, earlier_messages: Sequence[str]) -> str | None:
     question, unread = _last_question(earlier_messages), UnreadText(folded(text))
     if "backtest" not in read_question(question, tuple(tickers_in(question))).figures:
         return None
-    kept, rest = UnreadText(folded(question)), ""
+    unread_question, rest = UnreadText(folded(question)), ""
     for patterns in (_WHOLE_RULE, (COSTS,)):
         if [pattern for pattern in patterns if unread.first(pattern)]:
             rest = text
             for pattern in patterns:
-                while kept.first(pattern):
+                while unread_question.first(pattern):
                     pass
     compares = [pattern for pattern in (_HOLDING, BENCHMARK_COMPARISON) if unread.first(pattern)]
     if not (rest or compares) or unread_words(unread.text, ()):
         return None
-    head = "" if BACKTEST_REQUEST.search(kept.text) else "backtest "
-    return f"{head}{_words(question, kept)}: {rest}" if rest else question
+    head = "" if BACKTEST_REQUEST.search(unread_question.text) else "backtest "
+    return f"{head}{_words(question, unread_question)}: {rest}" if rest else question
 
 
 def _words(text: str, unread: UnreadText, *, taken: bool = False) -> str:
     """The words of a text that no pattern has taken, or those that one has."""
     characters = (
-        character if (left == BLANK) == taken else " " for character, left in zip(text, unread.text, strict=False)
+        character if (remaining == BLANK) == taken else " "
+        for character, remaining in zip(text, unread.text, strict=False)
     )
     return " ".join("".join(characters).strip(" ?!.").split())
 
@@ -169,15 +170,15 @@ def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
 
 def _complete_superlative(text: str, earlier_messages: Sequence[str]) -> str | None:
     """The last question with the opposite superlative, if the message asks for that end: "and the worst?"."""
-    asked = _OTHER_END.match(plain(text))
-    if asked is None:
+    match = _OTHER_END.match(plain(text))
+    if match is None:
         return None
     question = _last_question(earlier_messages)
     if not (is_about_all_tickers(question) or is_analysis(question)):
         return None
     folded_question = folded(question)
     superlative = _SUPERLATIVE.search(folded_question)
-    if superlative is None or (superlative[0] in _RISING) == (asked["superlative"] in _RISING):
+    if superlative is None or (superlative[0] in _RISING) == (match["superlative"] in _RISING):
         return None
     first, last = superlative.span()
     return f"{question[:first]}{_OPPOSITE[superlative[0]]}{question[last:]}"

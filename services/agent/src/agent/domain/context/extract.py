@@ -27,14 +27,16 @@ _SIGNIFICANT = re.compile(
 
 
 def extract(
-    earlier: str | None, said: Sequence[tuple[bool, str]], count: Callable[[str], int], language: Language
+    earlier: str | None, messages: Sequence[tuple[bool, str]], count: Callable[[str], int], language: Language
 ) -> str | None:
     """Appends the key points of the messages to an earlier summary: the sentences with symbols, figures, decisions or
-    questions, in order. None if there are none. `said`: for each message, whether it is the assistant's, and its
+    questions, in order. None if there are none. `messages`: for each message, whether it is the assistant's, and its
     text."""
     parts = [_clipped(earlier, MAX_EARLIER_WORDS)] if earlier else []
     remaining = MAX_WORDS - sum(len(part.split()) for part in parts)
-    points = [_key_sentence(text[:MAX_MESSAGE_LENGTH], mine, language) for mine, text in said[-MAX_MESSAGES:]]
+    points = [
+        _key_sentence(text[:MAX_MESSAGE_LENGTH], is_answer, language) for is_answer, text in messages[-MAX_MESSAGES:]
+    ]
     chosen: dict[int, str] = {}
     for index, (_, text) in sorted(enumerate(points), key=lambda point: (-point[1][0], -point[0])):
         words = len(text.split())
@@ -61,7 +63,7 @@ def limit_summary(text: str, count: Callable[[str], int]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _key_sentence(text: str, mine: bool, language: Language) -> tuple[float, str]:
+def _key_sentence(text: str, is_answer: bool, language: Language) -> tuple[float, str]:
     """The score and the text of a message's most significant sentence."""
     best = (-10.0, "")
     for match in list(_SENTENCE.finditer(text))[:MAX_SENTENCES]:
@@ -73,11 +75,11 @@ def _key_sentence(text: str, mine: bool, language: Language) -> tuple[float, str
             + 1.5 * bool(_SIGNIFICANT.search(sentence))
             + any(c.isdigit() for c in sentence)
             + sentence.endswith("?")
-            - 1.5 * mine
+            - 1.5 * is_answer
         )
         if score > best[0]:
             best = (score, sentence)
-    speaker = TEXTS["prompt.who.answered" if mine else "prompt.who.asked"].in_language(language)
+    speaker = TEXTS["prompt.who.answered" if is_answer else "prompt.who.asked"].in_language(language)
     return (best[0], f"{speaker} {best[1]}") if best[1] else best
 
 

@@ -28,13 +28,13 @@ def task_messages(task: str, text: str) -> list[dict[str, Any]]:
 
 
 def alternating_messages(spoken: Iterable[tuple[bool, str]]) -> list[dict[str, Any]]:
-    """Turns (mine, text) pairs into user and assistant messages. Successive messages of one side are joined, empty ones
-    left out."""
+    """Turns (is_answer, text) pairs into user and assistant messages. Successive messages of one side are joined, empty
+    ones left out."""
     messages: list[dict[str, Any]] = []
-    for mine, text in spoken:
+    for is_answer, text in spoken:
         if not text.strip():
             continue
-        role = "assistant" if mine else "user"
+        role = "assistant" if is_answer else "user"
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += f"\n{text}"
         else:

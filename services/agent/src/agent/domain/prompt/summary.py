@@ -14,11 +14,11 @@ MAX_CHARACTERS = 60_000
 MAX_MESSAGE_CHARACTERS = 1_500
 
 
-def summary_messages(earlier: str | None, said: Iterable[PromptMessage], language: Language) -> list[JsonObject]:
+def summary_messages(earlier: str | None, messages: Iterable[PromptMessage], language: Language) -> list[JsonObject]:
     """The messages of the model call."""
     lines: list[dict[str, str]] = []
     room = MAX_CHARACTERS
-    for message in reversed(list(said)):
+    for message in reversed(list(messages)):
         text = message.text[:MAX_MESSAGE_CHARACTERS]
         room -= len(text)
         if room < 0:

@@ -164,12 +164,12 @@ def _answer_of_call(call: TurnCall, language: Language) -> str | None:
         ):
             if texts:
                 named = ", ".join(quoted.format(values.get(text, text)) for text in texts)
-                told = TEXTS[f"step.{kind}"].in_language(language).format(texts=named)
+                sentence = TEXTS[f"step.{kind}"].in_language(language).format(texts=named)
                 if restored := data.get("restored"):
                     again = ", ".join(quoted.format(text) for text in restored)
-                    return told + TEXTS["step.restored"].in_language(language).format(texts=again)
+                    return sentence + TEXTS["step.restored"].in_language(language).format(texts=again)
                 undo = TEXTS["step.undo"].in_language(language)
-                return told + undo if data.get("facts") and kind == "forgotten" else told
+                return sentence + undo if data.get("facts") and kind == "forgotten" else sentence
         return None
     return None
 

@@ -57,9 +57,11 @@ def memory_in_words(memory: Fields, language: Language, after: int = 0, omitted:
         lines.append("")  # end the list
     if omitted:
         lines.append(_text("more", language).format(count=omitted))
-    if strategies := [str(one["name"]) for one in cast("Sequence[Fields]", memory.get("recentStrategies") or ())]:
+    if strategies := [
+        str(strategy["name"]) for strategy in cast("Sequence[Fields]", memory.get("recentStrategies") or ())
+    ]:
         say("recentStrategies", _listed(strategies, language))
-    if questions := [one for one in _list(memory, "frequentQuestions") if "[" not in one]:
+    if questions := [question for question in _list(memory, "frequentQuestions") if "[" not in question]:
         opening_mark = "¿" if language_of(questions[0], language) == "es" else ""  # templates are stored without it
         say("asked", opening_mark + questions[0])
     if not lines:
@@ -104,7 +106,7 @@ def _day(moment: str, language: Language, time_zone: tzinfo) -> str:
 
 
 def _list(memory: Fields, name: str) -> list[str]:
-    return [str(one) for one in cast("Sequence[object]", memory.get(name) or ())]
+    return [str(entry) for entry in cast("Sequence[object]", memory.get(name) or ())]
 
 
 def _listed(values: Sequence[str], language: Language) -> str:

@@ -244,21 +244,21 @@ def _is_sweeping(wish: MemoryWish, part: str) -> bool:
 
 def memory_wish(text: str) -> MemoryWish | None:
     """The plain request that a text is; None if it is for the model."""
-    said = " ".join(text.split())
-    if not said or len(said) > MAX_CHARACTERS:
+    request = " ".join(text.split())
+    if not request or len(request) > MAX_CHARACTERS:
         return None
     # Normalizing keeps the length, so a position in one is a position in the other.
-    lowered = plain(said)
-    if len(lowered) != len(said):
-        said = lowered
+    lowered = plain(request)
+    if len(lowered) != len(request):
+        request = lowered
     bare = lowered.strip(" ¿?¡!.")
     if _READ.fullmatch(bare):
         return MemoryWish("read")
-    if ("?" in said and not _REQUEST.match(lowered)) or _ASKED.search(said):
+    if ("?" in request and not _REQUEST.match(lowered)) or _ASKED.search(request):
         return None
     if _EVERYTHING.fullmatch(bare) or (_ALL.fullmatch(bare) and _ABOUT_ME.search(bare)):
         return MemoryWish("forget_all")
-    if re.search(r"[.!;]\s+\S", said):
+    if re.search(r"[.!;]\s+\S", request):
         # More than one sentence says more than one thing.
         return None
     start = len(lowered) - len(lowered.lstrip(" ¿¡"))
@@ -272,7 +272,7 @@ def memory_wish(text: str) -> MemoryWish | None:
         if kind == "forget" and ("," in match["what"] or deletes):
             # "Forget AAPL, let us look at MSFT" is about the conversation.
             return None
-        about = said[start:][match.start("what") : match.end("what")].strip(" .,!;:?")
+        about = request[start:][match.start("what") : match.end("what")].strip(" .,!;:?")
         about = re.sub(_TOLD_OF, " about", about) if kind == "forget" else about
         if plain(about) in _NOTHING or len(about) < 2:
             return None
