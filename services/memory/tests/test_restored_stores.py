@@ -243,8 +243,8 @@ async def client_of_shortened_log(nats_server: NatsServer) -> Client:
 async def test_what_was_written_to_a_log_without_its_end_is_kept_before_it_is_let_go(
     nats_server: NatsServer, servers: Servers
 ) -> None:
-    """Gateways write as soon as the server is back, memory may look a minute later. It was killed before it recorded how
-    far it was."""
+    """Gateways write as soon as the server is back, memory may look a minute later. It was killed before it recorded
+    how far it was."""
     async with replica(servers) as one:
         writer = Writer(one.client, "acme", "c-alpha")
         for number in range(6):
