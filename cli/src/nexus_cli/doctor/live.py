@@ -93,13 +93,15 @@ async def _clock(client: Client, clock_offsets: dict[str, float]) -> None:
 
 
 def _each_once(findings: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """The findings, problems first, each service once: it is checked both on the bus and over HTTP."""
+    """The findings, problems first and the last hour's dead letters behind what is wrong now, each service once: it is
+    checked both on the bus and over HTTP."""
     absent = {finding.subject for finding in findings if services.NOT_ON_BUS in finding.text}
     problems = [
         finding
         for finding in findings
         if finding.state != "ok" and not (finding.subject in absent and services.NO_ANSWER in finding.text)
     ]
+    problems.sort(key=lambda finding: finding.subject == bus.DEAD_LETTERS)
     reported = {finding.subject for finding in problems}
     healthy = {
         finding.subject: finding for finding in findings if finding.state == "ok" and finding.subject not in reported
