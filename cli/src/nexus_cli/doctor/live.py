@@ -30,15 +30,13 @@ CHECK_SECONDS = 8.5
 async def examine(addresses: Addresses, company: str) -> list[Diagnosis]:
     """Runs all checks at the same time. A check that does not end in time is reported as late."""
     clock_offsets: dict[str, float] = {}
-    checks: dict[str, Coroutine[Any, Any, list[Diagnosis]]] = {
-        "certificate": certificates.look(addresses.urls),
-        "nats": _bus(addresses, company, clock_offsets),
-    }
+    # In the order in which one causes another: what a store lacks waits on the bus, and services need both.
+    checks: dict[str, Coroutine[Any, Any, list[Diagnosis]]] = {"certificate": certificates.look(addresses.urls)}
     if addresses.redis:
         checks["redis"] = stores.redis(addresses.redis, clock_offsets.__setitem__)
     if addresses.mongodb:
         checks["mongodb"] = stores.mongodb(addresses.mongodb, addresses.database, clock_offsets.__setitem__)
-    # Last, so that a missing server is listed before the services that need it.
+    checks["nats"] = _bus(addresses, company, clock_offsets)
     checks["services"] = services.ready(addresses.services, clock_offsets.__setitem__)
     groups = await asyncio.gather(*(_in_time(name, check) for name, check in checks.items()))
     return _each_once([*(finding for group in groups for finding in group), *clocks.compare(clock_offsets)])
