@@ -118,6 +118,14 @@ def test_a_service_without_any_process_is_an_alert() -> None:
     assert set(re.findall(r'absent\(up\{job="nexus-([a-z-]+)"\}\)', expr)) == set(SERVICES)
 
 
+def test_every_check_of_readiness_is_in_an_alert() -> None:
+    """Balancers send nothing to who is not ready, so that the fault itself need not be met again."""
+    (expr,) = [rule["expr"] for rule in rules() if rule["alert"] == "NexusNotReady"]
+    for left_out in re.findall(r'check!~"([a-z|]+)"', expr)[0].split("|"):
+        watched = "nexus_nats_connected" if left_out == "nats" else f'nexus_check_holds{{check="{left_out}"}}'
+        assert any(watched in rule["expr"] for rule in rules()), left_out
+
+
 def test_room_is_compared_with_what_the_same_process_has_read() -> None:
     """A process that has read nothing yet says 0 for both."""
     (expr,) = [rule["expr"] for rule in rules() if rule["alert"] == "NexusStorageRunsOut"]
