@@ -219,10 +219,16 @@ async def test_a_message_at_which_its_handler_fails(nats_streams: Client) -> Non
     await worker.drain(0.5)
 
 
-async def test_dead_letters(nats_streams: Client) -> None:
+async def test_a_store_comes_before_what_waits_for_it_and_dead_letters_last(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
     letters = DeadLetters(nats_streams)
     await letters.put(service="memory", stream="CHAT", subject=CHAT_SUBJECT, body=b"{", reason="no JSON", origin_seq=7)
-    assert said(await bus.look(nats_streams), "dead letters", "memory", CHAT_SUBJECT, "no JSON")
+    found = await live.examine(Addresses(nats_server.url, redis="redis://127.0.0.1:1"), "demo")
+    assert said(found, "dead letters", "memory", CHAT_SUBJECT, "no JSON")
+    wrong_ones = [one.subject for one in found if one.state == "wrong"]
+    assert len(wrong_ones) > 2
+    assert (wrong_ones[0], wrong_ones[-1]) == ("redis", "dead letters")
 
 
 # ---------------------------------------------------------------- stores

@@ -9,6 +9,7 @@ import promql_parser
 import pytest
 import yaml
 
+from nexus_cli.stack.services import SERVICES
 from tests.deploy.exported import ROOT, collectors, series
 
 OBSERVABILITY = ROOT / "deploy/observability"
@@ -109,6 +110,27 @@ def test_every_alert_has_its_runbook_and_every_runbook_its_alert() -> None:
         assert named <= {sery.removesuffix("_bucket").removesuffix("_count") for sery in series()} | set(series()), (
             alert
         )
+
+
+def test_a_service_without_any_process_is_an_alert() -> None:
+    """Nobody then exports `up`, nor the figures of the other alerts."""
+    (expr,) = [rule["expr"] for rule in rules() if rule["alert"] == "NexusServiceDown"]
+    assert set(re.findall(r'absent\(up\{job="nexus-([a-z-]+)"\}\)', expr)) == set(SERVICES)
+
+
+def test_every_check_of_readiness_is_in_an_alert() -> None:
+    """Balancers send nothing to who is not ready, so that the fault itself need not be met again."""
+    (expr,) = [rule["expr"] for rule in rules() if rule["alert"] == "NexusNotReady"]
+    for left_out in re.findall(r'check!~"([a-z|]+)"', expr)[0].split("|"):
+        watched = "nexus_nats_connected" if left_out == "nats" else f'nexus_check_holds{{check="{left_out}"}}'
+        assert any(watched in rule["expr"] for rule in rules()), left_out
+
+
+def test_room_is_compared_with_what_the_same_process_has_read() -> None:
+    """A process that has read nothing yet says 0 for both."""
+    (expr,) = [rule["expr"] for rule in rules() if rule["alert"] == "NexusStorageRunsOut"]
+    assert re.findall(r"\b(\w+)\(", expr)[0] == "count"
+    assert not re.search(r"\b(min|max|sum)\(", expr)
 
 
 def test_every_rule_is_whole() -> None:

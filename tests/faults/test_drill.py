@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from nexus_cli.drill.drill import DrillPlan, DrillReport, Say, compare, drill
-from nexus_cli.drill.faults import Fault, FaultWindow, Kind, inject
+from nexus_cli.drill.drill import DrillPlan, DrillReport, Say, break_once, compare, drill
+from nexus_cli.drill.faults import Fault, FaultWindow, Kind
 from nexus_cli.drill.ledger import ConversationLedger, Mismatch, Wrong
 from nexus_cli.drill.people import Scene, Wait
 from nexus_cli.drill.stack import RunningStack as BreakableStack
@@ -66,7 +66,7 @@ def test_a_paused_process_goes_on_when_the_drill_is_killed() -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.STALL, Kind.CUT])
-async def test_a_network_that_a_cancelled_fault_broke_works_again(kind: Kind) -> None:
+async def test_a_network_that_a_cancelled_fault_broke_works_again_and_the_fault_is_said(kind: Kind) -> None:
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readexactly(2))
         await writer.drain()
@@ -74,13 +74,15 @@ async def test_a_network_that_a_cancelled_fault_broke_works_again(kind: Kind) ->
     server = await asyncio.start_server(echo, "127.0.0.1", 0)
     proxy = Proxy(f"tcp://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     await proxy.start()
-    stack = _OneProcess(proxy)
-    broken = asyncio.create_task(inject(stack, Fault(1, kind, "agent", 60.0, 0.0)))
+    stack, said = _OneProcess(proxy), list[str]()
+    fault = Fault(1, kind, "agent", 60.0, 0.0)
+    broken = asyncio.create_task(break_once(stack, fault, DrillReport(7), said.append))
     async with asyncio.timeout(10):
         await stack.asked.wait()
         broken.cancel()
         with pytest.raises(asyncio.CancelledError):
             await broken
+        assert said == [f"step 1: {kind} agent 60.0 s, broken off"]
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         writer.write(b"hi")
         assert await reader.readexactly(2) == b"hi"
@@ -89,12 +91,17 @@ async def test_a_network_that_a_cancelled_fault_broke_works_again(kind: Kind) ->
     server.close()
 
 
-class _OneProcess:
+class _OneProcess(BreakableStack):
     """A stack of this process, behind one proxy. `asked`: a fault has begun, which breaks before it first waits."""
 
     def __init__(self, proxy: Proxy) -> None:
+        super().__init__(DataDirectory(Path()), "k" * 32)
         self._proxy = proxy
         self.asked = asyncio.Event()
+
+    @property
+    def names(self) -> list[str]:
+        return ["agent"]
 
     def process(self, name: str) -> StackProcess:
         return StackProcess(name, os.getpid(), 0, "")

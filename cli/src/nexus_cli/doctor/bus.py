@@ -35,6 +35,7 @@ from runtime.workers.dead_letters import DeadLetters
 ANSWER_SECONDS = 2.0
 PROGRESS_SECONDS = 3.0
 """Seconds within which at least one waiting message must be taken."""
+DEAD_LETTERS = "dead letters"
 RECENT_SECONDS = 3_600.0
 """Age in seconds up to which a dead letter is reported."""
 MAX_LETTERS = 20
@@ -256,7 +257,7 @@ async def _dead_letters(client: Client) -> list[Diagnosis]:
     count = f"{len(recent)} dead letters" if len(recent) > 1 else "a dead letter"
     return [
         wrong(
-            "dead letters",
+            DEAD_LETTERS,
             f"{count} within the hour; the newest, of {newest.service}: {newest.subject}: {newest.reason[:200]}",
             f"nexus dlq show {newest.seq}; when its cause is mended: nexus dlq replay {newest.seq}",
         )

@@ -30,15 +30,13 @@ CHECK_SECONDS = 8.5
 async def examine(addresses: Addresses, company: str) -> list[Diagnosis]:
     """Runs all checks at the same time. A check that does not end in time is reported as late."""
     clock_offsets: dict[str, float] = {}
-    checks: dict[str, Coroutine[Any, Any, list[Diagnosis]]] = {
-        "certificate": certificates.look(addresses.urls),
-        "nats": _bus(addresses, company, clock_offsets),
-    }
+    # In the order in which one causes another: what a store lacks waits on the bus, and services need both.
+    checks: dict[str, Coroutine[Any, Any, list[Diagnosis]]] = {"certificate": certificates.look(addresses.urls)}
     if addresses.redis:
         checks["redis"] = stores.redis(addresses.redis, clock_offsets.__setitem__)
     if addresses.mongodb:
         checks["mongodb"] = stores.mongodb(addresses.mongodb, addresses.database, clock_offsets.__setitem__)
-    # Last, so that a missing server is listed before the services that need it.
+    checks["nats"] = _bus(addresses, company, clock_offsets)
     checks["services"] = services.ready(addresses.services, clock_offsets.__setitem__)
     groups = await asyncio.gather(*(_in_time(name, check) for name, check in checks.items()))
     return _each_once([*(finding for group in groups for finding in group), *clocks.compare(clock_offsets)])
@@ -93,13 +91,15 @@ async def _clock(client: Client, clock_offsets: dict[str, float]) -> None:
 
 
 def _each_once(findings: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """The findings, problems first, each service once: it is checked both on the bus and over HTTP."""
+    """The findings, problems first and the last hour's dead letters behind what is wrong now, each service once: it is
+    checked both on the bus and over HTTP."""
     absent = {finding.subject for finding in findings if services.NOT_ON_BUS in finding.text}
     problems = [
         finding
         for finding in findings
         if finding.state != "ok" and not (finding.subject in absent and services.NO_ANSWER in finding.text)
     ]
+    problems.sort(key=lambda finding: finding.subject == bus.DEAD_LETTERS)
     reported = {finding.subject for finding in problems}
     healthy = {
         finding.subject: finding for finding in findings if finding.state == "ok" and finding.subject not in reported

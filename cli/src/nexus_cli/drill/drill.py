@@ -171,7 +171,11 @@ async def break_by_lot(plan: DrillPlan, stack: RunningStack, report: DrillReport
 
 async def break_once(stack: RunningStack, fault: Fault, report: DrillReport, say: Say) -> None:
     """Causes one fault and adds it to the report."""
-    window = await stack.inject(fault)
+    try:
+        window = await stack.inject(fault)
+    except asyncio.CancelledError:
+        say(f"{fault}, broken off")
+        raise
     report.windows.append(window)
     say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
 

@@ -209,6 +209,7 @@ class MemoryReplica:
         await consumer.ensure()
         try:
             # Before any read: what the store has lost is read from the log until the store has it again.
+            mongodb.has_up_to(await deps.stored_facts.furthest())
             await mongodb.compare()
         except NexusError as error:
             raise NotReadyError(str(error), retryable=error.retryable) from error

@@ -64,7 +64,8 @@ class Bus:
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         del stream, subject, size
         self.read_after.append(after)
-        return [StoredFact(self.delivered, "chat.acme.c1.message.visitor.v1", b"{}", "")], False
+        event = b'{"id":"e%d"}' % self.delivered
+        return [StoredFact(self.delivered, "chat.acme.c1.message.visitor.v1", event, "")], False
 
     async def since(self, stream: str, subject: str, start: datetime) -> int:
         del stream, subject, start

@@ -3,6 +3,9 @@
 A row is {_id: company/conversation/event id, key, messageKey?, messageId?, kind, storedAt, event}. `key` orders all
 facts, `messageKey` (the same value) only the messages. `event` is the CloudEvent's JSON as text, so that other
 services' data can neither clash with the database's field names nor lose digits.
+
+The row {_id: "furthest", place} names the fact with the highest position: `position event id`. It is written by the
+same command as the facts, before them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,11 +16,12 @@ from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from contracts.channels import ChatAddress, ChatKind
 from memory.adapters.mongo import store_errors
-from memory.domain.facts import LogFact, decode, message_id, without_principal
+from memory.domain.facts import FactPlace, LogFact, decode, message_id, without_principal
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, from_cursor, position_of, to_cursor
 from memory.ports import PageOf
 from runtime.stores.mongo import Collection, Document
 
+FURTHEST = "furthest"
 _log = structlog.get_logger(__name__)
 
 
@@ -31,9 +35,9 @@ class MongoFacts:
         if not facts:
             return frozenset()
         async with store_errors("store facts"):
-            result = await self._rows.bulk_write([_upsert(fact) for fact in facts], ordered=False)
+            result = await self._rows.bulk_write([_furthest(facts), *map(_upsert, facts)], ordered=False)
             inserted = result.upserted_ids or {}
-            existing = [fact for index, fact in enumerate(facts) if index not in inserted]
+            existing = [fact for index, fact in enumerate(facts, 1) if index not in inserted]
             if not existing:
                 return frozenset()
             cursor = self._rows.find({"_id": {"$in": sorted({_id(fact) for fact in existing})}}, {"key": 1})
@@ -46,6 +50,15 @@ class MongoFacts:
         ids = sorted({_id(fact) for fact in facts})
         async with store_errors("look for facts"):
             return len(await self._rows.find({"_id": {"$in": ids}}, {"_id": 1}).to_list()) == len(ids)
+
+    async def furthest(self) -> FactPlace | None:
+        """The fact with the highest position of all that were ever stored; None in a new database."""
+        async with store_errors("read the furthest fact"):
+            row = await self._rows.find_one({"_id": FURTHEST})
+        if row is None:
+            return None
+        position, event_id = row["place"].split(" ", 1)
+        return FactPlace(position_of(position), event_id)
 
     async def newest_messages(
         self, company: str, conversation: str, up_to: LogPosition, limit: int, since: LogPosition | None = None
@@ -107,6 +120,11 @@ class MongoFacts:
 
 def _id(fact: LogFact) -> str:
     return f"{fact.company}/{fact.conversation}/{fact.event_id}"
+
+
+def _furthest(facts: Iterable[LogFact]) -> UpdateOne:
+    place = max(f"{fact.position} {fact.event_id}" for fact in facts)
+    return UpdateOne({"_id": FURTHEST}, {"$max": {"place": place}}, upsert=True)
 
 
 def _upsert(fact: LogFact) -> UpdateOne:

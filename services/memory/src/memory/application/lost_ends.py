@@ -7,12 +7,13 @@ the store already has, so the log is continued after all of them.
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+import orjson
 import structlog
 
 from contracts.channels import CHAT_ALL
 from contracts.streams import CHAT
 from memory.application.projection_sources import BATCH, Consumers, ProjectionSource
-from memory.domain.facts import LogFact
+from memory.domain.facts import FactPlace, LogFact
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress
 from runtime.bus.direct import StoredFact
@@ -26,19 +27,20 @@ class LostEnds:
     def __init__(self, store: str, consumers: Consumers) -> None:
         self._store = store
         self._consumers = consumers
-        self.furthest: LogFact | None = None
-        """The fact with the highest position among all facts of the log that were processed here."""
+        self.furthest: FactPlace | None = None
+        """The fact with the highest position among all facts of the log that the store has."""
 
     def taken(self, facts: Sequence[LogFact]) -> None:
         """Notes that these facts of the log have been processed."""
         previous = () if self.furthest is None else (self.furthest,)
-        self.furthest = max((*previous, *facts), key=lambda fact: fact.position, default=None)
+        places = (FactPlace(fact.position, fact.event_id) for fact in facts)
+        self.furthest = max((*previous, *places), default=None)
 
     async def record_lost(
         self,
         source: ProjectionSource,
         position: LogPosition | None,
-        furthest: LogFact | None,
+        furthest: FactPlace | None,
         progress: ConsumerProgress,
     ) -> bool:
         """Whether the stream of this source has lost its end; that is recorded in the stream.
@@ -68,7 +70,7 @@ class LostEnds:
         return True
 
     async def _last_reused_seq(
-        self, position: LogPosition | None, furthest: LogFact | None, progress: ConsumerProgress
+        self, position: LogPosition | None, furthest: FactPlace | None, progress: ConsumerProgress
     ) -> int | None:
         """The last sequence that may be assigned twice; None if nothing is lost."""
         era = progress.done.era
@@ -78,8 +80,9 @@ class LostEnds:
         if (highest := max(processed, default=0)) > progress.last:
             return highest
         if furthest is not None and furthest.position.era == era:
-            facts, _ = await self._consumers.read(CHAT.name, CHAT_ALL, furthest.seq - 1, 1)
-            if facts and facts[0].seq == furthest.seq and facts[0].event != furthest.raw:
+            seq = furthest.position.seq
+            facts, _ = await self._consumers.read(CHAT.name, CHAT_ALL, seq - 1, 1)
+            if facts and facts[0].seq == seq and _event_id(facts[0]) != furthest.event_id:
                 return progress.last
         return None
 
@@ -106,3 +109,10 @@ class LostEnds:
                 count += len(facts)
             after = facts[-1].seq if facts and has_more else last
         _log.warning("the end of the log is taken in", store=self._store, source=source.name, facts=count)
+
+
+def _event_id(fact: StoredFact) -> str | None:
+    try:
+        return orjson.loads(fact.event)["id"]
+    except (ValueError, LookupError, TypeError):
+        return None

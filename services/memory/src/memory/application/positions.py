@@ -20,7 +20,7 @@ from contracts.errors import NexusError
 from contracts.streams import CHAT
 from memory.application.lost_ends import LostEnds
 from memory.application.projection_sources import BATCH, Consumers, ProjectionSource
-from memory.domain.facts import LogFact
+from memory.domain.facts import FactPlace, LogFact
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
 from memory.errors import StoreUnavailableError
@@ -126,6 +126,10 @@ class Positions:
         for source in self._sources:
             if source.name in self.behind:
                 await self._bring_up(source)
+
+    def has_up_to(self, furthest: FactPlace | None) -> None:
+        """Notes the furthest fact of the log that the store has at the start."""
+        self._ends.furthest = furthest
 
     def taken(self, facts: Sequence[LogFact]) -> None:
         """Notes that these facts of the log have been processed."""

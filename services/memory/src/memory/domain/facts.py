@@ -51,6 +51,14 @@ class LogFact:
         return self.kind in MESSAGE_KINDS
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class FactPlace:
+    """Which fact has a position of the log."""
+
+    position: LogPosition
+    event_id: str
+
+
 def decode(address: ChatAddress, position: LogPosition, stored_at: datetime, raw: bytes) -> LogFact:
     """Returns the fact at `position` of the log.
 
