@@ -108,6 +108,7 @@ def asked(*said: str) -> SayText | UseTools:
         (("can I trade on Christmas Eve?",), "2012-12-24"),
         (("is the market open right now?", "will it be open on Thanksgiving?"), "2012-11-22"),
         (("is the market open?", "what about 24 December 2012", "what time does it close today"), "2012-09-07"),
+        (("is the market open on Thanksgiving?", "and the day after?"), "2012-11-23"),
         (("¿cuándo abre la bolsa?", "¿y el 23 de noviembre a qué hora cierra?"), "2012-11-23"),
     ],
 )

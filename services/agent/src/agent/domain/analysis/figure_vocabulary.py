@@ -162,6 +162,9 @@ ROWS: tuple[FigureWords, ...] = (
          r"recover(?:ed|s|y)?|recuper\w+", BACK,
          r"(?:when|cuando)\b[^?;\x00]{0,30}?(?:bottom(?:ed)?(?: out)?|(?:hit|reach(?:ed)?) (?:the |its )?bottom|"
          r"toco (?:suelo|fondo))"),
+    _row("stretch", "price", r"(?:how many|cuant[oa]s) (?:euros?|dollars?|pounds?|dolar(?:es)?|libras?)",
+         r"where (?:it|they|\x01+) (?:stands?|sits?|trades?|is|are)(?: (?:with)?in (?:it|that|them))?",
+         r"donde (?:esta|se (?:situa|encuentra))(?: (?:dentro )?de el)?"),
     _row("stretch", "high low", r"(?:trading |price )?range", r"rango(?: de (?:precios|cotizacion))?",
          r"(?:entre|between) (?:que|what|which) (?:precios|prices|levels|niveles)(?: se (?:movio|ha movido|mueve))?"),
     _row("stretch", "high low price", r"closer to[^?\x00]{0,40}?(?:high|low)[^?\x00]{0,20}?(?:high|low)s?",
@@ -245,7 +248,7 @@ LOWEST_FIRST = re.compile(
 )
 """Words that rank from the lowest up."""
 _QUESTION_WORDS = """
-buying closely comprando dinero direction distribuyo haz losers movio
+buying fare fared closely comprando dinero direction distribuyo haz losers movio
 cotizo cotizaron repartido shallowest
 suppose supon winners
 aportado aportando aportar drop dropped dropping drops funciona funcionado funcionar

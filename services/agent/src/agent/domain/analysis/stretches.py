@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TypeVar
 
+from agent.domain.analysis.question_patterns import AVERAGES
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
 from agent.domain.tickers import tickers_in
@@ -110,7 +111,10 @@ class UnreadText:
 def main_period(query: str) -> PeriodArguments:
     """The main period of a question: the first one between days, or else the first length. A length that a snapshot has
     is a period without arguments."""
-    stretches = take_periods(UnreadText(folded(query)))
+    unread = UnreadText(folded(query))
+    while unread.first(AVERAGES) is not None:  # whose lengths are no periods
+        pass
+    stretches = take_periods(unread)
     return stretches[0] if stretches else PeriodArguments({})
 
 
