@@ -139,6 +139,7 @@ def test_the_next_holidays_are_told() -> None:
 @pytest.mark.parametrize(
     "said",
     [
+        ("can I trade on the free plan?",),
         ("is the market open?", "at what time can I call your support on Friday?"),
         ("is the market open?", "how did IBM close on Friday"),
     ],

@@ -308,7 +308,12 @@ def test_last_march_is_the_one_before_this_month(text: str, dated: str) -> None:
 
 
 def test_what_fell_most_is_about_all() -> None:
-    for text in ("what fell most yesterday", "¿qué cayó más ayer?", "volatilidad de las cinco en 2008"):
+    for text in (
+        "ordena las cinco por rentabilidad",
+        "what fell most yesterday",
+        "¿qué cayó más ayer?",
+        "volatilidad de las cinco en 2008",
+    ):
         assert is_about_all_tickers(text)
     assert not is_about_all_tickers("what fell most, IBM or MSFT?")
 

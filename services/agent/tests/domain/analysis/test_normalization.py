@@ -51,6 +51,8 @@ def stretches(query: str) -> list[dict[str, Any]]:
         ("AAPL 52 week range and where it stands in it", ["high", "low", "price"]),
         ("¿Cuándo presentó resultados IBM en 2012?", ["news"]),
         ("how many euros is one IBM share?", ["price"]),
+        ("Who gained more in 2009, Apple or IBM, and how much did each swing?", ["return", "volatility"]),
+        ("Is Apple cheaper than IBM by P/E, and which one pays more?", ["pe", "dividend_yield"]),
         ("How many days did it take IBM to recover from its deepest fall of 2008?", ["drawdowns", "max_drawdown"]),
         ("A cuánto cotizaba IBM hace dos años y a cuánto cotiza hoy", ["base", "price"]),
     ],
@@ -72,6 +74,14 @@ def test_a_figure_is_read_out_of_what_people_say(query: str, figures: list[str])
         (
             "correlación mensual de IBM y MSFT en 2012",
             [{"start": "2012-01-01", "end": "2012-12-31", "every": "month"}],
+        ),
+        (
+            "how correlated were GOOG and MSFT week by week in 2009",
+            [{"start": "2009-01-01", "end": "2009-12-31", "every": "week"}],
+        ),
+        (
+            "As of the end of 2010, how far was MSFT below its all-time high?",
+            [{"start": "1900-01-01", "end": "2010-12-31"}],
         ),
         ("IBM's return between 2009 and 2010", [{"start": "2009-01-01", "end": "2010-12-31"}]),
         ("IBM's volatility 2009-2010", [{"start": "2009-01-01", "end": "2010-12-31"}]),

@@ -95,6 +95,8 @@ _OF_ALL = re.compile(
     rf"(?:[a-z-]+ ){{0,2}}{KINDS}"
     rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) (?:[a-z-]+ )?{KINDS}"
     rf"|(?:the|las|los) {_SEVERAL} {KINDS}"
+    rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) {_SEVERAL}"
+    r"(?=\W*$| (?:by|por|segun|in|en)\b)"
     rf"|{_BEST}"
     rf"|(?:the|las|los) {_FEW} (?:{_FIRST} )?(?:{KINDS}|que (?:mas|menos|mejor|peor))"
     r"|(?:rank|sort|order|ordena|clasifica) (?:them )?(?:all|every(?:thing| one)|todo|todas|todos)"

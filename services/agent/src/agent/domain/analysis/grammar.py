@@ -175,7 +175,7 @@ class _QuestionReader:
         if not names & {"price", *by_kind.get("indicator", ())}:
             # "Had it recovered by the end of 2009?" does not ask for a figure of that day.
             periods = [period for period in periods if not period.is_day] or periods
-        if patterns.RECOVERED.search(query):
+        if patterns.RECOVERED.search(query) or ("drawdowns" in names and patterns.LASTED.search(query)):
             # A fall of 2008 may have been recovered later.
             periods = [*periods, *(period for period in map(without_end, periods) if period not in periods)]
         if "crossings" in names and patterns.LAST_TIME.search(query):
@@ -195,11 +195,11 @@ class _QuestionReader:
             elif years:
                 periods, question.by_year = years, len(years) > 1
         if names and names <= FALL_FIGURES and patterns.WORST.search(query):
-            # The worst fall is the deepest.
-            question.lowest_first = False
+            question.lowest_first = False  # the worst fall is the deepest
         if names & _YEARLY_FIGURES and not names & {"price", "close"}:
             # For a single day, figures of a period cover the year up to it.
-            periods = [period.year_up_to if period.is_day else period for period in periods]
+            from_first = "current_drawdown" in names and ALL_TIME_PHRASE.search(query) is not None
+            periods = [period.up_to(from_first=from_first) if period.is_day else period for period in periods]
         name_past_prices(question, by_kind, periods, query)
         return periods
 

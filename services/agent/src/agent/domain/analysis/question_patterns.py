@@ -19,7 +19,9 @@ CORRELATED = re.compile(
     r"semanales| mensuales)?\b)?"
 )
 RETURNS_OF = re.compile(
-    r"\b(?P<unit>weekly|monthly|quarterly|yearly|annual|semanal|mensual|trimestral|anual)(?:es)?\b"
+    r"\b(?P<unit>(?:week|month|quarter|year) by (?:week|month|quarter|year)|"
+    r"(?:semana|mes|trimestre|ano) a (?:semana|mes|trimestre|ano)|"
+    r"weekly|monthly|quarterly|yearly|annual|semanal|mensual|trimestral|anual)(?:es)?\b"
     r"(?: (?:returns?|data|closes|basis|rentabilidad(?:es)?|datos|cierres))?"
 )
 """Whose returns a correlation or beta is of, if not each session's."""

@@ -57,9 +57,10 @@ class PeriodArguments:
         before = day - timedelta(days=max(day.weekday() - 5, 0) + (3 if day.weekday() == 0 else 1))
         return PeriodArguments({"start": str(before), "end": str(day)}, self.period)
 
-    @property
-    def year_up_to(self) -> "PeriodArguments":
-        """The year that ends with it."""
+    def up_to(self, *, from_first: bool) -> "PeriodArguments":
+        """The year that ends with it, or all data up to it."""
+        if from_first:
+            return _stretch_of_days(f"{times.FIRST_DAY}/{self.arguments['end']}")
         return PeriodArguments({"end": self.arguments["end"], "period": "1y"}, self.period)
 
 
