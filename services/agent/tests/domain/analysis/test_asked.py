@@ -280,6 +280,7 @@ ALL = "Which of the five stocks rose most this year?"
         ),
         ("in euros?", ["market cap of AAPL"], "market cap of AAPL in euros?"),
         ("in euros?", ["hello"], None),
+        ("and a year later?", ["How did IBM do in 2009?"], "How did IBM do: 2010-01-01 to 2010-12-31"),
         ("and what is a drawdown?", ["IBM in 2012?"], None),
         ("what about my dividends", ["How did IBM do in 2012?"], None),
     ],

@@ -51,6 +51,7 @@ def stretches(query: str) -> list[dict[str, Any]]:
         ("AAPL 52 week range and where it stands in it", ["high", "low", "price"]),
         ("¿Cuándo presentó resultados IBM en 2012?", ["news"]),
         ("how many euros is one IBM share?", ["price"]),
+        ("¿Cuánto ha bajado IBM desde su máximo y cuándo lo marcó?", ["current_drawdown", "high"]),
         ("Who gained more in 2009, Apple or IBM, and how much did each swing?", ["return", "volatility"]),
         ("Is Apple cheaper than IBM by P/E, and which one pays more?", ["pe", "dividend_yield"]),
         ("How many days did it take IBM to recover from its deepest fall of 2008?", ["drawdowns", "max_drawdown"]),
@@ -78,6 +79,10 @@ def test_a_figure_is_read_out_of_what_people_say(query: str, figures: list[str])
         (
             "how correlated were GOOG and MSFT week by week in 2009",
             [{"start": "2009-01-01", "end": "2009-12-31", "every": "week"}],
+        ),
+        (
+            "Which was the better buy at the start of 2006, Apple or IBM, by the end of 2008?",
+            [{"start": "2005-12-31", "end": "2008-12-31"}],
         ),
         (
             "As of the end of 2010, how far was MSFT below its all-time high?",

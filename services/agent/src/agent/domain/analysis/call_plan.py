@@ -4,8 +4,10 @@ figures.
 "IBM's return and RSI in 2008" is one call of get_performance for 2008 and one of get_indicators as of its end.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from agent.domain.analysis.figure_vocabulary import INDICATOR_OF, Kind
 from agent.domain.analysis.question_patterns import FALLS, FIRST_DAY, LASTED, PAST_TIME, WHEN
@@ -31,7 +33,7 @@ _SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_dr
 """The periods for which a snapshot has a figure; a year if the question names none."""
 
 
-def add_days_of_falls(question: Question, by_kind: ByKind, query: str) -> None:
+def _add_days_of_falls(question: Question, by_kind: ByKind, query: str) -> None:
     """Asks for the falls with their days if the question is when one was, or how long a price was below its high; for
     the deepest alone, unless it is about several."""
     names = set(question.figures)
@@ -44,6 +46,28 @@ def add_days_of_falls(question: Question, by_kind: ByKind, query: str) -> None:
                 names_asked.append("drawdowns")
     if "drawdowns" in question.figures and not FALLS.search(query):
         question.most["drawdowns"] = 1
+
+
+_UP_TO = re.compile(r"\b(?:by|until|till|up to|hasta)\b")
+
+
+def _joined_days(periods: list[PeriodArguments], names: set[str], query: str) -> list[PeriodArguments]:
+    """Two days as one period if a return is asked for up to the second: bought at the start of 2006, by the end of
+    2008."""
+    is_return = bool(names) and names <= {"return", "total_return", "cagr", "total_cagr"}
+    if len(periods) != 2 or not is_return or not all(day.is_day for day in periods) or not _UP_TO.search(query):
+        return periods
+    first, last = sorted(str(day.arguments["end"]) for day in periods)
+    start = str(date.fromisoformat(first) + timedelta(days=1))  # from the close of the first day
+    return [PeriodArguments({"start": start, "end": last}, f"{start}/{last}")]
+
+
+def settle_days(
+    question: Question, by_kind: ByKind, periods: list[PeriodArguments], query: str
+) -> list[PeriodArguments]:
+    """The periods as they are meant, after asking for the falls if their days answer the question."""
+    _add_days_of_falls(question, by_kind, query)
+    return _joined_days(periods, set(question.figures), query)
 
 
 def name_past_prices(question: Question, by_kind: ByKind, periods: Sequence[PeriodArguments], query: str) -> None:

@@ -182,8 +182,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
          r"(?:por debajo de|desde|lejos de|bajo) (?:(?:sus?|los|el|ultimos) )?maximos?(?: historicos?| anuales)?",
          r"a cuanto (?:esta|queda|cotiza)[^?]{0,40}?\bde(?:l)? (?:sus? |los )?maximos?(?: del ano| historicos?)?",
-         r"(?:ha |han )?(?:bajado|caido|perdido) (?:desde|de) (?:sus? |los |el )?(?:ultimos? )?maximos?",
-         r"(?:fallen|dropped|down|lost) from (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
+         r"(?:ha |han )?(?:bajado|caido|perdido)(?: \x01+)? (?:desde|de) (?:sus? |los |el )?(?:ultimos? )?maximos?",
+         r"(?:fallen|dropped|down|lost)(?: \x01+)? from (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
          _CLAIMS["current_drawdown"]),
     _row("stretch", "max_drawdown", _CLAIMS["max_drawdown"], r"drawdowns?", r"(?:biggest|largest|deepest|"
          r"worst|smallest|maximum|"
@@ -212,6 +212,8 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "high", r"(?:52-week |yearly |"
          r"year )?highs?(?: price)?", r"maximos?(?: anual(?:es)?)?", r"highest (?:price|level)",
          r"precio mas alto"),
+    _row("stretch", "high", r"cuando (?:lo|los) (?:marco|toco|alcanzo|hizo)",
+         r"when (?:was (?:that|it)|did it (?:hit|set|reach|peak)(?: it| that)?)"),
     _row("stretch", "low", r"(?:52-week |yearly |"
          r"year )?lows?(?: price)?", r"minimos?(?: anual(?:es)?)?", r"lowest (?:price|level)",
          r"precio mas bajo"),

@@ -23,6 +23,7 @@ from agent.domain.analysis.question_patterns import (
     WHOLE_AVERAGE,
     unread_words,
 )
+from agent.domain.analysis.relative_days import shifted_days
 from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
@@ -77,8 +78,8 @@ _OWN_WORDS = re.compile(
 _WORD = re.compile(r"[\^$]?\w[\w.&/-]*\w|\w")
 _MAX_MESSAGES_BACK = 6
 """How many messages back may name the tickers."""
-_MAX_FIGURE_WORDS, _MAX_CURRENCY_WORDS = 12, 4
-"""Maximum words of a message that only names another figure, or another currency."""
+_MAX_FIGURE_WORDS, _MAX_CURRENCY_WORDS, _MAX_SHIFT_WORDS = 12, 4, 5
+"""Maximum words of a message that only names another figure, another currency, or a distance in time."""
 _MAX_PERIOD_WORDS = 8
 """Maximum words of a message that only names another period."""
 
@@ -102,6 +103,7 @@ def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
         or _complete_superlative(text, earlier_messages)
         or _complete_rule(text, earlier_messages)
         or _complete_period(text, earlier_messages)
+        or _complete_shift(text, earlier_messages)
         or _complete_currency(text, earlier_messages)
         or _complete_figures(text, earlier_messages)
     )
@@ -231,6 +233,17 @@ def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
     unread_question = UnreadText(folded(question))
     take_periods(unread_question)
     return f"{_words(question, unread_question)}: {text.strip('¿ ')}"
+
+
+def _complete_shift(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """The last question, for days at a distance from its own: "and a year later?"."""
+    question = _last_question(earlier_messages)
+    if len(text.split()) > _MAX_SHIFT_WORDS or not is_analysis(question):
+        return None
+    days = shifted_days(plain(text), main_period(question).arguments)
+    unread_question = UnreadText(folded(question))
+    take_periods(unread_question)
+    return f"{_words(question, unread_question)}: {days[0]} to {days[1]}" if days else None
 
 
 def _complete_superlative(text: str, earlier_messages: Sequence[str]) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from agent.domain.analysis import question_patterns as patterns
 from agent.domain.analysis.amounts import WITH_MONEY, amount_in, other_currency_in
-from agent.domain.analysis.call_plan import ByKind, CallPlan, RequestedParts, add_days_of_falls, name_past_prices
+from agent.domain.analysis.call_plan import ByKind, CallPlan, RequestedParts, name_past_prices, settle_days
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST_FIRST, ROWS, Kind, disambiguate
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import (
@@ -105,7 +105,8 @@ class _QuestionReader:
         self._figures()
         per_risk = patterns.PER_RISK.search(self._unread.text)
         if per_risk is not None and not self._places:
-            self._places += [(per_risk.start(), name, "stretch") for name in ("return", "volatility")]
+            for name in ("return", "volatility"):
+                self._add(per_risk, name, "stretch")
         was_bought = money is not None or patterns.HAD_BOUGHT.search(self._folded_query) is not None
         from_then = was_bought and not patterns.DURING.search(self._folded_query)
         stretches = take_periods(self._unread, invested=from_then)
@@ -170,8 +171,7 @@ class _QuestionReader:
         """The periods that the tools are asked for, which may differ from the named ones; adds the figures that follow
         from them."""
         question, query = self._question, self._folded_query
-        add_days_of_falls(question, by_kind, query)
-        names = set(question.figures)
+        periods, names = settle_days(question, by_kind, periods, query), set(question.figures)
         if not names & {"price", *by_kind.get("indicator", ())}:
             # "Had it recovered by the end of 2009?" does not ask for a figure of that day.
             periods = [period for period in periods if not period.is_day] or periods

@@ -142,10 +142,10 @@ def since_then(text: str, earlier_texts: Sequence[str]) -> str:
     if not (is_then or _SINCE_THEN.search(text) or _THAT_YEAR.search(text)):
         return text
     periods = (main_period(earlier_text).arguments for earlier_text in reversed(earlier_texts))
-    period = next((arguments for arguments in periods if "start" in arguments), {})
-    day = period.get("start")
-    if day is None:
+    period = next((arguments for arguments in periods if "start" in arguments), None)
+    if period is None:
         return text
+    day = period["start"]
     if is_then:
         last = period.get("end", day)
         return _THEN.sub(f"on {day}" if last == day else f"from {day} to {last}", text)
