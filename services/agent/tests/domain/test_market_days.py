@@ -108,6 +108,7 @@ def asked(*said: str) -> SayText | UseTools:
         (("can I trade on Christmas Eve?",), "2012-12-24"),
         (("is the market open right now?", "will it be open on Thanksgiving?"), "2012-11-22"),
         (("is the market open?", "what about 24 December 2012", "what time does it close today"), "2012-09-07"),
+        (("is the market open on Thanksgiving?", "and the day after?"), "2012-11-23"),
         (("¿cuándo abre la bolsa?", "¿y el 23 de noviembre a qué hora cierra?"), "2012-11-23"),
     ],
 )
@@ -138,6 +139,7 @@ def test_the_next_holidays_are_told() -> None:
 @pytest.mark.parametrize(
     "said",
     [
+        ("can I trade on the free plan?",),
         ("is the market open?", "at what time can I call your support on Friday?"),
         ("is the market open?", "how did IBM close on Friday"),
     ],

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.assistant import respond
+from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import SayText, UseTools
 from agent.testing.offered import SCHEMAS
 
@@ -234,6 +235,32 @@ def test_everything_that_is_held_is_worked_out_together() -> None:
     assert response.text.startswith(
         "Your positions are worth 1,000.00 USD; -10.0% would be 900.00, and your portfolio 4,900.00 in all."
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("¿cuánto cobré en dividendos este año?", "Tu cuenta ha cobrado 12,50 USD de dividendos desde que se abrió"),
+        ("how much have I got in dividends?", "Your account has been credited with 12.50 USD of dividends"),
+    ],
+)
+def test_the_dividends_of_an_account_are_its_own(said: str, answer: str) -> None:
+    calls = [{"id": "c1", "function": {"name": "get_portfolio", "arguments": "{}"}}]
+    held = '{"positions": [], "cash": 1.0, "equity": 1.0, "currency": "USD", "dividends": 12.5, "as_of": "2012-11-01"}'
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": said},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": held},
+    ]
+    assert wish_in(said, SCHEMAS).calls == (("get_portfolio", {}),)
+    response = respond(messages, SCHEMAS, "en", market=MARKET, plan="pro", introduced=True)
+    assert isinstance(response, SayText)
+    assert answer in response.text
+
+
+def test_years_are_no_money() -> None:
+    wish = wish_in("how many golden crosses did GOOG have from 2005 to 2011?", {**SCHEMAS, "market_analysis": {}})
+    assert wish.calls[0][0] == "market_analysis"
 
 
 def test_the_plan_for_what_was_refused_is_named_without_a_page() -> None:

@@ -249,7 +249,11 @@ def test_no_answer_shows_a_time_as_machines_write_it() -> None:
         "get_portfolio": {"cash": 1.0, "equity": 1.0, "currency": "USD"},
         "get_trade_history": {"trades": [{"time": at, "side": "buy", "quantity": 1, "symbol": "IBM", "price": 2.0}]},
         "search_memory": {"passages": [{"time": at, "text": "about IBM"}]},
-        "get_news": {"symbol": "IBM", "items": [{"time": at, "title": "Results", "source": "sample"}]},
+        # After midnight in London it is still the day before in New York.
+        "get_news": {
+            "symbol": "IBM",
+            "items": [{"time": "2012-11-02T03:59:59Z", "title": "Results", "source": "sample"}],
+        },
         "get_fundamentals": {"symbol": "IBM", "period": "2012"},
         "get_indicators": {"symbol": "IBM", "timeframe": "1d"},
         "get_ohlcv": {"symbol": "IBM", "bars": [bar, {**bar, "time": "2012-11-01T20:05:00Z"}]},

@@ -26,6 +26,9 @@ SELL_STOP: dict[str, Any] = {"symbol": "MSFT", "side": "sell", "quantity": 5.0, 
         ("buy 4 aapl, no wait 5", BUY),
         ("compra 4 aapl, espera no, 5", BUY),
         ("buy 5 ibm, sorry, i meant apple", BUY),
+        ("limit of 190, buy, AAPL, 5 shares", {**BUY, "order_type": "limit", "limit_price": 190.0}),
+        ("apple, 5 shares please, buy, at most 190", {**BUY, "order_type": "limit", "limit_price": 190.0}),
+        ("AAPL, a mercado, 5, compra", BUY),
     ],
 )
 def test_every_figure_is_what_was_said_of_it(said: str, expected: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from agent.domain.analysis.asked import Refusal, find_refusal, is_about_all_tickers, is_analysis, language_in, period_in
 from agent.domain.analysis.follow_ups import complete_question
-from agent.domain.analysis.relative_days import with_past_days
+from agent.domain.analysis.relative_days import since_then, with_past_days
 from agent.domain.tickers import tickers_in
 
 
@@ -257,6 +257,32 @@ ALL = "Which of the five stocks rose most this year?"
         ("and with 1% costs?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM for 2010: and with 1% costs?"),
         ("and in 2009?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM: and in 2009?"),
         ("thanks", ["backtest RSI on IBM for 2010"], None),
+        (
+            "which of the two had the deeper drawdown?",
+            ["How did MSFT do in 2006?", "and IBM?", "and over five years?"],
+            "MSFT IBM over five years which of the two had the deeper drawdown?",
+        ),
+        ("and by Sharpe ratio", [ALL], "all stocks and by Sharpe ratio"),
+        (
+            "¿y cuántos días tardó en recuperarse?",
+            ["¿Cuánto cayó Google en 2008?"],
+            "GOOG ¿y cuántos días tardó en recuperarse? 2008-01-01 to 2008-12-31",
+        ),
+        (
+            "¿y su beta frente a IBM en 2010?",
+            ["correlación entre Apple y Google en 2010"],
+            "AAPL GOOG ¿y su beta frente a IBM en 2010?",
+        ),
+        (
+            "¿y con dividendos?",
+            ["Compara IBM y MSFT en 2012"],
+            "Compara IBM y MSFT en 2012 y con dividendos?",
+        ),
+        ("in euros?", ["market cap of AAPL"], "market cap of AAPL in euros?"),
+        ("in euros?", ["hello"], None),
+        ("and a year later?", ["How did IBM do in 2009?"], "How did IBM do: 2010-01-01 to 2010-12-31"),
+        ("and what is a drawdown?", ["IBM in 2012?"], None),
+        ("what about my dividends", ["How did IBM do in 2012?"], None),
     ],
 )
 def test_what_a_message_leaves_out_is_taken_from_those_before(text: str, before: list[str], whole: str | None) -> None:
@@ -271,6 +297,11 @@ def test_what_a_message_leaves_out_is_taken_from_those_before(text: str, before:
         ("how did IBM do last November", "how did IBM do November 2011"),
         ("since last March", "since March 2012"),
         ("the last maybe", "the last maybe"),
+        ("IBM on Monday 6 August 2012", "IBM on Monday 6 August 2012"),
+        ("on 6 August 2012 and on the Friday after", "on 6 August 2012 and on 2012-08-10"),
+        ("el 6 de agosto de 2012 y el viernes anterior", "el 6 de agosto de 2012 y 2012-08-03"),
+        ("since Thanksgiving", "since 2011-11-24"),
+        ("desde Nochebuena", "desde 2011-12-24"),
     ],
 )
 def test_last_march_is_the_one_before_this_month(text: str, dated: str) -> None:
@@ -278,6 +309,37 @@ def test_last_march_is_the_one_before_this_month(text: str, dated: str) -> None:
 
 
 def test_what_fell_most_is_about_all() -> None:
-    for text in ("what fell most yesterday", "¿qué cayó más ayer?", "volatilidad de las cinco en 2008"):
+    for text in (
+        "ordena las cinco por rentabilidad",
+        "what fell most yesterday",
+        "¿qué cayó más ayer?",
+        "volatilidad de las cinco en 2008",
+    ):
         assert is_about_all_tickers(text)
     assert not is_about_all_tickers("what fell most, IBM or MSFT?")
+
+
+@pytest.mark.parametrize(
+    ("text", "dated"),
+    [
+        ("what did the news say about it then?", "what did the news say about it on 2012-03-15?"),
+        ("what about it then?", "what about it then?"),
+    ],
+)
+def test_then_is_the_day_that_was_named(text: str, dated: str) -> None:
+    assert since_then(text, ["As of 15 March 2012, what was IBM's 200-day average?"]) == dated
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("market cap of AAPL in euros", True),
+        ("how many euros is one IBM share?", True),
+        ("What will IBM be worth next year?", True),
+        ("¿Qué noticias hay sobre Facebook y cómo ha ido la acción desde que salió a bolsa?", True),
+        ("when did Apple last report?", True),
+        ("when does Apple report next?", False),
+    ],
+)
+def test_other_currencies_forecasts_and_past_results_take_an_analysis(text: str, is_one: bool) -> None:
+    assert is_analysis(text) is is_one

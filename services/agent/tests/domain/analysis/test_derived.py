@@ -192,7 +192,8 @@ def test_falls_are_told_with_their_days() -> None:
     ]
     report = reported("Drawdown periods of IBM in 2008", {**performance(), "drawdowns": falls}, "get_performance")
     assert report["summary"].splitlines()[0] == (
-        "IBM, deepest falls from a peak: -44.8%, 28 July 2008 to 20 November 2008, recovered on 23 December 2009; "
+        "IBM, deepest falls from a peak: -44.8%, 28 July 2008 to 20 November 2008, recovered on 23 December 2009, "
+        "398 days after the low; "
         "-10.0%, 2 January 2008 to 22 January 2008, not recovered by the end."
     )
 
@@ -209,7 +210,7 @@ def test_what_no_rule_reads_or_no_source_has_is_named_in_the_summary_too() -> No
     report = reported("Beta, P/E and Sharpe ratio of IBM", data, "fundamentals_events")
     assert report["not_answered"] == [
         "Not answered: beta of IBM, because the source has no such figure.",
-        "Not answered: “sharpe” of IBM, because without a model no rule reads these words.",
+        "Not answered: “sharpe”, because without a model no rule reads these words.",
     ]
     assert report["summary"].splitlines()[:3] == ["IBM: P/E 14.10.", *report["not_answered"]]
 

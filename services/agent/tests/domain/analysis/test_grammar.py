@@ -159,8 +159,8 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
         ("How did IBM do in 2012, and what is its P/E?",
          [("get_performance", {"start": "2012-01-01", "end": "2012-12-31"}), ("fundamentals_events", {})]),
         ("How long did IBM take to recover from its 2008 drawdown?",
-         [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"}),
-          ("get_performance", {"start": "2008-01-01"})]),
+         [("get_performance", {"start": "2008-01-01", "end": "2008-12-31", "top": 1}),
+          ("get_performance", {"start": "2008-01-01", "top": 1})]),
         ("IBM's volatility this year", [("get_performance", {"period": "ytd"})]),
         ("How many days did IBM fall in 2008?", [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
         ("Was IBM up or down in the week of 11 August 2011?",
@@ -244,7 +244,7 @@ def test_an_amount_is_what_people_write(query: str, arguments: dict[str, Any]) -
         ("When did IBM last close above 200?", ["highest_close"], ["close above 200"]),
         ("Buying IBM every month with 100 dollars since 2010", [], ["every month with 100 dollars"]),
         ("¿Cuántos días de 2012 subió IBM?", ["up_days"], []),
-        ("¿Cuánto ha caído IBM desde máximos?", ["return", "current_drawdown"], []),
+        ("¿Cuánto ha caído IBM desde máximos?", ["current_drawdown"], []),
         ("¿A cuánto está IBM de su máximo del año?", ["current_drawdown"], []),
         ("Is IBM closer to its 52-week high or low?", ["high", "low", "price"], []),
         ("What moved most in 2012?", ["return"], []),
@@ -353,6 +353,8 @@ def test_a_streak_is_told_from_a_count_of_days(query: str, figure: str) -> None:
         ("If I'd bought IBM at the 2009 low, how much would I be up?", "bought ibm at the"),
         ("if i bought ibm on its worst day of 2008 how much would i be up", "bought ibm on its"),
         ("how far did IBM fall from its 2007 high to the 2009 low", "from its 2007 high to the 2009 low"),
+        ("what share of weeks in 2010 did IBM end up?", "what share of weeks"),
+        ("the 10 IBM I bought on 3 September 2012, what are they worth", "10 ibm"),
     ],
 )
 def test_what_no_tool_works_out_is_said_to_be_unanswered(query: str, unread: str) -> None:

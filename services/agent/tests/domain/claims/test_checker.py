@@ -43,6 +43,8 @@ def unsupported(text: str, found: list[dict[str, Any]], period: Period) -> list[
         "The next earnings of IBM are expected on 18 April 2013.",
         "MSFT's 1-year return is -13.4%.",
         "IBM: its ATR(14) is 2.41 and its SMA 50 is 197.94.",
+        "La volatilidad de MSFT (19,9 %) supera la de IBM (16,5 %).",
+        "IBM's largest drawdown was smaller than MSFT's.",
     ],
 )
 def test_what_the_tools_gave_may_be_said(text: str) -> None:
@@ -79,6 +81,11 @@ def test_what_the_tools_gave_may_be_said(text: str) -> None:
         "IBM's P/E is 15.",
         "IBM is trading at a five-year high.",
         "MSFT hit a three-month low.",
+        "IBM reports before MSFT.",
+        "MSFT presenta resultados después que IBM.",
+        "MSFT's dividend is due on 1 March 2013.",
+        "La volatilidad de IBM supera la de MSFT.",
+        "IBM's largest drawdown was deeper than MSFT's.",
     ],
 )
 def test_what_no_tool_gave_is_found_out(text: str) -> None:

@@ -51,5 +51,16 @@ def amount_in(unread: UnreadText) -> tuple[float, str | None] | None:
 _LARGE_SUM_IN = re.compile(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|en) ")
 
 
+def other_currency_in(text: str) -> str | None:
+    """The currency other than the dollar in which a text wants a figure: "in euros", "how many euros is …"."""
+    match = _IN_CURRENCY.search(text)
+    return _currency(match[0]) if match is not None else None
+
+
+_IN_CURRENCY = re.compile(
+    rf"\b(?:in|en|how many|cuantos|cuantas|to|into|a) (?:{_CURRENCIES['EUR']}|{_CURRENCIES['GBP']})(?!\w)"
+)
+
+
 def _currency(text: str) -> str | None:
     return next((name for name, pattern in _CURRENCIES.items() if re.search(pattern, text)), None)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from agent.domain.analysis.amounts import other_currency_in
 from agent.domain.analysis.figure_vocabulary import FELL
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
@@ -94,6 +95,8 @@ _OF_ALL = re.compile(
     rf"(?:[a-z-]+ ){{0,2}}{KINDS}"
     rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) (?:[a-z-]+ )?{KINDS}"
     rf"|(?:the|las|los) {_SEVERAL} {KINDS}"
+    rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) {_SEVERAL}"
+    r"(?=\W*$| (?:by|por|segun|in|en)\b)"
     rf"|{_BEST}"
     rf"|(?:the|las|los) {_FEW} (?:{_FIRST} )?(?:{KINDS}|que (?:mas|menos|mejor|peor))"
     r"|(?:rank|sort|order|ordena|clasifica) (?:them )?(?:all|every(?:thing| one)|todo|todas|todos)"
@@ -200,7 +203,8 @@ def is_about_all_tickers(text: str) -> bool:
     if not is_about_all:
         return False
     best_of_a_period = re.search(_BEST, normalized) and _names_period(normalized)
-    return bool(best_of_a_period or read_question(text, ()).figures or OVERALL.search(normalized))
+    names_figure = read_question(text, ()).figures or PER_RISK.search(normalized) or OVERALL.search(normalized)
+    return bool(best_of_a_period or names_figure)
 
 
 def is_analysis(text: str) -> bool:
@@ -212,6 +216,7 @@ def is_analysis(text: str) -> bool:
         return False
     if (
         PER_RISK.search(normalized)
+        or other_currency_in(normalized)
         or (HAD_BOUGHT.search(normalized) and main_period(text).arguments)
         or EXTREME.search(normalized)
         or (len(tickers) > 1 and _WHICH_ONE.search(normalized) and _SUPERLATIVE.search(normalized))
@@ -219,9 +224,10 @@ def is_analysis(text: str) -> bool:
         return True
     if _ANALYSE.search(normalized) and (_COMPARE.search(normalized) or _names_period(normalized)):
         return True
-    return not (_SELF_STATEMENT.match(normalized) and "?" not in text) and _needs_several_figures(
-        read_question(text, tuple(tickers))
-    )
+    question = read_question(text, tuple(tickers))
+    if asks_for_forecast(text) and question.figures and {"price", "return"}.issuperset(question.figures):
+        return True
+    return not (_SELF_STATEMENT.match(normalized) and "?" not in text) and _needs_several_figures(question)
 
 
 def _needs_several_figures(question: Question) -> bool:
@@ -242,6 +248,7 @@ def _needs_several_figures(question: Question) -> bool:
         or names_period
         or has_several_tickers
         or "atr_share" in question.figures
+        or question.asks_past_results
     )
 
 

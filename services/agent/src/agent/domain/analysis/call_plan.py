@@ -4,11 +4,14 @@ figures.
 "IBM's return and RSI in 2008" is one call of get_performance for 2008 and one of get_indicators as of its end.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from agent.domain.analysis.figure_vocabulary import INDICATOR_OF, Kind
-from agent.domain.analysis.stretches import SNAPSHOTS, PeriodArguments
+from agent.domain.analysis.question_patterns import FALLS, FIRST_DAY, LASTED, PAST_TIME, WHEN
+from agent.domain.analysis.stretches import ALL_TIME, SNAPSHOTS, PeriodArguments
 from agent.domain.analysis.wanted_calls import (
     BACKTEST,
     COMPANY,
@@ -28,6 +31,54 @@ ByKind = dict[Kind, list[str]]
 """A question's figures, by their source."""
 _SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_drawdown", "current_drawdown"), ("1y",))}
 """The periods for which a snapshot has a figure; a year if the question names none."""
+
+
+def _add_days_of_falls(question: Question, by_kind: ByKind, query: str) -> None:
+    """Asks for the falls with their days if the question is when one was, or how long a price was below its high; for
+    the deepest alone, unless it is about several."""
+    names = set(question.figures)
+    how_long_below = "current_drawdown" in names and LASTED.search(query) is not None
+    if how_long_below or ("max_drawdown" in names and WHEN.search(query)):
+        for names_asked in (question.figures, by_kind["stretch"]):
+            if how_long_below:
+                names_asked.remove("current_drawdown")
+            if "drawdowns" not in names_asked:
+                names_asked.append("drawdowns")
+    if "drawdowns" in question.figures and not FALLS.search(query):
+        question.most["drawdowns"] = 1
+
+
+_UP_TO = re.compile(r"\b(?:by|until|till|up to|hasta)\b")
+
+
+def _joined_days(periods: list[PeriodArguments], names: set[str], query: str) -> list[PeriodArguments]:
+    """Two days as one period if a return is asked for up to the second: bought at the start of 2006, by the end of
+    2008."""
+    is_return = bool(names) and names <= {"return", "total_return", "cagr", "total_cagr"}
+    if len(periods) != 2 or not is_return or not all(day.is_day for day in periods) or not _UP_TO.search(query):
+        return periods
+    first, last = sorted(str(day.arguments["end"]) for day in periods)
+    start = str(date.fromisoformat(first) + timedelta(days=1))  # from the close of the first day
+    return [PeriodArguments({"start": start, "end": last}, f"{start}/{last}")]
+
+
+def settle_days(
+    question: Question, by_kind: ByKind, periods: list[PeriodArguments], query: str
+) -> list[PeriodArguments]:
+    """The periods as they are meant, after asking for the falls if their days answer the question."""
+    _add_days_of_falls(question, by_kind, query)
+    return _joined_days(periods, set(question.figures), query)
+
+
+def name_past_prices(question: Question, by_kind: ByKind, periods: Sequence[PeriodArguments], query: str) -> None:
+    """Asks for the price of the first day, or of then, instead of or beside the current one."""
+    if periods == [ALL_TIME] and FIRST_DAY.search(query):
+        for names_asked in (question.figures, *by_kind.values()):
+            names_asked[:] = ["base" if name in ("price", "close") else name for name in names_asked]
+    has_lengths = any(not period.arguments or "period" in period.arguments for period in periods)
+    if "price" in question.figures and has_lengths and PAST_TIME.search(query):
+        question.figures.insert(question.figures.index("price"), "base")
+        by_kind.setdefault("stretch", []).insert(0, "base")
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ def requested_figures_text(findings: Sequence[Finding], question: Question, lang
     side."""
     # Current figures are no answer about the past.
     past_figures = [name for name in question.figures if name not in question.now_only]
+    if "drawdowns" in past_figures and len(findings) == 1 and findings[0].get("drawdowns"):
+        past_figures = [name for name in past_figures if name != "max_drawdown"]  # the falls have their depth
     names = [part_name for name in past_figures for part_name in FIGURE_PARTS.get(name, (name,))]
     ranked_names = (
         [name for name in names if name not in {*_UNRANKED_FIGURES, *question.most}] if len(findings) > 1 else []

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from agent.domain.analysis.formats import as_date, day, joined, percent
+from agent.domain.analysis.formats import as_date, day, joined, number, percent
 from agent.domain.analysis.texts import analysis_text
 from contracts.languages import Language
 
@@ -18,15 +18,17 @@ _DAYS = {"d": 1, "w": 7, "m": 30}
 def drawdowns_text(finding: Finding, language: Language, max_falls: int | None = None) -> list[str]:
     """Lists the deepest falls from a peak with their days, at most `max_falls`."""
     falls_found = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
-    falls_found = sorted(falls_found, key=lambda fall: float(fall["depth"]))[:max_falls]
+    falls_found = sorted(falls_found, key=lambda fall: float(fall["depth"]))
     texts: list[str] = []
     # A fall that is also in a longer period is listed once, with its recovery.
-    for fall in {(fall["peak"], fall["trough"]): fall for fall in falls_found}.values():
+    for fall in [*{(fall["peak"], fall["trough"]): fall for fall in falls_found}.values()][:max_falls]:
         depth = percent(float(fall["depth"]), language)
         peak, low = day(fall["peak"], language), day(fall["trough"], language)
         end = analysis_text("episodes.not_recovered", language)
         if fall.get("recovered"):
-            end = analysis_text("episodes.recovered", language, day=day(fall["recovered"], language))
+            days = (as_date(fall["recovered"]) - as_date(fall["trough"])).days
+            recovered = day(fall["recovered"], language)
+            end = analysis_text("episodes.recovered", language, day=recovered, days=number(days, language, 0))
         texts.append(analysis_text("episodes.fall", language, depth=depth, peak=peak, low=low, end=end))
     return (
         [analysis_text("episodes.falls", language, ticker=finding["ticker"], falls="; ".join(texts))] if texts else []
@@ -91,11 +93,11 @@ def news_text(finding: Finding, language: Language) -> list[str]:
         return []
     return [
         analysis_text("told.headlines", language, ticker=finding["ticker"]),
-        *(f"- {item['title']} ({item['source']}, {day(_published(str(item['time'])), language)})" for item in items),
+        *(f"- {item['title']} ({item['source']}, {day(published_on(str(item['time'])), language)})" for item in items),
     ]
 
 
-def _published(moment: str) -> date:
+def published_on(moment: str) -> date:
     """The day in New York. Sources that only know the day give the end of that day."""
     time = datetime.fromisoformat(moment)
     return time.astimezone(_NEW_YORK).date() if time.tzinfo else time.date()

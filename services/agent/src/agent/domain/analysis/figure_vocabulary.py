@@ -108,7 +108,9 @@ ROWS: tuple[FigureWords, ...] = (
     _row("company", "next_dividend_date", r"(?:fecha )?ex[- ]?divide?n\w*(?: dates?)?",
          r"(?:next|upcoming) dividends?(?: (?:date|payment)s?)?", r"dividend dates?",
          r"(?:proximo|siguiente) (?:pago (?:del? )?)?dividendo", r"fecha del dividendo"),
-    _row("company", "dividend_yield", _CLAIMS["dividend_yield"]),
+    _row("company", "dividend_yield", _CLAIMS["dividend_yield"],
+         r"pays? (?:out )?(?:the )?(?:more|most|better|best|least|less)(?! for\b)",
+         r"pagan? (?:mas|menos|mejor)(?! por\b)"),
     _row("company", "gross_margin", _CLAIMS["gross_margin"]),
     _row("company", "net_margin", _CLAIMS["net_margin"]),
     _row("company", "gross_margin net_margin", r"margins?|margen(?:es)?"),
@@ -162,6 +164,9 @@ ROWS: tuple[FigureWords, ...] = (
          r"recover(?:ed|s|y)?|recuper\w+", BACK,
          r"(?:when|cuando)\b[^?;\x00]{0,30}?(?:bottom(?:ed)?(?: out)?|(?:hit|reach(?:ed)?) (?:the |its )?bottom|"
          r"toco (?:suelo|fondo))"),
+    _row("stretch", "price", r"(?:how many|cuant[oa]s) (?:euros?|dollars?|pounds?|dolar(?:es)?|libras?)",
+         r"where (?:it|they|\x01+) (?:stands?|sits?|trades?|is|are)(?: (?:with)?in (?:it|that|them))?",
+         r"donde (?:esta|se (?:situa|encuentra))(?: (?:dentro )?de el)?"),
     _row("stretch", "high low", r"(?:trading |price )?range", r"rango(?: de (?:precios|cotizacion))?",
          r"(?:entre|between) (?:que|what|which) (?:precios|prices|levels|niveles)(?: se (?:movio|ha movido|mueve))?"),
     _row("stretch", "high low price", r"closer to[^?\x00]{0,40}?(?:high|low)[^?\x00]{0,20}?(?:high|low)s?",
@@ -177,8 +182,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
          r"(?:por debajo de|desde|lejos de|bajo) (?:(?:sus?|los|el|ultimos) )?maximos?(?: historicos?| anuales)?",
          r"a cuanto (?:esta|queda|cotiza)[^?]{0,40}?\bde(?:l)? (?:sus? |los )?maximos?(?: del ano| historicos?)?",
-         r"(?:ha |han )?(?:bajado|caido|perdido) (?:desde|de) (?:sus? |los |el )?(?:ultimos? )?maximos?",
-         r"(?:fallen|dropped|down|lost) from (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
+         r"(?:ha |han )?(?:bajado|caido|perdido)(?: \x01+)? (?:desde|de) (?:sus? |los |el )?(?:ultimos? )?maximos?",
+         r"(?:fallen|dropped|down|lost)(?: \x01+)? from (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
          _CLAIMS["current_drawdown"]),
     _row("stretch", "max_drawdown", _CLAIMS["max_drawdown"], r"drawdowns?", r"(?:biggest|largest|deepest|"
          r"worst|smallest|maximum|"
@@ -187,7 +192,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"retrocesos?|caidas?"),
     _row("stretch", "volatility", r"annuali[sz]ed volatility", r"volatilidad anualizada", _CLAIMS["volatility"],
          r"(?:least |less |more |most )?volatile", r"volatil(?:es)?", r"risk(?:y|ier|iest)?",
-         r"riesgos?", r"arriesgad[oa]s?", r"calm(?:er|est)?", r"tranquil[oa]s?"),
+         r"swings?|swung|fluctu\w+|oscil\w+", r"riesgos?", r"arriesgad[oa]s?", r"calm(?:er|est)?", r"tranquil[oa]s?"),
     _row("stretch", "total_return", r"(?:the )?dividends? (?:included|reinvested|counted)",
          r"(?:los )?dividendos (?:incluidos|reinvertidos)",
          r"total returns?(?: (?:with|including) dividends)?", r"(?:returns? )?(?:with|including|incl\.?|counting) "
@@ -207,6 +212,8 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "high", r"(?:52-week |yearly |"
          r"year )?highs?(?: price)?", r"maximos?(?: anual(?:es)?)?", r"highest (?:price|level)",
          r"precio mas alto"),
+    _row("stretch", "high", r"cuando (?:lo|los) (?:marco|toco|alcanzo|hizo)",
+         r"when (?:was (?:that|it)|did it (?:hit|set|reach|peak)(?: it| that)?)"),
     _row("stretch", "low", r"(?:52-week |yearly |"
          r"year )?lows?(?: price)?", r"minimos?(?: anual(?:es)?)?", r"lowest (?:price|level)",
          r"precio mas bajo"),
@@ -245,7 +252,7 @@ LOWEST_FIRST = re.compile(
 )
 """Words that rank from the lowest up."""
 _QUESTION_WORDS = """
-buying closely comprando dinero direction distribuyo haz losers movio
+buying fare fared closely comprando dinero direction distribuyo haz losers movio
 cotizo cotizaron repartido shallowest
 suppose supon winners
 aportado aportando aportar drop dropped dropping drops funciona funcionado funcionar

@@ -4,20 +4,26 @@ what is meant."""
 import re
 from collections.abc import Sequence
 
+from agent.domain.analysis.amounts import other_currency_in
 from agent.domain.analysis.asked import KINDS, is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import (
+    AVERAGES,
     BACKTEST_REQUEST,
     BENCHMARK_COMPARISON,
+    BETA,
+    CORRELATED,
     COSTS,
     CROSSING,
     LENGTHS,
     MARKET_STATE,
+    PER_RISK,
     RULE_PATTERNS,
     WHOLE_AVERAGE,
     unread_words,
 )
+from agent.domain.analysis.relative_days import shifted_days
 from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
@@ -28,6 +34,11 @@ _RANKING_REQUEST = re.compile(
     r"^\W*(?:(?:and|y|e|now|ahora)\b\W*)?(?:by|por) "
 )
 """Matches a request to sort the tickers of earlier messages."""
+_ONE_OF_THEM = re.compile(
+    r"\b(?:which|who|cual(?:es)?|quien)(?: one| una?)? (?:of|de) (?:them|those|these|the (?:two|three)|"
+    r"(?:l[oa]s|es[oa]s|est[oa]s) (?:dos|tres)|ell[oa]s)\b"
+)
+"""Matches a question which of the tickers of earlier messages has the most of something."""
 _ALL_OF_MARKET = re.compile(rf"\b(?:all|every|tod[oa]s)(?: (?:of|the|de|l[oa]s))* {KINDS}\b")
 """Names all tickers of the market, and so none of earlier messages."""
 _OPPOSITES = (
@@ -55,9 +66,20 @@ _HOLDING = dict(RULE_PATTERNS)["buy_and_hold"]
 _WHOLE_RULE = (
     *(pattern for _, pattern in RULE_PATTERNS if pattern is not _HOLDING), CROSSING, LENGTHS, WHOLE_AVERAGE
 )  # fmt: skip
+_GOES_ON = re.compile(
+    r"^\W*(?:and|y|e|but|pero|what about|how about|que tal|with|con|including|contando)\b|"
+    r"\b(?:its?|their|they|sus?)\b"
+)
+"""Matches a message that is about what was asked last."""
+_OWN_WORDS = re.compile(
+    r"\b(?:my|mine|mis?|i|me|tengo|buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?)\b"
+)
+"""Matches a message about the customer's own things, or what a word means."""
 _WORD = re.compile(r"[\^$]?\w[\w.&/-]*\w|\w")
 _MAX_MESSAGES_BACK = 6
 """How many messages back may name the tickers."""
+_MAX_FIGURE_WORDS, _MAX_CURRENCY_WORDS, _MAX_SHIFT_WORDS = 12, 4, 5
+"""Maximum words of a message that only names another figure, another currency, or a distance in time."""
 _MAX_PERIOD_WORDS = 8
 """Maximum words of a message that only names another period."""
 
@@ -66,7 +88,12 @@ def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
     """Completes a message that asks how the market is doing, or continues a question about several tickers; None for
     any other. `earlier_messages`: oldest first."""
     if tickers_in(text):
-        return _complete_ticker(text, earlier_messages) if earlier_messages else None
+        if not earlier_messages:
+            return None
+        relates = BETA.search(folded(text)) or CORRELATED.search(folded(text))
+        return _complete_ticker(text, earlier_messages) or (
+            _complete_figures(text, earlier_messages) if relates else None
+        )
     if question := _market_question(text):
         return question
     if not earlier_messages:
@@ -76,6 +103,9 @@ def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
         or _complete_superlative(text, earlier_messages)
         or _complete_rule(text, earlier_messages)
         or _complete_period(text, earlier_messages)
+        or _complete_shift(text, earlier_messages)
+        or _complete_currency(text, earlier_messages)
+        or _complete_figures(text, earlier_messages)
     )
 
 
@@ -95,14 +125,16 @@ def _market_question(text: str) -> str | None:
 def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
     """Adds the tickers and days of earlier messages to a request to sort them."""
     normalized = plain(text)
-    if not _RANKING_REQUEST.search(normalized) or _ALL_OF_MARKET.search(normalized):
+    is_request = _RANKING_REQUEST.search(normalized) or _ONE_OF_THEM.search(normalized)
+    if not is_request or _ALL_OF_MARKET.search(normalized):
         return None
-    if not read_question(text, ()).figures:
+    if not (read_question(text, ()).figures or PER_RISK.search(normalized)):
         return None
     words: list[str] = []
-    days = main_period(text).arguments
+    has_lengths = _ONE_OF_THEM.search(normalized) is not None
+    period = _period_of(text, has_lengths=has_lengths)
     for earlier in reversed(earlier_messages[-_MAX_MESSAGES_BACK:]):
-        days = days or main_period(earlier).arguments
+        period = period or _period_of(earlier, has_lengths=has_lengths)
         if not words and is_about_all_tickers(earlier):
             words = ["all", "stocks"] if language_in(text, "en") == "en" else ["todas las", "acciones"]
             break
@@ -112,9 +144,45 @@ def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
             break
     if len(words) < 2:
         return None
-    first, last = (str(days.get(name, "")) for name in ("start", "end"))
-    stretch = f"{first} to {last}" if first and last else f"since {first}" if first else ""
-    return " ".join(filter(None, [*words, stretch, text]))
+    return " ".join(filter(None, [*words, period if period not in text else "", text]))
+
+
+def _period_of(text: str, *, has_lengths: bool = True) -> str:
+    """The period that a text names, in words; empty if none. `has_lengths`: also lengths up to now."""
+    first, last = (str(main_period(text).arguments.get(name, "")) for name in ("start", "end"))
+    if first:
+        return f"on {first}" if first == last else f"{first} to {last}" if last else f"since {first}"
+    if not has_lengths:
+        return ""
+    unread = UnreadText(AVERAGES.sub(lambda match: " " * len(match[0]), folded(text)))
+    take_periods(unread)
+    return _words(text, unread, taken=True)
+
+
+def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """A question for another figure of the last question's tickers and period: "and its beta against IBM?", "and how
+    long did it take to recover?"."""
+    normalized = plain(text)
+    is_short = len(text.split()) <= _MAX_FIGURE_WORDS
+    if not (is_short and _GOES_ON.search(normalized)) or _OWN_WORDS.search(normalized):
+        return None
+    question = _last_question(earlier_messages)
+    tickers = tickers_in(normalize(question).text)
+    asked = read_question(text, tuple(tickers))
+    if not asked.figures or asked.unread or not tickers or not is_analysis(question):
+        return None
+    if asked.figures == ["total_return"]:
+        return f"{question.strip(' ?.')} {text.strip(' ¿')}"  # with dividends
+    period = "" if main_period(text).period else _period_of(question)
+    return " ".join(filter(None, [*tickers, text, period]))
+
+
+def _complete_currency(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """The last question, with the currency that the message alone names: "in euros?"."""
+    if other_currency_in(folded(text)) is None or len(text.split()) > _MAX_CURRENCY_WORDS:
+        return None
+    question = _last_question(earlier_messages)
+    return f"{question.strip(' ?.')} {text.strip(' ¿')}" if tickers_in(question) else None
 
 
 def _complete_rule(text: str, earlier_messages: Sequence[str]) -> str | None:
@@ -166,6 +234,17 @@ def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
     unread_question = UnreadText(folded(question))
     take_periods(unread_question)
     return f"{_words(question, unread_question)}: {text.strip('¿ ')}"
+
+
+def _complete_shift(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """The last question, for days at a distance from its own: "and a year later?"."""
+    question = _last_question(earlier_messages)
+    if len(text.split()) > _MAX_SHIFT_WORDS or not is_analysis(question):
+        return None
+    days = shifted_days(plain(text), main_period(question).arguments)
+    unread_question = UnreadText(folded(question))
+    take_periods(unread_question)
+    return f"{_words(question, unread_question)}: {days[0]} to {days[1]}" if days else None
 
 
 def _complete_superlative(text: str, earlier_messages: Sequence[str]) -> str | None:

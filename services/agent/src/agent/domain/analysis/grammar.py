@@ -13,8 +13,8 @@ import re
 from typing import Any
 
 from agent.domain.analysis import question_patterns as patterns
-from agent.domain.analysis.amounts import WITH_MONEY, amount_in
-from agent.domain.analysis.call_plan import ByKind, CallPlan, RequestedParts
+from agent.domain.analysis.amounts import WITH_MONEY, amount_in, other_currency_in
+from agent.domain.analysis.call_plan import ByKind, CallPlan, RequestedParts, name_past_prices, settle_days
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST_FIRST, ROWS, Kind, disambiguate
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import (
@@ -82,6 +82,10 @@ class _QuestionReader:
         if (shares := self._report(patterns.SHARE_COUNT)) is not None:
             self._add(shares, "price", "stretch")
         self._report(patterns.FIGURE_DIFFERENCE)
+        past_results = self._unread.first(patterns.PAST_RESULTS)
+        if past_results is not None:
+            self._add(past_results, "news", "news")
+            question.asks_past_results = True
         self._report(patterns.UNSUPPORTED_PERIOD)
         self._ordered()
         if patterns.EARNINGS.search(self._unread.text) and (ahead := self._unread.first(patterns.AHEAD)) is not None:
@@ -99,6 +103,10 @@ class _QuestionReader:
         hours = self._unread.first(patterns.HOURS)
         part_unit = self._counted(price_level) or part_unit
         self._figures()
+        per_risk = patterns.PER_RISK.search(self._unread.text)
+        if per_risk is not None and not self._places:
+            for name in ("return", "volatility"):
+                self._add(per_risk, name, "stretch")
         was_bought = money is not None or patterns.HAD_BOUGHT.search(self._folded_query) is not None
         from_then = was_bought and not patterns.DURING.search(self._folded_query)
         stretches = take_periods(self._unread, invested=from_then)
@@ -110,8 +118,13 @@ class _QuestionReader:
             if any(stretch.arguments.keys() == {"start"} for stretch in stretches):
                 self._places.append((1, "base", "stretch"))  # the day and the price at which it was put in
             question.currency = money[1]
+        question.other_currency = other_currency_in(self._folded_query)
+        if question.other_currency == question.currency:
+            question.other_currency = None
         for place, name in extremes:
             self._places.append((place, name, "stretch"))
+        if money is None and was_bought and rule is None:
+            self._places.append((0, "base", "stretch"))  # the price at which the shares were bought
         self._mean(stretches, invested=money is not None)
         question.periods = [stretch.period for stretch in stretches if stretch.period in SNAPSHOTS] or ["1y"]
         by_kind = self._named()
@@ -158,16 +171,11 @@ class _QuestionReader:
         """The periods that the tools are asked for, which may differ from the named ones; adds the figures that follow
         from them."""
         question, query = self._question, self._folded_query
-        names = set(question.figures)
-        if "max_drawdown" in names and "drawdowns" not in names and patterns.WHEN.search(query):
-            question.figures.append("drawdowns")  # which have their days
-            question.most["drawdowns"] = 1
-            by_kind["stretch"].append("drawdowns")
-            names.add("drawdowns")
+        periods, names = settle_days(question, by_kind, periods, query), set(question.figures)
         if not names & {"price", *by_kind.get("indicator", ())}:
             # "Had it recovered by the end of 2009?" does not ask for a figure of that day.
             periods = [period for period in periods if not period.is_day] or periods
-        if patterns.RECOVERED.search(query):
+        if patterns.RECOVERED.search(query) or ("drawdowns" in names and patterns.LASTED.search(query)):
             # A fall of 2008 may have been recovered later.
             periods = [*periods, *(period for period in map(without_end, periods) if period not in periods)]
         if "crossings" in names and patterns.LAST_TIME.search(query):
@@ -187,18 +195,12 @@ class _QuestionReader:
             elif years:
                 periods, question.by_year = years, len(years) > 1
         if names and names <= FALL_FIGURES and patterns.WORST.search(query):
-            # The worst fall is the deepest.
-            question.lowest_first = False
+            question.lowest_first = False  # the worst fall is the deepest
         if names & _YEARLY_FIGURES and not names & {"price", "close"}:
             # For a single day, figures of a period cover the year up to it.
-            periods = [period.year_up_to if period.is_day else period for period in periods]
-        if periods == [ALL_TIME] and patterns.FIRST_DAY.search(query):
-            for names_asked in (question.figures, *by_kind.values()):  # the price of that day, and not of now
-                names_asked[:] = ["base" if name in ("price", "close") else name for name in names_asked]
-        has_lengths = any(not period.arguments or "period" in period.arguments for period in periods)
-        if "price" in question.figures and has_lengths and patterns.PAST_TIME.search(query):
-            question.figures.insert(question.figures.index("price"), "base")  # the price of then
-            by_kind.setdefault("stretch", []).insert(0, "base")
+            from_first = "current_drawdown" in names and ALL_TIME_PHRASE.search(query) is not None
+            periods = [period.up_to(from_first=from_first) if period.is_day else period for period in periods]
+        name_past_prices(question, by_kind, periods, query)
         return periods
 
     def _relation(self) -> dict[str, Any] | None:
@@ -325,8 +327,8 @@ class _QuestionReader:
 
     def _counted(self, level: re.Match[str] | None) -> str | None:
         """Reads a close beyond a price (`level`) and counts of months, …; returns the counted unit."""
-        count_match = patterns.HOW_MANY.search(self._unread.text)
-        unit = unit_of(count_match["unit"]) if count_match else None
+        count_match = patterns.HOW_MANY.search(self._unread.text) or self._report(patterns.SHARE_OF)
+        unit = unit_of(next(filter(None, count_match.groups()))) if count_match else None
         if level is not None:
             self._add(level, "highest_close" if level["up"] else "lowest_close", "stretch")
             asks_when = (patterns.HOW_OFTEN, patterns.WHICH_DAY)

@@ -93,9 +93,10 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     ),
     # Which quarter of 2009 was the best?
     (
-        r"\b(?:which|what|que|cual) (?P<unit>day|week|month|quarter|dia|semana|mes|"
-        r"trimestre)\b(?P<mid>[^?;,]{0,40}?) (?:was|were|is|fue|ha sido|es) (?:[a-z]+'s |its |their |the |el |la |"
-        r"su )?(?:(?P<best>best|strongest|mejor)|worst|weakest|peor)\b",
+        r"\b(?:which|what|que|cual) (?:calendar )?(?P<unit>day|week|month|quarter|dia|semana|mes|"
+        r"trimestre|(?:year|ano)(?![^?]*\b\d{4},? (?:or|o) \d{4}))\b"
+        r"(?P<mid>[^?;,]{0,40}?) (?:was|were|is|fue|ha sido|es) (?:[a-z]+'s |its |their |the |el |la |su )?"
+        r"(?:(?P<best>best|strongest|mejor)|worst|weakest|peor)\b",
         lambda match: f"{'best' if match['best'] else 'worst'} {match['unit']}{match['mid']}",
     ),
     # How far is it from its 50-day?
@@ -196,9 +197,16 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         r"\bon the year\b|(?P<head>\b(?:va|van|iba|iban|lleva\w*|acumula\w*)\b[^,?;]{0,30}? )en el ano\b",
         lambda match: f"{match['head'] or ''}year to date",
     ),
+    # Below its March 2000 high.
+    (
+        rf"\b(?P<head>(?:since|below|under|off) (?:its|the|their)) (?P<point>{_POINT}) "
+        r"(?P<what>highs?|peaks?|tops?)\b",
+        lambda match: f"{match['head']} {match['what']} of {match['point']}",
+    ),
     # Since its high of September 2012.
     (
-        rf"\b{_LOST}(?:since|from|below|desde|respecto (?:a|de)) (?:its|the|their|su|sus|el|al)? ?{_PEAK} "
+        rf"\b{_LOST}(?:since|from|below|under|off|desde|debajo de|respecto (?:a|de)) "
+        rf"(?:its|the|their|su|sus|el|al)? ?{_PEAK} "
         rf"(?:of|in|from|de|del|en) (?P<point>{_POINT})",
         lambda match: f"current drawdown {match['mid'] or ''} since {match['point']}",
     ),
@@ -220,6 +228,7 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
 )
 _COMPILED_RULES = tuple((re.compile(pattern), replacement) for pattern, replacement in _RULES)
 _FIGURE_WORDS = """
+stock stocks largest highest lowest biggest deepest acciones
 volatility correlation drawdown drawdowns dividend dividends return returns performance average volume crossings
 earnings revenue margin volatilidad correlacion dividendo dividendos rentabilidad media volumen cruces resultados
 ingresos margen

@@ -19,7 +19,9 @@ CORRELATED = re.compile(
     r"semanales| mensuales)?\b)?"
 )
 RETURNS_OF = re.compile(
-    r"\b(?P<unit>weekly|monthly|quarterly|yearly|annual|semanal|mensual|trimestral|anual)(?:es)?\b"
+    r"\b(?P<unit>(?:week|month|quarter|year) by (?:week|month|quarter|year)|"
+    r"(?:semana|mes|trimestre|ano) a (?:semana|mes|trimestre|ano)|"
+    r"weekly|monthly|quarterly|yearly|annual|semanal|mensual|trimestral|anual)(?:es)?\b"
     r"(?: (?:returns?|data|closes|basis|rentabilidad(?:es)?|datos|cierres))?"
 )
 """Whose returns a correlation or beta is of, if not each session's."""
@@ -65,8 +67,7 @@ TOP_FIRST = re.compile(
 FIGURE_DIFFERENCE = re.compile(
     r"\b(?:by how (?:much|many \w+)|por cuantos?(?: puntos)?|(?:the )?(?:gap|difference|spread) (?:between|in)|(?:la "
     r")?diferencia (?:entre|de|en)|(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|on|en) (?:the|its|el|su)(?= "
-    r"[^?;]{0,15}?(?:lows?|highs?|bottom|top|minimo|maximo|worst|best|peor|mejor))|(?:what )?(?:share|percentage|"
-    r"proportion) of (?:the )?(?:days|sessions)|(?:que )?porcentaje de (?:dias|sesiones))\b"
+    r"[^?;]{0,15}?(?:lows?|highs?|bottom|top|minimo|maximo|worst|best|peor|mejor)))\b"
 )
 """A difference of two figures, which no tool computes."""
 AHEAD = re.compile(
@@ -77,6 +78,15 @@ AHEAD = re.compile(
 )
 """The period in which results are expected."""
 EARNINGS = re.compile(r"\b(?:earnings|results|reports?|reporting|resultados|presenta\w*|publica\w*)\b")
+_RESULTS = r"(?:(?:its|their|the|sus|los|l[oa]s ultim\w+|ultim\w+) )?(?:\w+ )?(?:earnings|results|resultados)"
+PAST_RESULTS = re.compile(
+    rf"\b(?:when|(?:on )?(?:what|which) (?:day|date)s?|cuando|(?:en |a )?que (?:dia|fecha)s?)\b[^?;]{{0,30}}?(?:"
+    rf"\b(?:did|has|have)\b[^?;]{{0,30}}?\b(?:report|publish|present|announce)\w*(?: last)?(?: {_RESULTS})?|"
+    rf"\b(?:was|were)\b[^?;]{{0,25}}?{_RESULTS}(?: (?:reported|published|out|presented|announced))?|"
+    rf"\b(?:presento|publico|anuncio|presentaron|publicaron)(?: {_RESULTS})?)|"
+    r"\b(?:past|previous|last|earlier) (?:earnings|results) dates?\b|\bfechas de (?:los )?resultados pasad\w+"
+)
+"""Asks when results were published, which headlines of the time tell."""
 PLACE = re.compile(
     r"\b(?:the|la|el) (?:(?P<second>second|segund[oa])|(?P<third>third|tercer[oa])|(?P<last>last|ultim[oa])|"
     r"(?P<first>first|primer[oa]|winner|best|ganador[oa]|mejor)|(?P<worst>loser|worst|peor))"
@@ -153,7 +163,7 @@ REGULAR_INVESTMENT = re.compile(
     r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? (?:(?:an?|per|"
     r"each|every|al|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)|monthly|mensual(?:es)?)\b|"
     r"\b(?:each|every|per|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano) (?:with|of|for|con|de|"
-    r"por) (?:[$€£] ?)?\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))?"
+    r"por) (?!(?:19|20)\d\d\b)(?:[$€£] ?)?\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))?"
 )
 """An amount invested repeatedly, which no tool computes."""
 CLOSE_BEYOND_PRICE = re.compile(
@@ -169,8 +179,11 @@ PRICE_BEYOND = re.compile(
 """A price that was exceeded, which is no amount invested."""
 HAD_BOUGHT = re.compile(
     r"\b(?:if (?:i|we)|had (?:i|we)|i d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
-    r"(?:bought|got|comprad[oa])\b"
+    r"(?:bought|got|comprad[oa])\b|"
+    r"\d[\d.,]* (?:\S+ ){1,3}?(?:(?:that|which) )?(?:i|we) (?:had )?(?:bought|got)\b|"
+    r"\d[\d.,]* (?:\S+ ){1,4}?que (?:yo )?(?:compre|compramos|adquiri)\b"
 )
+"""Shares that were bought, or might have been."""
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
 WHY_MOVED = re.compile(
     r"\b(?:why|por que)\b(?=[^?;]{0,60}?\b(?:mov\w+|ris\w+|rose|f[ae]ll\w*|drop\w*|jump\w*|climb\w*|crash\w*|"
@@ -199,7 +212,8 @@ DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went
 """The direction of counted days, if the verb stands apart from them."""
 NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
 SHARE_COUNT = re.compile(
-    r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b|(?:(?<=bought )|(?<=comprado )|(?<=compre ))\d[\d.,]* [a-z]+"
+    r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b|(?:(?<=bought )|(?<=comprado )|(?<=compre ))\d[\d.,]* [a-z]+|"
+    r"(?<![\w.,])\d[\d.,]* [a-z]+(?= (?:(?:(?:that|which) )?(?:i|we) (?:had )?(?:bought|got)|que compr\w+)\b)"
 )
 """A number of shares, whose value no tool computes."""
 LAST_TIME = re.compile(
@@ -208,11 +222,22 @@ LAST_TIME = re.compile(
     r"ultim[oa] (?:vez|cruce)|mas reciente)\b"
 )
 WHEN = re.compile(r"\b(?:when|cuando|how long|cuanto (?:tiempo )?(?:dur|tard)\w+)\b")
+LASTED = re.compile(
+    r"\b(?:how (?:long|many (?:days|sessions|weeks|months))|cuanto tiempo|cuant[oa]s (?:dias|sesiones|semanas|meses))\b"
+)
+"""How long something lasted."""
+FALLS = re.compile(r"\b(?:falls|drops|declines|drawdowns|periods|caidas|retrocesos|periodos)\b")
+"""Several falls, and not only the deepest."""
 WHICH_YEAR = re.compile(
     r"\b(?:which|what|que|cual)\b[^?;]{0,60}?(?<!last )(?<!this )(?<!a )\b(?:years?|anos?)\b"
     r"|\b(?:most|least) \w+ years?\b|\banos? (?:(?:con|de) )?(?:mas|menos|mayor|menor)\b"
 )
 HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UNIT}\b")
+SHARE_OF = re.compile(
+    rf"\b(?:what )?(?:share|percentage|fraction|proportion) of (?:(?:the|its|all) )*{UNIT}\b|"
+    rf"\b(?:que )?(?:porcentaje|proporcion|fraccion) de (?:l[oa]s |sus )?{UNIT.replace('unit', 'unidad')}\b"
+)
+"""The part of the days, weeks, … of a period, which no tool computes; how many they are is told."""
 IN_A_ROW = re.compile(r"\bin a row\b|\bconsecutiv\w+|\bseguid[oa]s\b|\bstraight\b")
 HOW_OFTEN = re.compile(r"\b(?:how (?:often|many times)|cuantas veces)\b")
 RULE_PATTERNS = (
@@ -239,7 +264,8 @@ PAST_TIME = re.compile(r"\bago\b|\bhace (?!falta)")
 OVERALL = re.compile(
     r"\bhow(?:'s| (?:did|has|have|had|is|are|was|were))\b[^?;,]*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|"
     r"\bcompar\w+|\b(?:had|tuvo|tuvieron) (?:the |an? |el |un )?(?:better|worse|best|worst|mejor|peor)(?= [\x00\x01])|"
-    r"\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la | las ))"
+    r"\bcomo (?:(?:les? |se )?(?:ha|han) (?:ido|estado|evolucionado)|"
+    r"(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la | las ))"
 )
 _MARKETS = (
     r"(?:(?:all|the|today'?s|el|la|los|las|todas las|de|del|a la|al) )*(?:(?:stock|share|overall|whole) )?"

@@ -11,6 +11,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from agent.domain.analysis.stretches import main_period
+from agent.domain.holidays import with_last_holidays
+from agent.domain.text_features import plain
 from contracts.calendar_names import MONTHS, NUMBERS, WEEKDAYS
 
 _WEEKDAYS = {
@@ -18,9 +20,16 @@ _WEEKDAYS = {
 }
 _PAST = re.compile(
     r"\b(?:(?P<two>the day before yesterday|anteayer|antier)|(?P<one>yesterday|ayer)|"
-    rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?){{1,2}}(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b",
+    rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?){{1,2}}(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b"
+    r"(?!,? (?:the )?\d)",  # a date follows
     re.IGNORECASE,
 )
+_WEEKDAY_BESIDE = re.compile(
+    rf"\b(?:the|el) (?P<weekday>{'|'.join(_WEEKDAYS)})"
+    r"(?: (?:(?P<after>after|following|siguiente|despues|después)|before|anterior|antes))\b",
+    re.IGNORECASE,
+)
+"""A weekday beside a date that was named before it: "on 6 August 2012 and on the Friday after"."""
 MONTH_FORMS = {**{name[:3]: number for name, number in MONTHS.items() if name[:3] not in ("set",)}, "sept": 9, **MONTHS}
 """The month's number, by its name or first letters."""
 _MONTH = "|".join(sorted(MONTH_FORMS, key=len, reverse=True))
@@ -48,14 +57,6 @@ _QUARTER = re.compile(
     re.IGNORECASE,
 )
 _ORDINALS = ("first primer q1", "second segundo q2", "third tercer q3", "fourth cuarto q4")
-_HOLIDAYS = {
-    "24 december": r"christmas eve|nochebuena", "25 december": r"christmas(?: day)?|navidad",
-    "31 december": r"new year\W?s eve|nochevieja", "1 january": r"(?:the )?new year(?:\W?s(?: day)?)?|a[nñ]o nuevo",
-}  # fmt: skip
-_HOLIDAY = re.compile(
-    rf"\b(?P<at>since|at|on|by|before|desde|en|por) (?:{'|'.join(f'({name})' for name in _HOLIDAYS.values())})\b",
-    re.IGNORECASE,
-)
 _AGO = re.compile(
     rf"\b(?P<count>an?|\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|month|year)s? ago\b|"
     rf"\bhace (?P<count2>una?|\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit2>d[ií]a|semana|mes|a[nñ]o)(?:s|es)?\b",
@@ -67,6 +68,14 @@ _SINCE_THEN = re.compile(
 _THAT_YEAR = re.compile(
     r"\b(?:(?:in|en|during|durante) )?(?:that|the same|es[ea]|(?:el )?mismo) (?:year|a[nñ]o)\b", re.I
 )
+_THEN = re.compile(
+    r"\b(?:back then|at (?:the|that) time|en (?:aquel|ese) (?:momento|entonces)|(?:then|entonces))(?=\W*$)",
+    re.IGNORECASE,
+)
+_LOOKS_BACK = re.compile(
+    r"\b(?:did|was|were|had|fue|era|estaba|hubo|habia|dij\w+|dec[ií]a\w*|ten[ií]a)\b", re.IGNORECASE
+)
+"""Words that make "then" a time and no "so"."""
 _NUMBERED = re.compile(r"\b(?:the (?P<day>\d{1,2})(?:st|nd|rd|th)|(?:el|dia) (?P<dia>\d{1,2}))\W*$")
 _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
 _TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
@@ -107,24 +116,39 @@ def with_past_days(text: str, today: date, *, is_session_over: bool = False) -> 
         )
         return f"Q{number} {today.year - (number > current_quarter or (not which and current_quarter == 1))}"
 
+    def beside(match: re.Match[str]) -> str:
+        before = date_in(plain(match.string[: match.start()]))
+        weekday, is_after = _WEEKDAYS[match["weekday"].lower()], match["after"] is not None
+        if before is None:
+            return match[0]
+        distance = (weekday - before.weekday() if is_after else before.weekday() - weekday) % 7 or 7
+        return str(before + timedelta(days=distance if is_after else -distance))
+
     if _TO_COME.search(text):
         return text
-    text = with_holidays(text)
+    text = with_last_holidays(text, today)
     for pattern, written in (
-        (_PAST, named), (_OF_MONTH, last), (_QUARTER, quarter), (_LAST_MONTH, last_month), (_IN_MONTH, month)
+        (_WEEKDAY_BESIDE, beside), (_PAST, named), (_OF_MONTH, last), (_QUARTER, quarter),
+        (_LAST_MONTH, last_month), (_IN_MONTH, month),
     ):  # fmt: skip
         text = pattern.sub(written, text)
     return text
 
 
 def since_then(text: str, earlier_texts: Sequence[str]) -> str:
-    """The text with "since then" and "that year" replaced by the start and the year of the period last mentioned."""
-    if not (_SINCE_THEN.search(text) or _THAT_YEAR.search(text)):
+    """The text with "since then", "that year" and "then" replaced by the start, the year and the days of the period
+    last mentioned."""
+    is_then = not _SINCE_THEN.search(text) and _THEN.search(text) and _LOOKS_BACK.search(text)
+    if not (is_then or _SINCE_THEN.search(text) or _THAT_YEAR.search(text)):
         return text
-    starts = (main_period(text_).arguments.get("start") for text_ in reversed(earlier_texts))
-    day = next(filter(None, starts), None)
-    if day is None:
+    periods = (main_period(earlier_text).arguments for earlier_text in reversed(earlier_texts))
+    period = next((arguments for arguments in periods if "start" in arguments), None)
+    if period is None:
         return text
+    day = period["start"]
+    if is_then:
+        last = period.get("end", day)
+        return _THEN.sub(f"on {day}" if last == day else f"from {day} to {last}", text)
     text = _THAT_YEAR.sub(f"in {str(day)[:4]}", text)
     return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text)
 
@@ -139,12 +163,6 @@ def days_ago(text: str, today: date) -> tuple[str, date] | None:
     months = 12 if unit in ("year", "ano") else 1
     day = today - timedelta(days=count * _UNITS[unit]) if unit in _UNITS else _shift_months(today, -count * months)
     return f"{text[: match.start()]}{text[match.end() :]}", day
-
-
-def with_holidays(text: str) -> str:
-    """The text with each holiday after a preposition replaced by its day: since Christmas."""
-    days = tuple(_HOLIDAYS)
-    return _HOLIDAY.sub(lambda match: f"{match['at']} {days[(match.lastindex or 2) - 2]}", text)
 
 
 _UNITS = {"day": 1, "dia": 1, "session": 1, "sesion": 1, "week": 7, "semana": 7}

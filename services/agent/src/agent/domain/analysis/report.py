@@ -13,13 +13,15 @@ from agent.domain.analysis.comparison import comparison, value_of
 from agent.domain.analysis.figure_entries import has_answer
 from agent.domain.analysis.figures import CollectedResults, data_of, error_of, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
+from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.rankings import begin_together
 from agent.domain.analysis.texts import analysis_text, note
 from agent.domain.analysis.wanted_calls import INDICATORS, NEWS, SENTIMENT, Question
 from agent.domain.claims.facts import HOLDING
+from agent.domain.tickers import tickers_in
 from agent.texts import TEXTS
-from contracts.events.analysis import AnalysisCall, AnalysisRecord
+from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord
 from contracts.languages import Language
 
 MIN_YEAR_SESSIONS = 245
@@ -100,12 +102,15 @@ def unanswered_calls(calls: Sequence[AnalysisCall], results: CollectedResults, l
             notes.append(
                 note("not_answered", language, what=call_label, tickers=", ".join(call.tickers), reason=reason)
             )
-        notes += [
-            note("not_answered", language, what=call_label, tickers=entry["ticker"], reason=_reason(entry["error"]))
-            for entry in results.errors
-            if entry["tool"] == call.tool and entry["ticker"] in call.tickers
-            if by_name or entry["ticker"] in results.unknown
-        ]
+        tickers_by_reason: dict[str, list[str]] = {}
+        for entry in results.errors:
+            ticker = str(entry["ticker"])
+            if entry["tool"] == call.tool and ticker in call.tickers and (by_name or ticker in results.unknown):
+                tickers_by_reason.setdefault(str(entry["error"]).replace(ticker, "\0", 1), []).append(ticker)
+        for reason, tickers in tickers_by_reason.items():
+            why = _reason(reason.replace("\0", tickers[0]))
+            why = analysis_text("not_answered.each", language, reason=why) if len(tickers) > 1 else why
+            notes.append(note("not_answered", language, what=call_label, tickers=", ".join(tickers), reason=why))
     return list(dict.fromkeys(notes))
 
 
@@ -138,6 +143,9 @@ def unanswered_parts(
     has current ones of, and words that no rule reads."""
     notes: list[str] = []
     unknown: set[str] = set()
+    left_out = [] if record.request.tickers else tickers_in(normalize(record.request.query).text)[MAX_TICKERS:]
+    if left_out:
+        notes.append(note("too_many", language, max=MAX_TICKERS, tickers=", ".join(left_out)))
 
     def add_note(what: str, tickers: Iterable[str], reason: str) -> None:
         reason_text = analysis_text(f"not_answered.{reason}", language)
@@ -179,8 +187,11 @@ def unanswered_parts(
             ]
             if tickers_without and call.tool not in uncalled_tools:
                 add_note(call_name(call.tool, call.arguments, language), tickers_without, "budget")
-        for words in question.unread:
-            add_note(f"“{words}”", record.tickers, "unread")
+        notes += [note("not_answered_words", language, words=words) for words in question.unread]
+        if question.asks_past_results:
+            notes.append(note("not_answered_past_results", language, tickers=", ".join(record.tickers)))
+        if question.other_currency:
+            notes.append(note("not_answered_currency", language, currency=question.other_currency))
     return notes
 
 

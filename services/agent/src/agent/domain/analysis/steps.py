@@ -201,7 +201,6 @@ def _with_tickers(
     ]
     tickers = given_tickers or tickers_in(query.text)
     if not given_tickers and len(tickers) > MAX_TICKERS:
-        notes.append(note("too_many", language, max=MAX_TICKERS, tickers=", ".join(tickers[MAX_TICKERS:])))
         tickers = tickers[:MAX_TICKERS]
     if not tickers and request.use_llm:
         reply = _reply(record, "tickers")
@@ -370,7 +369,7 @@ def _rule_summary(
     if not any(texts) and not (question.figures and missing):
         texts = [derived_text(results.findings, language), rule_summary(results.findings, period, language)]
     text = "\n".join(filter(None, [*texts, *missing]))
-    return f"{text}\n{sources_sentence(results.findings, results.sources, language)}".strip()
+    return f"{text}\n{sources_sentence(results.findings, results.sources, language, question.figures)}".strip()
 
 
 def _failure_notes(calls: Sequence[AnalysisCall], usable: FitsSchema, language: Language) -> list[str]:

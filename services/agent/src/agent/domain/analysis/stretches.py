@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TypeVar
 
+from agent.domain.analysis.question_patterns import AVERAGES
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
 from agent.domain.tickers import tickers_in
@@ -56,9 +57,10 @@ class PeriodArguments:
         before = day - timedelta(days=max(day.weekday() - 5, 0) + (3 if day.weekday() == 0 else 1))
         return PeriodArguments({"start": str(before), "end": str(day)}, self.period)
 
-    @property
-    def year_up_to(self) -> "PeriodArguments":
-        """The year that ends with it."""
+    def up_to(self, *, from_first: bool) -> "PeriodArguments":
+        """The year that ends with it, or all data up to it."""
+        if from_first:
+            return _stretch_of_days(f"{times.FIRST_DAY}/{self.arguments['end']}")
         return PeriodArguments({"end": self.arguments["end"], "period": "1y"}, self.period)
 
 
@@ -110,7 +112,10 @@ class UnreadText:
 def main_period(query: str) -> PeriodArguments:
     """The main period of a question: the first one between days, or else the first length. A length that a snapshot has
     is a period without arguments."""
-    stretches = take_periods(UnreadText(folded(query)))
+    unread = UnreadText(folded(query))
+    while unread.first(AVERAGES) is not None:  # whose lengths are no periods
+        pass
+    stretches = take_periods(unread)
     return stretches[0] if stretches else PeriodArguments({})
 
 

@@ -3,6 +3,7 @@
 It draws no conclusions.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,13 +33,21 @@ def rule_summary(findings: Sequence[Finding], period: Period, language: Language
     return "\n".join(" ".join(sentences) for sentences in paragraphs if sentences)
 
 
-def sources_sentence(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], language: Language) -> str:
-    """A sentence that says where the figures come from and how old they are."""
+_PRICE_RETURN = re.compile(r"return|cagr|growth|backtest|(?:best|worst)_\w+|(?:week|month|quarter|year)_return")
+
+
+def sources_sentence(
+    findings: Sequence[Finding],
+    sources: Sequence[Mapping[str, Any]],
+    language: Language,
+    figures: Sequence[str] = (),
+) -> str:
+    """A sentence that says where the figures come from and how old they are, and that returns are without dividends if
+    some of these figures, or of those of an overview, are such."""
     names = joined(list(dict.fromkeys(str(source["source"]) for source in sources)), language)
     dates = {as_date(source["as_of"]) for source in sources}
-    return (
-        analysis_text("rule.basis", language, names=names, date=day(max(dates), language)) if dates and findings else ""
-    )
+    key = "rule.price_basis" if not figures or any(map(_PRICE_RETURN.fullmatch, figures)) else "rule.basis"
+    return analysis_text(key, language, names=names, date=day(max(dates), language)) if dates and findings else ""
 
 
 def _moves(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:

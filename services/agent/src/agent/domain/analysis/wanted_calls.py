@@ -46,4 +46,9 @@ class Question:
     """The coming period of the results asked about: week, month, a month's number, or a count from now (2w)."""
     upward: bool | None = None
     """Which crossings are asked for: only those to above (True) or to below (False); None: both."""
+    asks_past_results: bool = False
+    """Whether the question asks when results were published."""
     currency: str | None = None
+    """The currency of an invested amount, if it is named."""
+    other_currency: str | None = None
+    """A currency other than the dollar in which the figures are asked for."""

@@ -8,7 +8,8 @@ import re
 _FIGURES: tuple[tuple[str, str], ...] = (
     (
         "max_drawdown",
-        r"(?:maximum|max\.?|worst|deepest|(?:worst )?peak-to-trough) (?:drawdown|fall|drop|decline|loss|setback|slide|"
+        r"(?:maximum|max\.?|worst|deepest|largest|biggest|(?:worst )?peak-to-trough) "
+        r"(?:drawdown|fall|drop|decline|loss|setback|slide|"
         r"slump|pullback)s?|drawdown maximo|"
         r"caidas? maximas?|maximas? caidas?|retroceso maximo|maximo retroceso|peores caidas|peor caida",
     ),
@@ -113,8 +114,8 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     (
         "next_dividend_date",
         r"ex-dividend(?: date)?s?|fechas? ex-?dividendo|(?:next |upcoming )dividends?(?: (?:date|payment))?|"
-        r"(?:proximo |siguiente )dividendo|\bdividend (?=is|on|"
-        r"date|payment)|dividend payment|pago (?:de|del) dividendo",
+        r"(?:proximo |siguiente )dividendo|dividend(?= (?:is |date |was )?"
+        r"(?:due|payable|expected|scheduled|paid on|on \x00))|dividend payment|pago (?:de|del) dividendo",
     ),
     (
         "atr_14",

@@ -1,4 +1,5 @@
-"""Checks the order in which a sentence ranks three tickers or more: "Apple comes first, followed by Google and IBM"."""
+"""Checks the order in which a sentence ranks three tickers or more ("Apple comes first, followed by Google and IBM"),
+and which of two reports first."""
 
 import re
 from collections.abc import Sequence
@@ -17,6 +18,30 @@ _ASCENDING = re.compile(
     r"\b(?:from (?:the )?(?:lowest|least|smallest|weakest|worst|cheapest|calmest)|ascending|increasing|"
     r"de menor a mayor|de menos a mas|de peor a mejor|ascendente|creciente)\b"
 )
+
+
+_REPORTS_FIRST = re.compile(
+    r"\b(?:reports?|(?:due|set) to report|presenta|publica|anuncia)(?: (?:its|sus|las|los))?"
+    r"(?: (?:earnings|results|resultados|cuentas))? (?:(?:before|ahead of|(?:earlier|sooner) than|antes (?:que|de))|"
+    r"(?P<later>after|later than|despues (?:que|de)))(?= (?:that of )?\S+\W*$)"
+)
+
+
+def is_report_order_right(folded_text: str, tokens: Sequence[Token], facts: Facts) -> bool | None:
+    """Whether one of two tickers reports before, or after, the other, as a sentence says; None if it does not say so
+    of two tickers."""
+    tickers = [token.value for token in tokens if token.kind == "ticker"]
+    match = _REPORTS_FIRST.search(folded_text)
+    if match is None or len(tickers) != 2:
+        return None
+    days = [
+        next((str(fact.value) for fact in facts.facts if (fact.subject, fact.figure) == (ticker, _EARNINGS)), "")
+        for ticker in (tickers if match["later"] is None else reversed(tickers))
+    ]
+    return all(days) and "None" not in days and days[0] < days[1]
+
+
+_EARNINGS = "next_earnings_date"
 
 
 def is_order_right(folded_text: str, tokens: Sequence[Token], question_period: str | None, facts: Facts) -> bool | None:

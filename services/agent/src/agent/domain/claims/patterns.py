@@ -110,7 +110,8 @@ BETTER = (
     r"holds up) better(?: than)?|(?:better|"
     r"stronger) performer|returned better than|ahead(?: of|(?= ?[(,.;]|$))|(?:dwarf|eclips)(?:e?s|ed)|exceed(?:s|"
     r"ed)?(?= (?:that|those) of)|"
-    r"super(?:o|a|aron|an|ando) a|bati(?:o|eron) a|bate a|(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|"
+    r"super(?:o|a|aron|an|ando) (?:a|(?=l[ao]s? de))|"
+    r"bati(?:o|eron) a|bate a|(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|"
     r"evoluciono) mejor que|mejor que|better than|por delante de|gano a|rindio mas que|rinde mas que|returned more "
     r"than|more than(?! \$?\d| (?:twice|half|double|an?|one|two|three|four)\b))\b"
 )

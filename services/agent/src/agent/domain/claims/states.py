@@ -7,7 +7,7 @@ from agent.domain.claims.claim import DENIAL, Claim, Relation, SentenceClaims
 from agent.domain.claims.clause_tokens import MOVES
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token, periods_of
-from agent.domain.claims.orders import is_order_right
+from agent.domain.claims.orders import is_order_right, is_report_order_right
 from agent.domain.claims.recoveries import are_recoveries_right
 from agent.domain.claims.values import RETURN_FIGURES, value_of
 from agent.domain.claims.verdicts import unbacked_reason
@@ -50,7 +50,8 @@ def judge_sentence(
     proven += _ORDER_REASONS if is_ordered else ()
     problems = ["a recovery that was not, or was"] if is_recovered is False else []
     problems += ["the MACD says otherwise"] if is_placed is False else []
-    problems += ["not in that order"] if is_ordered is False else []
+    is_report_ordered = is_report_order_right(folded_text, tokens, facts)
+    problems += ["not in that order"] if False in (is_ordered, is_report_ordered) else []
     return proven, problems + (["no such strong move"] if is_overstated(folded_text, reading.claims, facts) else [])
 
 

@@ -230,7 +230,7 @@ def _response(request: _Request) -> SayText | UseTools:
     if wish.intent is Intent.HANDOFF and HAND_OFF in offered and not request.was_handed_off:
         return UseTools(((HAND_OFF, {"reason": "missed" if request.accepts_person else "asked"}),))
     if wish.intent is Intent.MARKET:
-        if calls := hours_call(question, offered, request.market, results):
+        if calls := hours_call(question, offered, request.market, results, request.earlier_questions):
             return UseTools(calls)
         if not results and (market_state := market_now(question, request.market, language)):
             return SayText(market_state)

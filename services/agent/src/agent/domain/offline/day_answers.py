@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from agent.domain.analysis.formats import moment, number, percent, signed
 from agent.domain.analysis.relative_days import date_in
-from agent.domain.offline.market_days import day_in
+from agent.domain.offline.market_days import day_beside, day_in
 from agent.domain.offline.market_words import ANOTHER_DAY, HOLIDAYS
 from agent.domain.offline.wishes import Calls
 from agent.domain.text_features import plain
@@ -71,9 +71,11 @@ def hours_call(
     offered: Collection[str],
     market: Mapping[str, Any] | None,
     results: Sequence[tuple[str, dict[str, Any], dict[str, Any]]],
+    earlier_questions: Sequence[str] = (),
 ) -> Calls:
-    """The call for the hours of the day that a question names; empty if the question is about now, or the tool is not
-    offered. If the current time is unknown, today's hours are looked up first: they tell which day "tomorrow" is."""
+    """The call for the hours of the day that a question names, or that lies beside the last one ("and the day after?");
+    empty if the question is about now, or the tool is not offered. If the current time is unknown, today's hours are
+    looked up first: they tell which day "tomorrow" is."""
     if HOURS not in offered:
         return ()
     normalized, current_time = plain(question), (market or {}).get("current_time")
@@ -82,7 +84,10 @@ def hours_call(
         today = todays[0] if len(results) == len(todays) == 1 else None
         day = day_in(normalized, date.fromisoformat(today)) if today else None
         return ((HOURS, {"day": str(day)}),) if day and str(day) != today else ()
-    day = day_in(normalized, date.fromisoformat(str(current_time)[:10])) if current_time else date_in(normalized)
+    day = date_in(normalized)
+    if current_time:
+        today = date.fromisoformat(str(current_time)[:10])
+        day = day_in(normalized, today) or day_beside(normalized, earlier_questions[-1:], today)
     if day is None and current_time and not HOLIDAYS.search(normalized):
         return ()
     return ((HOURS, {"day": str(day)} if day else {}),)

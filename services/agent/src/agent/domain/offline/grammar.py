@@ -182,6 +182,10 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|venta|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_SELLING})\b|"
          r"^\W*(?:(?:ok|please|now|and|y|ahora|vale|pues)\W+)*(?:close|cierra\w*)\b",
          unless=_ADVICE, way="sell"),
+    _row("create_paper_order", r"^\W*(?:an? |un )?stop(?:[ -]?loss)? (?:on|for|en|para|sobre) "
+         r"(?:my|mis?|the|el|las?|los)\b", r"\d", unless=rf"{_ALERT}|\?", way="stop"),
+    _row("create_paper_order", r"(?:^|[,;:] ?)(?:buy|sell|purchase|compra(?:r|me)?|vende(?:r|me)?) ?"
+         r"(?:[,;:]|\W*$)", r"\d", unless=rf"{_ALERT}|\?", about=True),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_SELLING}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
@@ -236,7 +240,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades|prensa|(?:in|by) the (?:press|media)|"
          r"que se (?:dice|comenta|publica)|being (?:said|written) (?:about|of))\b", about=True),
     _row("fundamentals_events",
-         r"\b(earnings? (?:date|day|call|release|report)|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
+         r"\b(earnings? (?:date|day|call|release|report)s?|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
          r"|their )?(?:earnings|results)|publi\w+.{0,20}resultados|present\w+.{0,20}resultados|proxim\w+ (?:resultados|"
          r"dividendo)|"
          r"(?:earnings|results|dividends?)\b.{0,12}\b(?:coming|upcoming|due|soon)|"
@@ -244,6 +248,10 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"fecha.{0,20}(?:resultados|dividendo))\b|\b(?:when|cuando)\b.*\b(earnings|results|dividend\w*|resultados|"
          r"report\w*)\b",
          about=True),
+    _row("get_portfolio", r"\b(?:divid\w+)\b",
+         r"\b(?:(?:have|did|do|has) (?:i|my \w+) (?:\w+ )?(?:get|got|receiv\w+|earn\w*|collect\w*|been paid|paid)|"
+         r"i(?: ?ve| have)? (?:got|received|earned|collected|been paid)|paid me|my dividends|mis dividendos|"
+         r"(?:he|hemos) (?:cobrado|recibido|ganado)|cobre|recibi|me han? (?:pagado|dado|abonado))\b"),
     _row("get_fundamentals",
          r"\b(fundamentals?|p/?e|per(?! (?:share|cent|hour|day|week|month|year|order|trade|person|user)s?\b)|"
          r"price[ -]to[ -]earnings|earnings|eps|"

@@ -23,6 +23,7 @@ _MOST = re.compile(
     r"most (?:valuable|profitable)|(?:gan\w+|sub\w+|val\w+|rind\w+) mas|mas (?:gan\w+|sub\w+|val\w+|rentable)))\b"
 )
 """The position that has most or least of something; a loss is the least gain."""
+_DIVIDENDS = re.compile(r"\bdivid\w+\b")
 _PART = re.compile(
     r"\b(?:percent\w*|per ?cent|por ?centaje|weight|share of|part of|proportion|fraction|peso|que parte|"
     r"proporcion)\b|%"
@@ -37,6 +38,8 @@ def holding_answer(question: str, portfolio: Mapping[str, Any], language: Langua
     normalized, symbols = plain(question), symbols_in(question)
     priced = [{**position, "currency": currency} for position in positions if position.get("price") is not None]
     named = [position for position in priced if position["symbol"] in symbols]
+    if _DIVIDENDS.search(normalized) and not symbols:
+        return _say("dividends", language, amount=number(portfolio.get("dividends") or 0, language), currency=currency)
     if symbols and not named:
         held = {position["symbol"] for position in positions}
         absent = [symbol for symbol in symbols if symbol not in held]

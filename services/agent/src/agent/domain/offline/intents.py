@@ -13,8 +13,8 @@ from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_about_all_tickers
 from agent.domain.analysis.follow_ups import complete_question
 from agent.domain.analysis.question_patterns import HAD_BOUGHT
-from agent.domain.analysis.relative_days import date_in
-from agent.domain.analysis.stretches import UnreadText
+from agent.domain.analysis.relative_days import DATES, date_in
+from agent.domain.analysis.stretches import UnreadText, main_period
 from agent.domain.claims.lexer import folded
 from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.calls import PERSONAL, OfferedTools
@@ -22,7 +22,7 @@ from agent.domain.offline.changed_arguments import FIGURES
 from agent.domain.offline.combined_wishes import both_wishes
 from agent.domain.offline.grammar import ORDERS
 from agent.domain.offline.key_words import with_known_spelling
-from agent.domain.offline.market_days import day_in
+from agent.domain.offline.market_days import day_beside, day_in
 from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.phrases import listed_by
 from agent.domain.offline.previous_questions import symbol_mentioned, symbols_mentioned
@@ -148,14 +148,21 @@ def _has_own_meaning(text: str, normalized: str, wish: Wish) -> bool:
     """Whether a request is no analysis, although its text could be read as a question for one."""
     tools = [tool for tool, _ in wish.calls]
     has_amount = tools[:1] == ["get_ohlcv"] and (
-        amount_in(UnreadText(folded(text))) is not None or HAD_BOUGHT.search(normalized) is not None
+        amount_in(UnreadText(folded(text))) is not None
+        or HAD_BOUGHT.search(normalized) is not None
+        or len({match[0] for pattern in DATES for match in pattern.finditer(normalized)}) > 1
     )
     return (
-        (wish.way in ("affordable", "grown") and date_in(normalized) is None)
+        (wish.way in ("affordable", "grown") and date_in(normalized) is None and not _names_years(text))
         or wish.way == "if_moved"
         or (len(tools) > 1 and tools[-1] == "get_news")
         or (bool(tools) and tools[0] in _NOT_ANALYSES and not has_amount)
     )
+
+
+def _names_years(text: str) -> bool:
+    """Whether a text names a period between days, so that its numbers are no amounts: from 2005 to 2011."""
+    return {"start", "end"} <= main_period(text).arguments.keys()
 
 
 def _talk(text: str, normalized: str, schemas: OfferedTools, earlier_texts: Sequence[str]) -> Wish | None:
@@ -190,7 +197,9 @@ def _is_about_hours(normalized: str, earlier_texts: Sequence[str], max_back: int
         return True
     is_short = len(normalized.split()) <= _MAX_FOLLOW_UP_WORDS and not market_words.SUPPORT_HOURS.search(normalized)
     is_open = market_words.OPEN.search(normalized) is not None
-    if not is_short or not (is_open or day_in(normalized, date.min.replace(year=2000)) is not None):
+    any_day = date(2000, 1, 1)
+    names_day = day_in(normalized, any_day) is not None or day_beside(normalized, (), any_day) is not None
+    if not is_short or not (is_open or names_day):
         return False
     # A day alone continues only what was said just before it.
     furthest = min(max_back if is_open else 1, max_back, len(earlier_texts))

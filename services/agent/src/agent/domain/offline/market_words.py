@@ -43,7 +43,8 @@ ALL_HELD = re.compile(
 MOVED = re.compile(r"\b(?:moved?|moving|drove|caused|why|movio|mueve|por que|hizo (?:subir|bajar|caer))\b")
 """Why a share moved; the size of the move is part of the answer."""
 MARKET = re.compile(
-    r"\bcan (?:i|we|you) trade (?:on|this|tomorrow|today)\b|\bse (?:puede )?operar?\b|"
+    r"\bcan (?:i|we|you) trade (?:on|this|tomorrow|today)\b(?! (?:\w+ ){0,2}(?:plan|account)\b)|"
+    r"\bse (?:puede )?operar?\b|"
     r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|"
     r"hasta)\b.*\b(?:markets?|mercados?|"
     r"bolsa|"
@@ -53,7 +54,8 @@ MARKET = re.compile(
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
 )
 OPEN = re.compile(
-    r"\b(can (?:i|we|you) trade(?= (?:on|this|tomorrow|today))|se (?:puede )?operar?\b|"
+    r"\b(can (?:i|we|you) trade(?= (?:on|this|tomorrow|today)\b(?! (?:\w+ ){0,2}(?:plan|account)\b))|"
+    r"se (?:puede )?operar?\b|"
     r"hay (?:bolsa|mercado)|(?:next|proxima) (?:trading )?(?:session|sesion)|"
     r"open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b"
 )

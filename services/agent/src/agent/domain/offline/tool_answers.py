@@ -11,6 +11,7 @@ from typing import Any, cast
 from agent.domain.analysis.chat_text import report_in_chat
 from agent.domain.analysis.comparison import PERIODS
 from agent.domain.analysis.derived import derived_text
+from agent.domain.analysis.episodes import published_on
 from agent.domain.analysis.formats import figure, figure_name, moment, number, percent, period_name, signed
 from agent.domain.offline.day_answers import market_hours
 from agent.domain.text_features import plain
@@ -176,7 +177,10 @@ def _passages(body: Fields, language: Language) -> str:
 
 
 def _news(body: Fields, language: Language) -> str:
-    lines = [f"- {_day(item, language)}: {item['title']} ({item['source']})" for item in _list(body, "items")]
+    lines = [
+        f"- {moment(str(published_on(str(item['time']))), language)}: {item['title']} ({item['source']})"
+        for item in _list(body, "items")
+    ]
     return _listed("news", lines, language, symbol=body["symbol"])
 
 
