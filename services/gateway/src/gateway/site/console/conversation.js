@@ -162,6 +162,7 @@ export class ConversationView {
         this.#showOwner(frame.owner);
         if (frame.createdAt) this.#addOwnerChange(frame);
         break;
+      case "conversation.rated": this.#rating = frame; if (this.#view) this.#describe(this.#view); break;
       case "action.updated": this.#thread.action(frame.action); break;
       case "error":
         this.#endRequest();
@@ -213,7 +214,7 @@ export class ConversationView {
   async #load() {
     try {
       const conversation = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
-      this.#rating = (await get(this.#path("rating"))).rating;
+      this.#rating = (await get(this.#path("rating"))).rating || this.#rating; // one that has just come may not be stored yet
       this.#describe(conversation);
       await this.#loadNotes();
     } finally {
