@@ -252,7 +252,7 @@ def _handoff_policy(config: CompanyConfig) -> handoff.HandoffPolicy:
         idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
         hours=config.office_hours,
         ai=config.ai_auto_response_enabled,
-        left_at={user: at for user, at in config.team.signed_out.items() if user not in config.team.members},
+        left_at=config.team.left_at,
     )
 
 

@@ -21,6 +21,8 @@ then."""
 BY = "memory"
 TIMEOUT = "handoff_timeout"
 IDLE = "owner_idle"
+LEFT = "owner_left"
+"""An owner has left the team and no visitor waits for them. Nobody is told, as when they give a conversation back."""
 REASONS = frozenset({TIMEOUT, IDLE})
 """The reasons for which this service changes an owner; each change is followed by a notice to the people in the
 conversation."""

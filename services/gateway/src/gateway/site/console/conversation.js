@@ -261,7 +261,7 @@ export class ConversationView {
     if (owner.kind === "ai" && opensAt) return say("event_message", { reason: reasonOf({ reason }), time: exactly(opensAt) });
     if (owner.kind === "human") return say("event_taken", { name: owner.name || owner.operatorId || actor });
     if (owner.kind === "waiting") return by === "agent" ? say("event_handed", { reason: reasonOf({ reason }) }) : reasonOf({ reason });
-    return by === "memory" ? say(reason === "owner_idle" ? "event_idle" : "event_nobody") : say("event_returned", { name: actor });
+    return by === "memory" ? say({ owner_idle: "event_idle", owner_left: "event_left" }[reason] || "event_nobody") : say("event_returned", { name: actor });
   }
   #showOwner(owner) {
     this.#owner = owner;
