@@ -113,6 +113,13 @@ async def test_a_token_that_is_none_or_of_another_role_is_told_what_it_takes(
     await page.get_by_label("Token de acceso").fill(stack.mint("commercial", "ana"))
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
+    # A link that is opened in a new tab needs no second sign-in, and signing out holds for both.
+    second = await page.context.new_page()
+    await second.goto(f"{visits.url}/console#/reports")
+    await expect(second.get_by_role("heading", name="Informes")).to_be_visible()
+    await page.get_by_role("button", name="Salir").click()
+    await expect(second.get_by_role("heading", name="Entrar en la consola")).to_be_visible()
+    await second.close()
 
     # In production the page says so, and offers what is meant for it: accounts, and the link with a token.
     async def in_production(route: Route) -> None:

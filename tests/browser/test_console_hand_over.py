@@ -95,5 +95,6 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
         await expect(other.locator(".handover")).not_to_have_attribute("open", "")
         await visitor.send_frame("conversation.rate", score=5, comment="quick")
         await visitor.wait_for("conversation.rated", lambda f: f["score"] == 5)
+        await expect(other.get_by_text("5 / 5 · quick")).to_be_attached()
         await visitor.say("thanks, but the invoice?")
         await expect(page.get_by_role("button", name="Resolve", exact=True)).to_be_visible()

@@ -272,6 +272,44 @@ async def test_24_hours_of_silence_after_an_answer_resolve_a_conversation_and_no
         assert set(await listed(one, "unassigned")) == {"open", "waiting"}
 
 
+async def test_what_somebody_had_who_left_the_team_is_nobodys_and_the_ai_answers_where_nobody_waits(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = [timedelta()]
+
+    async def shifted(self: object) -> datetime:
+        return datetime.now(UTC) + later[0]
+
+    monkeypatch.setattr("memory.adapters.projection_floor.ProjectionFloor.now", shifted)
+    async with replica(servers, dev=None, handoff_sweep=3600, quiet_sweep=0.1) as one:
+        names = ("theirs", "given", "waits", "colleague")
+        theirs, given, waits, colleague = (Writer(one.client, "acme", name) for name in names)
+        for writer in (theirs, waits, colleague):
+            await writer.visitor("my invoice?")
+            await writer.owner(OwnerKind.HUMAN, "ben" if writer is colleague else "op1")
+        for writer in (theirs, colleague):
+            await writer.operator("it is on its way", "ben" if writer is colleague else "op1")
+        await given.assistant("29", await given.visitor("how much?"))
+        for name in ("theirs", "given"):
+            await update(one, name, assignee="op1")
+        team = {"members": {"ben": {"role": "commercial"}}, "signedOut": {"op1": datetime.now(UTC).isoformat()}}
+        config = {"companyId": "acme", "resolveAfterHours": 0, "team": team}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config))
+        assert len(await listed(one, "mine", operatorId="op1")) == 3
+        later[0] = timedelta(minutes=16)
+
+        async def freed() -> bool:
+            return await listed(one, "mine", operatorId="op1") == ["waits"]
+
+        await eventually(freed)
+        assert sorted(await listed(one, "unassigned")) == ["given", "theirs"]
+        owner, notes = (await view(one, "theirs")).owner, ConversationRef(company_id="acme", conversation_id="theirs")
+        assert owner.kind == OwnerKind.AI
+        changes = (await one.rpc.call(NOTES, notes)).changes
+        assert [(change.assignee, change.by, change.reason) for change in changes][1:] == [("", "memory", "left")]
+        assert await listed(one, "mine", operatorId="ben") == ["colleague"]
+
+
 async def company(on: Replica) -> None:
     await on.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme"}))
 

@@ -175,6 +175,10 @@ async def test_an_owner_who_goes_away_loses_the_visitor_once_and_both_are_told(s
         facts = await facts_of(one, writer)
         changed = CloudEvent[OwnerChanged].model_validate_json(facts[-2].event).data
         assert (changed.owner.kind, changed.by, changed.reason) == (OwnerKind.WAITING, "memory", IDLE)
+        # They have waited since the first message without a reply, which is their place in the queue.
+        wait = changed.wait
+        assert wait is not None
+        assert wait.seq == facts[2].seq
         notice = CloudEvent[SystemMessage].model_validate_json(facts[-1].event).data
         assert notice.code == "OWNER_IDLE"
         # What nobody answered stays due: the operator's message alone has settled anything.
@@ -183,7 +187,7 @@ async def test_an_owner_who_goes_away_loses_the_visitor_once_and_both_are_told(s
         async def waits() -> bool:
             request = ConversationsRequest(company_id=writer.company, state="needs_human")
             reply = await one.rpc.call(CONVERSATIONS, request, deadline=20)
-            return [(view.id, view.waiting_since is not None) for view in reply.items] == [(writer.conversation, True)]
+            return [(view.id, view.waiting_since) for view in reply.items] == [(writer.conversation, wait.since)]
 
         await eventually(waits, 20)
         # Nobody comes either: the AI takes it.

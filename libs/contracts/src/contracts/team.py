@@ -69,6 +69,11 @@ class Team(Strict):
         description="by user: tokens from before count no more, whoever signed them; the newest 1,000 are kept",
     )
 
+    @property
+    def left_at(self) -> dict[str, datetime]:
+        """When each human agent who is in the list no more was signed out."""
+        return {user: at for user, at in self.signed_out.items() if user not in self.members}
+
     def is_valid_for(self, user: str, role: str, issued_at: float, *, member: bool) -> bool:
         """Whether a human agent's token is still valid. `issued_at`: seconds since the epoch, 0 if unknown; `member`:
         it was issued to somebody in this list."""

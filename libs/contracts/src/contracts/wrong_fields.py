@@ -16,6 +16,13 @@ _FORMS: Mapping[str, str] = {
     COMPANY_PATTERN: "must be 1 to 64 lower-case letters, digits or dashes",
     r"^https?://": "must begin with https:// or http://",
     r"^#[0-9a-fA-F]{6}$": "must be a colour such as #1a2b3c",
+    r"^[^\s@]+@[^\s@]+$": "must be an e-mail address such as ana@example.com",
+    r"^[^\x00-\x1f/]+$": "must be a name without slashes or line breaks",
+    r"^[a-z0-9_-]{1,40}$": "must be 1 to 40 lower-case letters, digits, dashes or underscores",
+    r"^[a-z][a-z0-9_]{0,47}$": "must be a name such as order_status: lower-case letters, digits and underscores",
+    r"^[a-z][a-z0-9]{0,15}$": "must be a name such as agenda: at most 16 lower-case letters and digits",
+    r"^[A-Za-z0-9_-]{1,47}$": "must be 1 to 47 plain letters, digits, dashes or underscores",
+    r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$": "must be the name of a header such as X-Api-Key",
     UUID_PATTERN: "must be a UUID such as 123e4567-e89b-42d3-a456-426614174000",
 }
 _FORM = "does not have the form that is asked for"

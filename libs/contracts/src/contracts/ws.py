@@ -269,7 +269,7 @@ class InboxFrame(ServerFrame):
 
 
 class RatedFrame(ServerFrame):
-    """The visitor's rating, as stored."""
+    """The visitor has rated the conversation: sent to whoever has it open."""
 
     score: Score
     comment: str | None = None

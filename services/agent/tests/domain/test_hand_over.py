@@ -4,8 +4,10 @@ import pytest
 
 from agent.domain.context.compression import PromptMessage
 from agent.domain.hand_over import summary_of
+from agent.domain.offline.answers import NOTICE
 
-SAID = (PromptMessage(False, "¿y el bono de 5?", 1), PromptMessage(True, "170 €, válido seis meses.", 2))
+ANSWER = f"170 €, válido seis meses.\n\n{NOTICE['es']}"
+SAID = (PromptMessage(False, "¿y el bono de 5?", 1), PromptMessage(True, ANSWER, 2))
 
 
 @pytest.mark.parametrize(

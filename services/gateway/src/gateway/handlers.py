@@ -136,7 +136,6 @@ async def _rate(session: ClientSession, caller: TokenCaller, frame: ws.Conversat
     if caller.is_operator:
         raise RefusedError(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
     await session.chat.commands.rate(place, frame.score, frame.comment)
-    session.push(server_frames.conversation_rated(place.conversation, frame.score, frame.comment))
 
 
 async def _handoff(session: ClientSession, caller: TokenCaller, frame: ws.HandoffRequest) -> None:

@@ -9,6 +9,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind, PresenceKind
+from contracts.events.fact import ConversationRated
 from contracts.ids import check_company, check_id
 from contracts.json_values import JsonObject
 from gateway.adapters.bus import ORIGIN_HEADER
@@ -25,11 +26,12 @@ from runtime.conversation import fact_of
 log = structlog.get_logger(__name__)
 
 DESK_FACTS = ("conversation.updated.v1", "note.added.v1")
+RATINGS = "conversation.rated.v1"
 SEQUENCE_HEADER = "Nats-Sequence"
 
 
 class NatsLive:
-    """A permanent subscription to facts, and two for each open conversation: to signs of its turns and of presence."""
+    """Permanent subscriptions to facts, and two for each open conversation: to signs of its turns and of presence."""
 
     _hub: Hub
     _inboxes: Inboxes
@@ -49,6 +51,7 @@ class NatsLive:
         await listen(self._client, LIVE_CHAT_ALL, self._on_fact)
         for kind in DESK_FACTS:
             await listen(self._client, f"{kind}.>", self._on_desk_fact)
+        await listen(self._client, f"{RATINGS}.>", self._on_rating)
 
     def check_end(self, end: int) -> None:
         """Checks that everything up to the log's end at the previous call has been received. `end`: the log's end."""
@@ -125,6 +128,15 @@ class NatsLive:
         self._inboxes.changed(company, conversation)
         if state is not None and isinstance(basis, int):
             self._hub.deliver_update(company, conversation, resolved=state == "resolved", seq=basis)
+
+    def _on_rating(self, message: Msg) -> None:
+        """Passes a rating to whoever has the conversation open."""
+        try:
+            rated = ConversationRated.model_validate(orjson.loads(message.data)["data"])
+        except (ValueError, KeyError, TypeError):
+            log.warning("live.malformed_fact", subject=message.subject)
+            return
+        self._hub.deliver_rating(message.subject.rsplit(".", 2)[1], rated)
 
     def _on_presence(self, message: Msg) -> None:
         """Passes a presence signal to the company's open inboxes."""

@@ -68,15 +68,17 @@ async def test_a_conversation_is_rated_by_whose_it_is_over_both_doors(
     async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
         mine = (await visitor.hello(tokens.visitor("v1")))["conversationId"]
         await visitor.say("hello")
+        await ana.hello(tokens.user("ana", "commercial"))
+        await ana.send("conversation.watch", conversationId=mine)
+        await ana.until("welcome")
         await visitor.send("conversation.rate", score=4, comment="quick")
-        rated = await visitor.until("conversation.rated")
-        assert (rated["score"], rated["comment"]) == (4, "quick")
+        for reader in (visitor, ana):
+            rated = await reader.until("conversation.rated")
+            assert (rated["conversationId"], rated["score"], rated["comment"]) == (mine, 4, "quick")
         told = orjson.loads((await given.next_msg(timeout=20)).data)["data"]
         assert told == {"companyId": "acme", "conversationId": mine, "userId": "v1", "score": 4, "comment": "quick"}
         await visitor.send("conversation.rate", score=6)
         assert (await visitor.until("error"))["code"] == "BAD_FIELD"
-        await ana.hello(tokens.user("ana", "commercial"))
-        await ana.send("conversation.watch", conversationId=mine)
         await ana.send("conversation.rate", conversationId=mine, score=5)
         assert (await ana.until("error"))["code"] == "FORBIDDEN"
     address = f"/v2/conversations/{mine}/rating"

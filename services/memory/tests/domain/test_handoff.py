@@ -20,6 +20,7 @@ from contracts.events.chat import (
     RunCancelled,
     SystemMessage,
     VisitorMessage,
+    Wait,
 )
 from contracts.office_hours import DAYS, OfficeHours
 from contracts.testing import closed_for_days
@@ -115,7 +116,7 @@ def test_nothing_is_given_back_to_an_assistant_that_is_switched_off_nor_promised
     assert isinstance(decide(snapshot_of([*asked, fact(ChatKind.SYSTEM, 8, notice)]), HERE, TIMEOUT, NOW), GiveBack)
     # An owner who has gone is followed by another person.
     gone = snapshot_of([visitor(3), fact(ChatKind.OWNER, 7, TAKEN, 9_000)])
-    back = decide(gone, HERE, off, NOW, Absence(NOW - timedelta(hours=1)))
+    back = decide(gone, HERE, off, NOW, Absence(Wait(seq=3, since=NOW - timedelta(hours=1))))
     assert isinstance(back, GiveBack)
     assert back.to is OwnerKind.WAITING
 
@@ -128,7 +129,7 @@ def test_an_owner_loses_a_visitor_who_has_waited_all_the_while_that_they_did_not
     def decided(taken: float, waits: float, looked: float | None) -> Decision:
         snapshot = snapshot_of([fact(ChatKind.OWNER, 7, TAKEN, taken * MINUTE)])
         at = NOW - timedelta(minutes=looked) if looked is not None else None
-        return decide(snapshot, HERE, TIMEOUT, NOW, Absence(NOW - timedelta(minutes=waits), at))
+        return decide(snapshot, HERE, TIMEOUT, NOW, Absence(Wait(seq=3, since=NOW - timedelta(minutes=waits)), at))
 
     assert isinstance(decided(60, 16, None), GiveBack)
     assert isinstance(decided(60, 16, 30), GiveBack)
@@ -148,7 +149,8 @@ def test_no_visitor_waits_for_an_owner_who_has_left_the_team(
 ) -> None:
     policy = replace(TIMEOUT, left_at={"op1": NOW - timedelta(minutes=5)})
     snapshot = snapshot_of([fact(ChatKind.OWNER, 7, TAKEN, taken * MINUTE)])
-    absence = Absence(NOW - timedelta(minutes=1), NOW - timedelta(minutes=looked) if looked is not None else None)
+    wait = Wait(seq=3, since=NOW - timedelta(minutes=1))
+    absence = Absence(wait, NOW - timedelta(minutes=looked) if looked is not None else None)
     assert isinstance(decide(snapshot, HERE, policy, NOW, absence), GiveBack) == is_given_back
     others = replace(policy, left_at={"op2": NOW})
     assert isinstance(decide(snapshot, HERE, others, NOW, absence), NotYet)

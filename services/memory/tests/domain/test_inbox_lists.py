@@ -18,6 +18,7 @@ from contracts.events.chat import (
     OwnerKind,
     SystemMessage,
     VisitorMessage,
+    Wait,
 )
 from contracts.events.desk import ConversationUpdated
 from memory.adapters.conversation_document import from_document, to_document
@@ -164,6 +165,18 @@ def test_each_conversation_is_in_exactly_the_lists_that_a_recount_says(
             if not facts:
                 break
     assert lists_of(state) == recount.lists
+
+
+def test_a_visitor_whose_owner_was_away_keeps_their_place_in_the_queue() -> None:
+    def waiting(seq: int, wait: Wait | None) -> InboxConversation:
+        change = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="memory", reason="owner_idle", wait=wait)
+        at = BEGUN + timedelta(minutes=seq)
+        facts = [LogFact("acme", "c1", ChatKind.OWNER, LogPosition(ERA, seq), f"e{seq}", at, at, change, b"")]
+        return fold(InboxConversation("acme", "c1"), facts, NOWHERE, {})
+
+    returned, newer = waiting(9, Wait(seq=3, since=BEGUN)), waiting(5, None)
+    assert to_document(returned)["stateKey"] < to_document(newer)["stateKey"]
+    assert from_document(to_document(returned)).waiting_since == BEGUN
 
 
 def test_an_update_about_a_conversation_that_nobody_has_written_in_puts_it_in_no_list() -> None:

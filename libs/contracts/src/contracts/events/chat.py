@@ -230,6 +230,13 @@ class Owner(Wire):
     name: str | None = None
 
 
+class Wait(Wire):
+    """The visitor's message, by its sequence, from which they have waited for a person, and when it was stored."""
+
+    seq: int = Field(ge=1)
+    since: datetime
+
+
 class OwnerChanged(Wire):
     """The conversation has a new owner from this fact on. `by`: a user id, or the service that did it; `name`:
     theirs, for display. `summary` and `language`: for the person who is to continue after the AI."""
@@ -250,6 +257,10 @@ class OwnerChanged(Wire):
         default=None,
         description="a person was asked for when nobody was there: a message was taken, and somebody is there from then"
         " on; meanwhile the AI answers",
+    )
+    wait: Wait | None = Field(
+        default=None,
+        description="the owner was away: since when the visitor has waited, their place in the queue",
     )
 
 

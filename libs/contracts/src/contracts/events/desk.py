@@ -13,7 +13,7 @@ from contracts.ids import CompanyId, Id
 MAX_LABELS = 20
 Label = Annotated[str, Field(min_length=1, max_length=40)]
 Topic = Annotated[str, Field(max_length=200)]
-Reason = Annotated[Literal["confirmed", "silence", "woke", "in_turn"], OPEN]
+Reason = Annotated[Literal["confirmed", "silence", "woke", "in_turn", "left"], OPEN]
 Status = Annotated[Literal["open", "resolved", "snoozed"], OPEN]
 
 
@@ -43,7 +43,8 @@ class ConversationUpdated(Wire):
     name: str | None = Field(default=None, max_length=200, description="theirs, as people see it")
     reason: Reason | None = Field(
         default=None,
-        description="of a service: the visitor said that this was all, nobody wrote, its time or their turn has come",
+        description="of a service: the visitor said that this was all, nobody wrote, its time or their turn has come,"
+        " its assignee has left the team",
     )
 
 

@@ -94,7 +94,7 @@ EVENTS: tuple[EventType, ...] = (
     _fact("feedback.given.v1", fact.FeedbackGiven, ("gateway",), ("memory",)),
     _fact("conversation.updated.v1", desk.ConversationUpdated, ("memory",), ("memory", "gateway")),
     _fact("note.added.v1", desk.NoteAdded, ("memory",), ("memory", "gateway")),
-    _fact("conversation.rated.v1", fact.ConversationRated, ("gateway",), ("memory",)),
+    _fact("conversation.rated.v1", fact.ConversationRated, ("gateway",), ("memory", "gateway")),
     _fact("memory.updated.v1", memory.MemoryUpdated, ("memory",), ("agent", "gateway")),
     _fact("usage.recorded.v1", fact.UsageRecorded, ("agent",), ("memory",)),
     _fact("turns.recorded.v1", record.TurnRecorded, ("agent",), ("nexus replay",)),

@@ -9,7 +9,7 @@ from functools import cache
 from agent.domain.assist import conversation_language
 from agent.domain.context.compression import PromptMessage
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.offline.answers import is_unknown
+from agent.domain.offline.answers import is_unknown, without_notice
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.text_features import is_plain_yes, one_line
 from agent.domain.tool_results import data_of
@@ -109,7 +109,8 @@ def summary_of(
         lines.append(line("tried", ", ".join(tools)))
     if questions and (answers := [message for message in spoken if message.mine]):
         answer = next((message for message in answers if message.seq > questions[-1].seq), answers[-1]).text
-        lines.append(line("nothing") if is_unknown(answer) else line("found", f"«{one_line(answer, 240)}»"))
+        found = one_line(without_notice(answer), 240)
+        lines.append(line("nothing") if is_unknown(answer) else line("found", f"«{found}»"))
     return lines[:MAX_SUMMARY_LINES]
 
 

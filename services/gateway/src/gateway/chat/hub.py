@@ -11,6 +11,7 @@ import structlog
 
 from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
+from contracts.events.fact import ConversationRated
 from contracts.ids import uuid7
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
@@ -302,6 +303,11 @@ class Hub:
         """Tells the sockets that the conversation was resolved or reopened at the desk."""
         frame = server_frames.conversation_updated(conversation, resolved=resolved, seq=seq)
         self._deliver(company, conversation, frame)
+
+    def deliver_rating(self, company: str, rated: ConversationRated) -> None:
+        """Tells the sockets how the visitor has rated the conversation."""
+        frame = server_frames.conversation_rated(rated.conversation_id, rated.score, rated.comment)
+        self._deliver(company, rated.conversation_id, frame)
 
     def _deliver(
         self,

@@ -7,7 +7,7 @@ import orjson
 from typing_extensions import TypedDict
 
 from contracts.conversation_rpc import MessageView, VisitorProfile
-from contracts.events.chat import Owner
+from contracts.events.chat import Owner, Wait
 from contracts.inbox import HandOver
 from memory.domain.conversation import ConversationOutcome, InboxConversation, Ownership, Person
 from memory.domain.desk import OPEN, DeskState, UpdatePlace
@@ -48,6 +48,7 @@ class ConversationFields(TypedDict):
     ownerBy: str
     ownerReason: str | None
     ownerOpensAt: NotRequired[str | None]
+    ownerWait: NotRequired[str | None]
     answered: str
     failed: str
     noticed: str
@@ -105,6 +106,7 @@ def to_document(state: InboxConversation) -> Document:
         "ownerBy": state.ownership.by,
         "ownerReason": state.ownership.reason,
         "ownerOpensAt": _time(state.ownership.opens_at),
+        "ownerWait": state.ownership.wait.to_json().decode() if state.ownership.wait else None,
         "answered": str(state.answered),
         "failed": str(state.failed),
         "noticed": str(state.noticed),
@@ -134,11 +136,11 @@ def _list_keys(state: InboxConversation) -> Document:
     company, name, latest = state.company, state.conversation, state.latest
     if latest == BEGINNING:
         return {}
-    is_waiting = state.waiting_since is not None
+    # Waiting conversations are sorted by when they began to wait.
+    order = latest if state.waiting_since is None else state.ownership.queue_position
     keys: Document = {
         "inboxKey": list_key(company, latest, name),
-        # Waiting conversations are sorted by when they began to wait.
-        "stateKey": list_key(f"{company}:{state.state}", state.ownership.position if is_waiting else latest, name),
+        "stateKey": list_key(f"{company}:{state.state}", order, name),
     }
     if state.started_at:
         keys["dayKey"] = f"{company}/{state.started_at.astimezone(UTC).date().isoformat()}"
@@ -191,6 +193,7 @@ def from_document(row: Document) -> InboxConversation:
             by=row["ownerBy"],
             reason=row["ownerReason"],
             opens_at=_datetime(row.get("ownerOpensAt")),
+            wait=Wait.model_validate_json(wait) if (wait := row.get("ownerWait")) else None,
         ),
         answered=position_of(row["answered"]),
         failed=position_of(row["failed"]),

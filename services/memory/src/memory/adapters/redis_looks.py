@@ -103,6 +103,11 @@ class RedisLooks:
             if gone:
                 await self._redis.zrem(key, *gone)
 
+    async def was_here(self, company: str, operator: str, since: datetime) -> bool:
+        """Whether a human agent has been at the desk since then; raises RedisUnavailableError."""
+        with redis_errors("read who is at the desk"):
+            return (await self._redis.zscore(f"{DESK}{company}:here", operator) or 0) > since.timestamp()
+
     async def is_anybody_here(self, company: str, since: datetime) -> bool:
         """Whether a human agent has been at the desk since then; raises RedisUnavailableError."""
         with redis_errors("read who is at the desk"):

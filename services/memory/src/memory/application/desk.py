@@ -6,11 +6,14 @@ from datetime import datetime, timedelta
 import structlog
 
 from contracts import desk_rpc
+from contracts.channels import ChatKind
+from contracts.company import CompanyConfig
+from contracts.conversation import Snapshot
 from contracts.conversation_rpc import ConversationRef, ConversationView
 from contracts.errors import NexusError
-from contracts.events.chat import OwnerKind
+from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
-from contracts.ids import derive_id
+from contracts.ids import derive_id, place_in_channel
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.desk_facts import BusDeskFacts
 from memory.adapters.mongo_companies import MongoCompanies
@@ -24,6 +27,7 @@ from memory.domain.desk import (
     BY,
     CONFIRMED,
     IN_TURN,
+    LEFT,
     OPEN,
     RESOLVED,
     SILENCE,
@@ -35,15 +39,19 @@ from memory.domain.desk import (
     note_view,
 )
 from memory.domain.handoff import ROLL_CALL
+from memory.domain.inbox_index import InboxQuery
 from memory.domain.keys import milliseconds
 from memory.errors import ConflictError, NotFoundError, RedisUnavailableError, StoreUnavailableError
 from memory.ports import LogClock
+from runtime.conversation import NewFact
 
 ATTEMPTS = 10
 """How often storing a conversation is tried while the projection changes it too."""
 SWEEP_BATCH = 200
 """Conversations handled by one run of a sweep."""
 COMPANIES_PER_SWEEP = 200
+LEAVERS_PERIOD = timedelta(days=45)
+"""For this long after somebody has left, conversations that open again are taken from them."""
 AT_DESK_FOR = timedelta(minutes=3)
 """How long a human agent who reported being at the desk counts as being there."""
 
@@ -206,8 +214,8 @@ class Desk:
         return None
 
     async def sweep_quiet(self) -> int:
-        """Resolves conversations in which nobody has written for long enough after an answer, company by company;
-        returns how many."""
+        """Resolves conversations in which nobody has written for long enough after an answer, and takes those of
+        leavers from them, company by company; returns how many."""
         now = await self.clock()
         companies = await self.companies.after(self._quiet_from, COMPANIES_PER_SWEEP)
         self._quiet_from = companies[-1].config.company_id if len(companies) == COMPANIES_PER_SWEEP else ""
@@ -216,6 +224,7 @@ class Desk:
             hours = settings.config.resolve_after_hours
             if hours:
                 settled += await self._resolve_quiet(settings.config.company_id, now - timedelta(hours=hours))
+            settled += await self._take_from_leavers(settings.config, now)
         return settled
 
     async def _resolve_quiet(self, company: str, quiet_since: datetime) -> int:
@@ -224,6 +233,52 @@ class Desk:
             if state.quiet_since is not None:
                 await self._settle(state, RESOLVED, SILENCE)
         return len(quiet)
+
+    async def _take_from_leavers(self, config: CompanyConfig, now: datetime) -> int:
+        """Takes the open conversations of human agents who have left the team from them; returns how many. They have
+        left when they have been signed out, and not at the desk, for as long as an owner may be away."""
+        company, taken = config.company_id, 0
+        until = now - timedelta(minutes=config.owner_idle_minutes)
+        for operator, left_at in config.team.left_at.items():
+            if not until - LEAVERS_PERIOD < left_at <= until:
+                continue
+            page = await self.conversations.page(company, InboxQuery(assignee=operator), SWEEP_BATCH, None)
+            try:
+                if page.items and not await self.looks.was_here(company, operator, left_at):
+                    for state in page.items:
+                        await self._take_from(state, operator, left_at)
+                        taken += 1
+            except NexusError as error:
+                _log.warning("not taken from a leaver", company=company, error=str(error)[:300])
+        return taken
+
+    async def _take_from(self, state: InboxConversation, operator: str, left_at: datetime) -> None:
+        """Ends what one conversation has to do with a human agent who left then: the AI is its owner again if nobody
+        waits for them (who waits is the hand-off sweep's), and it is assigned to nobody."""
+        company, conversation = state.company, state.conversation
+
+        async def give_back(snapshot: Snapshot) -> NewFact | None:
+            owner = snapshot.last.get(ChatKind.OWNER)
+            is_theirs = owner is not None and snapshot.owner_data.get("operatorId") == operator
+            if owner is None or not is_theirs or owner.stored_at > left_at or handoff.unreplied_range(snapshot):
+                return None
+            event_id = handoff.LogPlace(company, conversation, self.log.era).event_id(owner, handoff.LEFT, "owner")
+            change = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by=BY, reason=handoff.LEFT)
+            return NewFact(ChatKind.OWNER, change, event_id, event_id)
+
+        if state.ownership.owner.operator_id == operator and place_in_channel(company, conversation) is None:
+            await self.log.append_if(company, conversation, give_back)
+        assigned = state.desk.assigned
+        if state.desk.assignee == operator and assigned is not None and assigned.at <= left_at:
+            data = ConversationUpdated(
+                company_id=company,
+                conversation_id=conversation,
+                assignee="",
+                basis=self._newest_seq(state),
+                by=BY,
+                reason=LEFT,
+            )
+            await self._publish(derive_id(company, conversation, "desk", LEFT, operator, str(assigned.at)), data)
 
     async def _settle(self, state: InboxConversation, status: Status, reason: Reason) -> None:
         """Publishes an update under an id that is the same for every replica and repeat."""

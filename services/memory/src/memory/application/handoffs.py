@@ -14,7 +14,7 @@ from contracts.channels import ChatKind
 from contracts.company import CompanyConfig
 from contracts.conversation import Snapshot
 from contracts.errors import NexusError
-from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
+from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage, Wait
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations, waiting_key
@@ -199,7 +199,8 @@ class Handoffs:
             return None
         if company not in self._queues:
             self._queues[company] = asyncio.create_task(self.conversations.waiting(company))
-        key = waiting_key(company, conversation, LogPosition(self.log.era, owner.seq))
+        wait_seq = owner.data.get("wait", {}).get("seq", owner.seq)
+        key = waiting_key(company, conversation, LogPosition(self.log.era, wait_seq))
         return handoff.QueuePlace(
             1 + bisect_left(await self._queues[company], key),
             await self._usual_wait(company, now),
@@ -238,7 +239,7 @@ class Handoffs:
         except RedisUnavailableError:
             # If it is unknown whether the owner reads, the visitor must not be left waiting.
             last_look = None
-        return handoff.Absence(first.stored_at, last_look)
+        return handoff.Absence(Wait(seq=first.seq, since=first.stored_at), last_look)
 
     async def _config(self, company: str) -> CompanyConfig:
         settings = await self.companies.get(company)
@@ -252,7 +253,7 @@ def _handoff_policy(config: CompanyConfig) -> handoff.HandoffPolicy:
         idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
         hours=config.office_hours,
         ai=config.ai_auto_response_enabled,
-        left_at={user: at for user, at in config.team.signed_out.items() if user not in config.team.members},
+        left_at=config.team.left_at,
     )
 
 
@@ -270,11 +271,16 @@ def _earliest_decision(state: InboxConversation, policy: handoff.HandoffPolicy, 
 def fact_of(decision: handoff.Decision) -> NewFact | None:
     """The fact that a decision appends; None if it appends nothing."""
     match decision:
-        case handoff.GiveBack(event_id=event_id, to=owner, reason=reason, opens_at=opens_at, language=language):
+        case handoff.GiveBack() as back:
             change = OwnerChanged(
-                owner=Owner(kind=owner), by=handoff.BY, reason=reason, opens_at=opens_at, language=language
+                owner=Owner(kind=back.to),
+                by=handoff.BY,
+                reason=back.reason,
+                opens_at=back.opens_at,
+                language=back.language,
+                wait=back.wait,
             )
-            return NewFact(ChatKind.OWNER, change, event_id, event_id)
+            return NewFact(ChatKind.OWNER, change, back.event_id, back.event_id)
         case handoff.Notify(event_id=event_id, basis=basis, code=code, text=text):
             notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)
             return NewFact(ChatKind.SYSTEM, notice, event_id, event_id)

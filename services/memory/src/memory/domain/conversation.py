@@ -21,6 +21,7 @@ from contracts.events.chat import (
     OwnerKind,
     SystemMessage,
     VisitorMessage,
+    Wait,
 )
 from contracts.events.desk import Status
 from contracts.ids import place_in_channel
@@ -61,7 +62,8 @@ class Person:
 @dataclass(frozen=True, slots=True)
 class Ownership:
     """Who answers, and since which fact. `since`: the log's time of that fact; `opens_at`: a message was taken outside
-    office hours and waits for a person while the AI answers."""
+    office hours and waits for a person while the AI answers; `wait`: since when a visitor has waited whose owner was
+    away, if that is before this fact."""
 
     owner: Owner = field(default_factory=lambda: Owner(kind=OwnerKind.AI))
     position: LogPosition = BEGINNING
@@ -69,6 +71,12 @@ class Ownership:
     by: str = ""
     reason: str | None = None
     opens_at: datetime | None = None
+    wait: Wait | None = None
+
+    @property
+    def queue_position(self) -> LogPosition:
+        """The position by which it is sorted among those that wait."""
+        return LogPosition(self.position.era, self.wait.seq) if self.wait else self.position
 
     @property
     def is_waiting(self) -> bool:
@@ -237,7 +245,9 @@ class InboxConversation:
     @property
     def waiting_since(self) -> datetime | None:
         """Since when a person has been awaited; None if nobody is awaited."""
-        return self.ownership.since if self.ownership.is_waiting and self.status == OPEN else None
+        if not self.ownership.is_waiting or self.status != OPEN:
+            return None
+        return self.ownership.wait.since if self.ownership.wait else self.ownership.since
 
     @property
     def due_since(self) -> datetime | None:
@@ -325,7 +335,9 @@ def _take(state: InboxConversation, fact: LogFact, person: Person | None) -> Non
             if (is_requested or data.owner.kind != OwnerKind.AI) and position > state.claimed:
                 state.claimed, state.claimed_at = position, stored_at
             if position > state.ownership.position:
-                state.ownership = Ownership(data.owner, position, stored_at, data.by, data.reason, data.opens_at)
+                state.ownership = Ownership(
+                    data.owner, position, stored_at, data.by, data.reason, data.opens_at, data.wait
+                )
                 # Whoever takes or returns a conversation has looked at it, so it is no longer stuck.
                 state.answered = max(state.answered, position)
             if is_requested and position > state.hand_over_position:

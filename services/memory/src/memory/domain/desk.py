@@ -24,6 +24,7 @@ CONFIRMED: Final = "confirmed"
 SILENCE: Final = "silence"
 WOKE: Final = "woke"
 IN_TURN: Final = "in_turn"
+LEFT: Final = "left"
 BY = "memory"
 _MENTION = re.compile(r"(?<![\w@.])@([\w][\w.-]{0,62}[\w]|[\w])")
 MAX_MENTIONS = 50

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, SystemCode
-from contracts.events.chat import OwnerKind
+from contracts.events.chat import OwnerKind, Wait
 from contracts.ids import derive_id
 from contracts.languages import language_of_tags
 from contracts.office_hours import OfficeHours, away_notice, next_closing, next_opening, time_in_words
@@ -21,6 +21,8 @@ then."""
 BY = "memory"
 TIMEOUT = "handoff_timeout"
 IDLE = "owner_idle"
+LEFT = "owner_left"
+"""An owner has left the team and no visitor waits for them. Nobody is told, as when they give a conversation back."""
 REASONS = frozenset({TIMEOUT, IDLE})
 """The reasons for which this service changes an owner; each change is followed by a notice to the people in the
 conversation."""
@@ -82,20 +84,21 @@ class Absence:
     """What the snapshot does not contain about a human owner: since when a visitor has waited for them, and when they
     last looked."""
 
-    waiting_since: datetime
+    wait: Wait
     looked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
     """Append owner.changed; `event_id` is the same for every replica and repeat. `language`: of the notice, taken from
-    the previous change of owner; None if unknown."""
+    the previous change of owner; None if unknown. `wait`: of a visitor whose owner was away."""
 
     event_id: str
     to: OwnerKind
     reason: str
     opens_at: datetime | None = None
     language: str | None = None
+    wait: Wait | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,7 @@ def decide(
             acted_at = max(owner.stored_at, absence.looked_at or owner.stored_at)
             left_at = policy.left_at.get(snapshot.owner_data.get("operatorId", ""))
             patience = timedelta() if left_at is not None and acted_at <= left_at else policy.idle
-            due, new_owner, reason = max(acted_at, absence.waiting_since) + patience, policy.idle_to, IDLE
+            due, new_owner, reason = max(acted_at, absence.wait.since) + patience, policy.idle_to, IDLE
         case _:
             return NothingToDo()
     if now >= due:
@@ -162,9 +165,13 @@ def decide(
         opens = next_opening(policy.hours, now) if reason == TIMEOUT or new_owner is OwnerKind.WAITING else None
         if new_owner is snapshot.owner and opens is None:
             return _nobody_came(snapshot, place, owner, policy.hours, now)
-        notice_language = owner.data.get("language")
         return GiveBack(
-            place.event_id(owner, reason, "owner"), OwnerKind.AI if opens else new_owner, reason, opens, notice_language
+            place.event_id(owner, reason, "owner"),
+            OwnerKind.AI if opens else new_owner,
+            reason,
+            opens,
+            language=owner.data.get("language"),
+            wait=absence.wait if absence is not None else None,
         )
     if (notice := _queue_notice(snapshot, place, owner, policy, now, queue_place)) is not None:
         return notice

@@ -194,8 +194,14 @@ def is_empty_answer(text: str) -> bool:
 
 def repeated_answer(text: str, language: Language) -> str:
     """The last answer once more, since it contains what is asked for now."""
-    answer = text.replace(NOTICE[language], "").strip()
-    return f"{say('again', language)}\n{answer}"
+    return f"{say('again', language)}\n{without_notice(text)}"
+
+
+def without_notice(text: str) -> str:
+    """An answer without the sentence that an automatic assistant gives it."""
+    for notice in NOTICE.values():
+        text = text.replace(notice, "")
+    return text.strip()
 
 
 def user_facts_answer(facts: Sequence[str], language: Language) -> str:

@@ -162,6 +162,7 @@ export class ConversationView {
         this.#showOwner(frame.owner);
         if (frame.createdAt) this.#addOwnerChange(frame);
         break;
+      case "conversation.rated": this.#rating = frame; if (this.#view) this.#describe(this.#view); break;
       case "action.updated": this.#thread.action(frame.action); break;
       case "error":
         this.#endRequest();
@@ -213,7 +214,7 @@ export class ConversationView {
   async #load() {
     try {
       const conversation = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
-      this.#rating = (await get(this.#path("rating"))).rating;
+      this.#rating = (await get(this.#path("rating"))).rating || this.#rating; // one that has just come may not be stored yet
       this.#describe(conversation);
       await this.#loadNotes();
     } finally {
@@ -260,7 +261,7 @@ export class ConversationView {
     if (owner.kind === "ai" && opensAt) return say("event_message", { reason: reasonOf({ reason }), time: exactly(opensAt) });
     if (owner.kind === "human") return say("event_taken", { name: owner.name || owner.operatorId || actor });
     if (owner.kind === "waiting") return by === "agent" ? say("event_handed", { reason: reasonOf({ reason }) }) : reasonOf({ reason });
-    return by === "memory" ? say(reason === "owner_idle" ? "event_idle" : "event_nobody") : say("event_returned", { name: actor });
+    return by === "memory" ? say({ owner_idle: "event_idle", owner_left: "event_left" }[reason] || "event_nobody") : say("event_returned", { name: actor });
   }
   #showOwner(owner) {
     this.#owner = owner;

@@ -146,7 +146,7 @@ export function changeInWords(change) {
   if (change.state === "open") return change.by === "memory" ? say("event_woke") : say("event_opened", { name: actor });
   if (change.assignee != null) {
     const to = change.assigneeName || change.assignee;
-    if (change.by === "memory") return say("event_turn", { to });
+    if (change.by === "memory") return change.reason === "left" ? say("event_assigneeLeft") : say("event_turn", { to });
     return change.assignee ? say("event_assigned", { name: actor, to }) : say("event_unassigned", { name: actor });
   }
   if (change.labels) return change.labels.length ? say("event_labels", { name: actor, labels: change.labels.join(", ") }) : say("event_noLabels", { name: actor });

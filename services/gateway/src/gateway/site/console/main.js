@@ -8,7 +8,7 @@ import { nameOf } from "./inbox.js";
 import { Live } from "./live.js";
 import { Notices } from "./notices.js";
 import { Presence } from "./presence.js";
-import { session, isDevelopment, linked } from "./session.js";
+import { session, isDevelopment, linked, takeFromOpenTab } from "./session.js";
 import { signIn } from "./signin.js";
 import { Unsent } from "./unsent.js";
 import { VIEWS } from "./views.js";
@@ -140,4 +140,6 @@ addEventListener("hashchange", () => {
   linked();
   start();
 });
-start(await finishReturn());
+const fault = await finishReturn();
+if (!fault && !invited()) await takeFromOpenTab();
+start(fault);
