@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tests.simulation.determinism import deterministic
@@ -27,14 +28,17 @@ class _Chunk:
 
 
 def many(seeds: Sequence[int], workers: int) -> int:
-    """Runs the seeds and prints which failed and why; returns the exit code."""
+    """Runs the seeds and prints which failed and why, also when it is interrupted; returns the exit code."""
     began = time.monotonic()
     chunks = [seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK)]
     seeds_run = answers = failed = 0
     virtual = 0.0
     # Spawned: a forked child would inherit what earlier simulations left in this process. Each process is replaced
     # after a while, since a little of every simulation stays in it.
-    with multiprocessing.get_context("spawn").Pool(workers, _warm_up, maxtasksperchild=CHUNKS) as pool:
+    with (
+        suppress(KeyboardInterrupt),
+        multiprocessing.get_context("spawn").Pool(workers, _warm_up, maxtasksperchild=CHUNKS) as pool,
+    ):
         for chunk in pool.imap_unordered(_run, chunks):
             seeds_run += chunk.seeds
             answers += chunk.answers
