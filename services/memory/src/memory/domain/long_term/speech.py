@@ -56,7 +56,8 @@ _BEFORE_PASTED = re.compile(
 is ("Job offer", "here is my cousin's letter —")."""
 _BEHIND_PASTED = re.compile(
     r"\n(?=[^\n]*\b(?:what does (?:it|this|that)(?: \w+)? mean|(?:qué|que) (?:significa|quiere decir)|"
-    r"is (?:it|this|that) (?:a scam|legit|spam|genuine|real|true|fake|valid)|es (?:una estafa|verdad|fiable|cierto|v[aá]lido|real)|"
+    r"is (?:it|this|that) (?:a scam|legit|spam|genuine|real|true|fake|valid)|"
+    r"es (?:una estafa|verdad|fiable|cierto|v[aá]lido|real)|"
     r"(?:should|do|can|would) i (?:reply|answer|respond|decline|trust)|(?:contesto|respondo|me f[ií]o|de fiar)|"
     rf"(?:does|will) it (?:print|compile|fail)|(?:this|that|the|est[ea]|es[ea]) (?:\w+ )?{_TEXT})\b[^\n]*\?\s*\Z)",
     re.I,
