@@ -1,7 +1,8 @@
 """How a user corrects a mistake: "that's wrong, I sell the newest lots first" corrects one fact."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
 from memory.domain.long_term.concepts import concepts_of
 
@@ -31,6 +32,22 @@ _JOKED = re.compile(
     r"(?P<of>[^,.;:!?]+?),? (?:era|es|fue|was|is) (?:solo |just |only )?(?:una? |a )?(?:broma|mentira|joke|lie)\b",
     re.I,
 )
+
+_JOKED_BEFORE = re.compile(
+    r"\W*(?:(?:no,|sorry,?|perd[oó]n,?|(?:ha|ja|je)+,?) )*(?:(?:i'm |i was )?(?:just |only )?(?:kidding|joking)|jk|"
+    r"(?:that|it) was a joke|(?:es|era|fue) (?:una )?broma|estaba bromeando)\b(?! (?:about|when|lo|que|aside))",
+    re.I,
+)
+"""Says that what was said just before was a joke."""
+MAX_JOKE_AGE = timedelta(minutes=10)
+"""Time in which a message that only says so takes back the one before it."""
+
+
+def taken_back(since: Mapping[str, datetime], text: str, now: datetime) -> str | None:
+    """Returns the only fact of the turn before a text that calls it a joke."""
+    earlier = [date for date in since.values() if now - MAX_JOKE_AGE <= date < now]
+    newest = [fact for fact, date in since.items() if earlier and date == max(earlier)]
+    return newest[0] if len(newest) == 1 and _JOKED_BEFORE.match(text.replace("’", "'")) else None
 
 
 def past_correction(sentence: str) -> tuple[bool, str]:

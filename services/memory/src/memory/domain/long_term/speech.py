@@ -75,7 +75,7 @@ _OWN_LEAD = re.compile(
     r"\b(?:remember|recuerd[ae]\w*|anota|apunta|acuerdate|ten en cuenta)\b|"
     r"\b(?:about (?:me|us|myself)|sobre mi|de mi|lo mio(?: es \w+)?|in mind|forget|notes?|notas?|olvides|update|"
     r"fyi|btw|ps|pd|hi|hello|hey|hola|buenas|oye|mira|ojo|important|importante|context|contexto|background|"
-    r"correction|aclaracion|aviso|reminder|short|clear|honest|way|cierto|know|sepas|truth|verdad|mind|idea|sorry|"
+    r"kidding|joking|joke|broma|bromeaba|correction|aclaracion|aviso|reminder|short|clear|honest|way|cierto|know|sepas|truth|verdad|mind|idea|sorry|"
     r"perdon|wait|espera|actually|(?:thing|fact|detail|cosa|dato|detalle)s?|(?:good|big|great|bad) news|"
     r"(?:buena|mala|gran)s? noticias?|(?:my|our|mis?|nuestr[oa]s?) (?:\w+ )?(?:situation|case|plan|goal|aim|rule|"
     r"reason|situacion|caso|objetivo|meta|regla|razon)(?:es|s)?)\W*[:—–-]$|"
