@@ -43,13 +43,6 @@ MAX_JOKE_AGE = timedelta(minutes=10)
 """Time in which a message that only says so takes back the one before it."""
 
 
-def taken_back(since: Mapping[str, datetime], text: str, now: datetime) -> str | None:
-    """Returns the only fact of the turn before a text that calls it a joke."""
-    earlier = [date for date in since.values() if now - MAX_JOKE_AGE <= date < now]
-    newest = [fact for fact, date in since.items() if earlier and date == max(earlier)]
-    return newest[0] if len(newest) == 1 and _JOKED_BEFORE.match(text.replace("’", "'")) else None
-
-
 def past_correction(sentence: str) -> tuple[bool, str]:
     """Returns whether a sentence begins by saying that something was wrong, and the rest of it."""
     match = _MISTAKEN.match(sentence)
@@ -69,10 +62,17 @@ def corrected_fact(facts: Sequence[str], text: str) -> str | None:
     return best[1] if best[0] and [shared for shared, _ in candidates].count(best[0]) == 1 else None
 
 
-def joked_about(facts: Sequence[str], text: str) -> tuple[str, str] | None:
-    """Returns the fact that a text calls a joke, and the words by which it does so, if exactly one fact contains what
-    they name: "I was joking about the boat"."""
-    joke = _JOKED.search(text.replace("’", "'"))
-    joke_words = concepts_of(joke["about"] or joke["of"]) if joke else frozenset[str]()
-    matching = [fact for fact in facts if joke_words and joke_words <= concepts_of(fact)]
-    return (matching[0], joke[0]) if joke and len(matching) == 1 else None
+def joked_about(since: Mapping[str, datetime], text: str, now: datetime) -> tuple[str, str] | None:
+    """Returns the fact that a text calls a joke, and the words by which it does so, if only one can be meant: "I was
+    joking about the boat"; "just kidding", of the turn before. `since`: when each fact was said."""
+    text = text.replace("’", "'")
+    joke, matching = _JOKED.search(text), list[str]()
+    if joke is not None:
+        joke_words = concepts_of(joke["about"] or joke["of"])
+        matching = [
+            fact for fact, date in since.items() if date <= now and joke_words and joke_words <= concepts_of(fact)
+        ]
+    elif joke := _JOKED_BEFORE.match(text):
+        newest = max((date for date in since.values() if now - MAX_JOKE_AGE <= date < now), default=None)
+        matching = [fact for fact, date in since.items() if date == newest]
+    return (matching[0], joke[0].strip()) if joke and len(matching) == 1 else None

@@ -13,7 +13,7 @@ from operator import itemgetter
 from contracts.memory_rpc import Superseded
 from memory.domain.claims import Claims, claims
 from memory.domain.compatible_facts import both_stay, is_over, names_part
-from memory.domain.corrections import corrected_fact, joked_about, past_correction, taken_back
+from memory.domain.corrections import corrected_fact, joked_about, past_correction
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.asked_notes import requested_notes
 from memory.domain.long_term.attributes import says_change
@@ -78,10 +78,8 @@ class _Statement:
 def with_statements(state: Remembered, text: str, now: datetime, known: IsKnown = lambda _: False) -> Remembered:
     """Returns the state with what a text states; what this replaces, corrects or ends becomes history."""
     has_correction = False
-    if joke := joked_about([fact for fact in current_facts(state.memory) if state.since.get(fact, now) <= now], text):
+    if joke := joked_about({fact: state.since.get(fact, now) for fact in current_facts(state.memory)}, text, now):
         state = with_ended(state, joke[0], joke[1][:MAX_TEXT_LENGTH], now)
-    elif (joke_before := taken_back(state.since, text, now)) is not None:
-        state = with_ended(state, joke_before, " ".join(text.split())[:MAX_TEXT_LENGTH], now)
     for sentence in statements(text):
         is_correction, claim = past_correction(sentence)
         has_correction = has_correction or is_correction
@@ -177,10 +175,10 @@ def _is_momentary(text: str) -> bool:
 
 
 def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
-    if notes := requested_notes(text):
+    sentence = own_speech(unquoted(text))
+    if sentence.strip() and (notes := requested_notes(text)):
         yield from (_Statement(note, "user_notes", claims(note)) for note in notes)
         return
-    sentence = own_speech(unquoted(text))
     if is_standing_order(sentence):
         order = sentence.strip(" .!¡")
         yield _Statement(order, "preferences", claims(order))
