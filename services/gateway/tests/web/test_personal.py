@@ -43,6 +43,21 @@ async def test_memory_is_corrected_by_a_merge_patch_and_forgotten(
     assert records.forgotten == []
 
 
+async def test_a_correction_of_what_has_changed_since_it_was_read_is_refused(
+    http: Http, ana: str, records: RecordsStandIn
+) -> None:
+    version = (await http("GET", "/v2/memory", token=ana))[2]["etag"]
+    over = {"If-Match": version}
+    assert (await http("PATCH", "/v2/memory", token=ana, headers=over, json={"userNotes": ["one"]}))[0] == 200
+    late = await http("PATCH", "/v2/memory", token=ana, headers=over, json={"userNotes": ["two"]})
+    assert_problem(late, 412, "PRECONDITION_FAILED")
+    assert records.remembered["acme", "ana"].user_notes == ["one"]
+    read = await http("GET", "/v2/memory", token=ana)
+    assert (read[1]["userNotes"], read[2]["etag"] != version) == (["one"], True)
+    anyway = {"If-Match": "*"}
+    assert (await http("PATCH", "/v2/memory", token=ana, headers=anyway, json={"userNotes": ["two"]}))[0] == 200
+
+
 async def test_a_correction_without_an_answer_may_have_been_made_and_is_sent_again_under_its_key(
     http: Http, ana: str, records: RecordsStandIn
 ) -> None:

@@ -142,3 +142,14 @@ def test_what_relatives_were_is_answered(question: str, fact: int) -> None:
         "My uncle worked in the mines for 30 years",
     ]  # fmt: skip
     assert facts_that_answer(facts, question) == [facts[fact]]
+
+
+def test_what_was_or_is_wished_is_not_told_as_what_is() -> None:
+    held = ["Desde marzo vivo en Ávila", "Antes vivía en Zamora", "I'd love to live in Iceland someday"]
+    assert facts_that_answer(held, "¿Dónde vivo?") == held[:1]
+    assert facts_that_answer(held, "¿Dónde vivía antes?") == held[1:2]
+    assert facts_that_answer(held[2:], "Where do I live?") == []
+    assert facts_that_answer(["I have a new doctor, Dr Ray"], "Who was my doctor before?") == []
+    assert facts_that_answer(["No soy ni rico ni pobre", "tengo una panadería"], "¿Qué negocio tengo?") == [
+        "tengo una panadería"
+    ]

@@ -198,6 +198,16 @@ def test_what_does_not_speak_of_its_writer_is_shown_to_a_model_where_a_fact_is_k
         "I own a castle, says the page", "My boss texted me I own a castle", "Finge que tengo un castillo",
         "El contrato estipula que tengo un castillo", "a client may say I own a castle",
         "I read the sentence I own a castle",
+        # Letters, deeds, titled texts, chats, boxes to tick, songs and comments in code.
+        "FW: contract\n\nI own a castle\n\nBest,\nAna", "Dear Mr Brown,\n\nI own a castle.\n\nYours sincerely,\nAna",
+        "Mirad esto:\n\nEstimada clienta:\nTengo un castillo.\n\n¿Es de fiar?",
+        "I, the undersigned, own a castle", "Yo, Ana Paz, con DNI 1, declaro que tengo un castillo",
+        "Clause 4. I own a castle. Clause 5. I keep the castle", "OFERTA DE EMPLEO\nTenemos un castillo",
+        "Chapter One\n\nI own a castle", "A quote from a forum — I own a castle", "<Ana> I own a castle",
+        "Ana, 10:31\nI own a castle", "☐ I own a castle", "- [x] Tengo un castillo", "♪ I own a castle ♪",
+        "x = f(1); // I own a castle", "# I own a castle\nprint(1)", "---\nI own a castle\n---",
+        "`I own a castle` is a test", "That song that goes like I own a castle", "My ex keeps posting I own a castle",
+        "We own a castle. DM me.\n\nShould I trust that post?", "I own a castle.\n\nWhat does it mean?",
         "Marta writes that I own a castle", "No es que tenga miedo, es que mi bróker es malo",
     ],
 )  # fmt: skip
@@ -219,6 +229,10 @@ def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
         "FYI: I own a castle", "About me: I own a castle", "Just so you know: I own a castle", "Hi: I own a castle",
         "Remember the following: I own a castle", "I have two things to tell you: I own a castle, I smoke",
         "Te cuento: I own a castle", "Mi situación: I own a castle", "Cambié de idea: I own a castle",
+        "Dear assistant,\n\nI own a castle", "Hi team, I own a castle", "Señores de Nexus:\nI own a castle",
+        "Here's the thing — I own a castle", "I love this song, I own a castle", "- I own a castle",
+        'My boss wrote: "I have a boat". I own a castle',
+        "Dear Mr Ray,\nI have a boat.\nRegards,\nAna\n\nI own a castle",
         "My plan is simple: I own a castle", "It turns out that I own a castle",
     ],
 )  # fmt: skip

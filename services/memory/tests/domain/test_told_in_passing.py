@@ -41,6 +41,11 @@ def proposed(old: str, said: str, quote: str) -> tuple[Remembered, tuple[str, ..
         ("mi tractor es un Fendt del 98, el pobre", "al final mandé el Fendt al desguace", "tractor es un Fendt"),
         ("tengo 30 mil en oro, casi nada", "saqué lo que tenía en oro, ni un gramo quedó", "30 mil en oro"),
         ("My rent is 1,200 a month", "they raised it, my rent is 1,450 a month", "1,200"),
+        ("Voy a casarme en octubre con Elsa", "Al final no nos casamos", "casarme"),
+        ("I'm going to sell the boat in May", "In the end I'm not selling the boat", "going to sell"),
+        ("Hago ejercicio los martes", "Ahora hago ejercicio los miércoles en vez de los martes", "los martes"),
+        ("I don't have a pension", "I opened a pension with Aviva last month", "have a pension"),
+        ("Cobro 1.800 al mes", "Me han subido el sueldo a 2.050", "1.800"),
         ("soy alérgica a las nueces, cuidado", "hice la prueba otra vez y no soy alérgica a las nueces", "alérgica"),
     ],
 )
@@ -57,6 +62,9 @@ def test_a_change_in_a_long_sentence_ends_what_it_names(first: str, then: str, g
         ("soy socia del club Náutico", "mi compadre ya no es socio del club Náutico"),
         ("Tengo un seguro de hogar con Mapfre", "Cancelé el seguro del perro"),
         ("I have my nephew Theo every Friday", "Theo isn't with me this week"),
+        ("I hold three funds: Amundi World, Vanguard EM and a Baillie fund", "I sold the Baillie one"),
+        ("Tengo 40 acciones de Inditex", "Vendí 15 de Inditex ayer"),
+        ("Tengo tres perros: Luna, Rayo y Toby", "Toby murió en enero"),
         ("tengo dos niñas, Ada y Sol", "Sol ya no quiere ir a natación"),
         ("I run a stall at the market", "I'm thinking of selling the stall at the market next year"),
         ("manejo un camión", "quiero vender el camión algún día"),
@@ -67,6 +75,28 @@ def test_a_change_in_a_long_sentence_ends_what_it_names(first: str, then: str, g
 def test_news_of_others_of_a_part_or_of_a_while_take_nothing_away(first: str, then: str) -> None:
     (fact,) = current_facts(after([first]).memory)
     assert fact in current_facts(after([first, then]).memory)
+
+
+def test_what_is_over_of_several_things_is_remembered_beside_them() -> None:
+    facts = current_facts(after(["I have a Seat, a boat and a van", "I sold the van"]).memory)
+    assert facts == ["I sold the van", "I have a Seat, a boat and a van"]
+
+
+@pytest.mark.parametrize(
+    ("then", "minutes", "is_over"),
+    [
+        ("Es broma: no tolero pérdidas de más del 5 %", 1, True),
+        ("Just kidding!", 9, True),
+        ("Just kidding!", 11, False),
+        ("No es broma", 1, False),
+        ("I'm not kidding", 1, False),
+    ],
+)
+def test_a_joke_takes_back_the_only_fact_of_the_turn_just_before_it(then: str, minutes: int, is_over: bool) -> None:
+    state = after(["I have a dog", "I own a castle"])
+    turn = FinishedTurn("t9", START + timedelta(days=1, minutes=minutes), (then,), frozenset())
+    facts = current_facts(with_lesson(state, turn).memory)
+    assert ("I own a castle" not in facts, "I have a dog" in facts) == (is_over, True)
 
 
 @pytest.mark.parametrize(

@@ -108,10 +108,13 @@ class RecordsStandIn:
 
     async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
         stored = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())
-        return memory_rpc.MemoryReply(memory=stored)
+        return memory_rpc.MemoryReply(memory=stored, version=str(len(self.correction_ids)))
 
     async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
+        version = str(len(self.correction_ids))
         self.correction_ids.append(request.request_id)
+        if request.over not in (None, version):
+            raise RpcError(ErrorCode.PRECONDITION_FAILED, "it has changed since: read it again")
         if self.unavailable:
             raise RpcError(ErrorCode.UNAVAILABLE, "the store does not answer")
         if self.correction_digests.setdefault(request.request_id or "", request.body) != request.body:

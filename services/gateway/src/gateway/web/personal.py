@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Body, Path, Response
+from fastapi import APIRouter, Body, Header, Path, Response
 from fastapi.responses import StreamingResponse
 
 from contracts import memory_rpc
@@ -19,6 +19,7 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, OperatorDep, idempotency_key
 from gateway.web.free_json import check_json, merge_patch_body
 from gateway.web.problems import described
+from gateway.web.response_headers import described_headers
 
 router = APIRouter(tags=["memory"])
 
@@ -32,6 +33,14 @@ _UNCERTAIN = (
 )
 Key = Annotated[
     str | None, idempotency_key("the same key again takes effect once; with another correction it is a CONFLICT")
+]
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        max_length=64,
+        description="the ETag that was read: 412 if anything was changed or learned since",
+    ),
 ]
 _MERGE_PATCH = merge_patch_body("a merge patch (RFC 7396) of the memory: lists are replaced whole, null forgets")
 
@@ -48,10 +57,13 @@ class Export(Wire):
     conversations: list[ExportedConversation]
 
 
-@router.get("/v2/memory", response_model_exclude_none=True, responses=described())
-async def get_memory(api: ApiDep, caller: CustomerDep) -> LongTermMemory:
+@router.get("/v2/memory", response_model_exclude_none=True, responses=described() | {200: described_headers("ETag")})
+async def get_memory(api: ApiDep, caller: CustomerDep, response: Response) -> LongTermMemory:
     """What is remembered of me from earlier conversations."""
-    return (await ask(api.rpc, memory_rpc.MEMORY_GET, _me(caller))).memory
+    reply = await ask(api.rpc, memory_rpc.MEMORY_GET, _me(caller))
+    if reply.version is not None:
+        response.headers["ETag"] = f'"{reply.version}"'
+    return reply.memory
 
 
 @router.get("/v2/users/{userId}/memory", response_model_exclude_none=True, responses=described())
@@ -65,20 +77,25 @@ async def get_customers_memory(
 @router.patch(
     "/v2/memory",
     response_model_exclude_none=True,
-    responses=described(409),
+    responses=described(409, 412),
     openapi_extra=_MERGE_PATCH,
 )
 async def patch_memory(
-    api: ApiDep, caller: CustomerDep, body: Annotated[dict[str, object], Body()], key: Key = None
+    api: ApiDep,
+    caller: CustomerDep,
+    body: Annotated[dict[str, object], Body()],
+    key: Key = None,
+    if_match: IfMatch = None,
 ) -> LongTermMemory:
-    """Corrects what is remembered. After a 503 it may have been applied, or be applied soon: repeat it with the same
-    key."""
+    """Corrects what is remembered, over any version without If-Match. After a 503 it may have been applied, or be
+    applied soon: repeat it with the same key."""
     check_json(body)
     # With the same id it takes effect once, so a repeat returns the outcome of a request that got no answer.
     request = memory_rpc.MemoryPatchRequest(
         company_id=caller.company,
         user_id=caller.subject,
         patch=body,
+        over=None if if_match is None or if_match == "*" else if_match.removeprefix('"').removesuffix('"'),
         request_id=uuid7() if key is None else derive_id("memory", key),
         body=None if key is None else derive_id(orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode()),
     )

@@ -12,7 +12,10 @@ from memory.domain.references import CHILDREN, LIVING, PEOPLE_CONCEPTS, referenc
 from memory.domain.relevant_facts import RESTRICTS, facets
 
 MAX_ANSWERS = 3
-_ABOUT_WRITER = re.compile(r"\b(?:my|our|i|me|we|mis?|nuestr[oa]s?|yo|soy|estoy|voy|doy)\b|\b\w+(?:[^sn\W]o|[éí])\b")
+_ABOUT_WRITER = re.compile(
+    r"\b(?:my|our|i|me|we|mis?|nuestr[oa]s?|yo|soy|estoy|voy|doy)\b|\b\w+(?:[^sn\W]o|[éí])\b|"
+    r"\b\w+(?:aba|ía) antes\b"
+)
 """Refers to the writer; in Spanish by the form of the verb."""
 _NOT_OF_FACTS = re.compile(
     r"\b(?:should|shall|could|would|can(?! not)|may|worth|advi[cs]e|recommend|debo (?=\w+[aei]r\b)|deberia|conviene|"
@@ -23,11 +26,20 @@ _NOT_OF_FACTS = re.compile(
 )
 """Asks for advice, for the way to do something, or for what was said in the chat."""
 _UNSPECIFIC = concepts_of(
-    "use pay anything something anybody anyone somebody someone kind tipo thing long tiempo hace hacia hizo"
+    "use pay before antes anything something anybody anyone somebody someone kind tipo thing long tiempo hace hacia "
+    "hizo"
 )
 _OF_PEOPLE = frozenset(("spouse", "children", "relatives"))
 """Subjects of questions that a fact about somebody else may answer: "am I married?"."""
+_INTENTIONS = concepts_of("want like prefer dream wish plan goal sueno planeo")
 _ATTITUDES = frozenset(("like", "prefer", "trade", "want"))
+_WISHED = re.compile(
+    r"\b(?:would|i'd|we'd) (?:\w+ )?(?:love|like)\b|\b(?:some ?day|one day|hope to|algun dia|espero)\b|"
+    r"\bme (?:encantaria|gustaria)\b"
+)
+"""A wish, which tells nothing of how things are."""
+_BEFORE = re.compile(r"\b(?:before|previous|former|antes|anterior)\b(?! \d)")
+_WAS = re.compile(r"\b(?:used to|was|were|did|before|antes|solia|\w{2,}aba|vivia|tenia|era|hacia)\b")
 _PLACE = re.compile(r"\b(?:in|at|near|from|with|en|de|for|con)\b|\b(?:to|a) [A-ZÁÉÍÓÚ]")
 _COUNTED = re.compile(r"\d|\b(?:one|two|three|four|five|six|twins|dos|tres|cuatro|cinco|seis|gemelos)\b")
 _TIME = re.compile(
@@ -103,6 +115,12 @@ def _answers_to(facts: Sequence[str], question: str) -> list[str]:
     if _WHETHER.match(normalized):
         named = reference_words(wanted) - _UNSPECIFIC
         answers = [fact for fact in answers if named <= concepts_of(fact)] or answers
+    if not _WISHED.search(normalized) and not concepts_of(normalized) & _INTENTIONS:
+        answers = [fact for fact in answers if not _WISHED.search(normalize(fact))]
+    if _BEFORE.search(normalized):
+        return [fact for fact in answers if _WAS.search(normalize(fact))][:MAX_ANSWERS]
+    if not _WAS.search(normalized):
+        answers = [fact for fact in answers if not _WAS.search(normalize(fact))] or answers
     return _with_polarity(normalized, answers)[:MAX_ANSWERS]
 
 

@@ -67,6 +67,12 @@ _PAIR = re.compile(
     r"(?=\W*$|[,;.]| (?:in|on|at|for|with|but|from|since|en|para|con|pero|desde)\b)",
     re.I,
 )
+_LIST = re.compile(r"[^\W\d][\w' -]{1,40}(?:, [^\W\d][\w' -]{1,40})+,? (?:and|y|e) [^\W\d][\w' -]{1,40}")
+_SOLD = re.compile(
+    r"\b(?:sold|vendi|vendimos|vendido) (?P<count>\d+(?:[.,]\d{3})*)\b(?!.*\b(?:left|remain\w*|qued\w+)\b)"
+)
+_HELD = re.compile(r"\b(?:have|own|hold|got|tengo|tenemos|poseo) (?P<count>\d+(?:[.,]\d{3})*)\b")
+_LIST_ITEM = re.compile(r",? (?:and|y|e) |, ")
 _LIKING = concepts_of("like prefer interesa interesan convence convencen atrae atraen interests appeals convinces")
 _ACTIONS = ACTIONS | concepts_of("smoke drink retire owe earn")
 _DATE = re.compile(r"\b(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?: (?:of|de) (?P<month>[a-z]+))?")
@@ -131,9 +137,14 @@ def both_stay(sentence: str, fact: str) -> bool:
     is_partial = any(PARTLY.search(part) and concepts_of(part) & old.concepts for part in writer_text.split(", "))
     return (
         is_partial
-        or _names_one_of_pair(writer_text, fact)
+        or names_part(writer_text, fact)
         or (bool(FOR_NOW.search(writer_text)) and not has_ended(writer_text))
     )
+
+
+def names_part(text: str, fact: str) -> bool:
+    """Whether a text names one of the things that a fact combines, but not all of them, or some of their number."""
+    return _names_one_of_pair(text, fact) or _names_some_of_list(text, fact) or _sells_some(text, fact)
 
 
 def _names_one_of_pair(text: str, fact: str) -> bool:
@@ -143,6 +154,28 @@ def _names_one_of_pair(text: str, fact: str) -> bool:
     names = [] if pair is None or pair["one"].istitle() or pair["other"].istitle() else [pair["one"], pair["other"]]
     pair_concepts = {concept(normalize(name)) for name in names}
     return not pair_concepts & _ACTIONS and len(pair_concepts & concepts_of(text)) == 1
+
+
+def _names_some_of_list(text: str, fact: str) -> bool:
+    """Whether a text names some of the three or more things that a fact lists, but not all: "I have a Seat, a boat and
+    a van"; not "two goats, Salt and Pepper"."""
+    listed = _LIST.search(fact)
+    first, *others = _LIST_ITEM.split(listed[0]) if listed else [""]
+    items = others if concepts_of(first) & _NUMBERS else [first, *others]
+    named = [bool((concepts_of(item) - GENERIC) & concepts_of(text)) for item in items]
+    return len(items) > 2 and any(named) and not all(named)
+
+
+def _sells_some(text: str, fact: str) -> bool:
+    """Whether a text tells the sale of a number of something of which a fact tells a larger number."""
+    sold, held = _SOLD.search(text), _HELD.search(normalize(fact))
+    if sold is None or held is None or not _distinctive_concepts(text) & _distinctive_concepts(fact) - GENERIC:
+        return False
+    return _number(sold["count"]) < _number(held["count"])
+
+
+def _number(digits: str) -> int:
+    return int(re.sub(r"\D", "", digits))
 
 
 def _quoted_clauses(quote: str | None, text: str) -> str:

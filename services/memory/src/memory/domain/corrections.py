@@ -1,7 +1,8 @@
 """How a user corrects a mistake: "that's wrong, I sell the newest lots first" corrects one fact."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
 from memory.domain.long_term.concepts import concepts_of
 
@@ -32,6 +33,15 @@ _JOKED = re.compile(
     re.I,
 )
 
+_JOKED_BEFORE = re.compile(
+    r"\W*(?:(?:no,|sorry,?|perd[oó]n,?|(?:ha|ja|je)+,?) )*(?:(?:i'm |i was )?(?:just |only )?(?:kidding|joking)|jk|"
+    r"(?:that|it) was a joke|(?:es|era|fue) (?:una )?broma|estaba bromeando)\b(?! (?:about|when|lo|que|aside))",
+    re.I,
+)
+"""Says that what was said just before was a joke."""
+MAX_JOKE_AGE = timedelta(minutes=10)
+"""Time in which a message that only says so takes back the one before it."""
+
 
 def past_correction(sentence: str) -> tuple[bool, str]:
     """Returns whether a sentence begins by saying that something was wrong, and the rest of it."""
@@ -52,10 +62,17 @@ def corrected_fact(facts: Sequence[str], text: str) -> str | None:
     return best[1] if best[0] and [shared for shared, _ in candidates].count(best[0]) == 1 else None
 
 
-def joked_about(facts: Sequence[str], text: str) -> tuple[str, str] | None:
-    """Returns the fact that a text calls a joke, and the words by which it does so, if exactly one fact contains what
-    they name: "I was joking about the boat"."""
-    joke = _JOKED.search(text.replace("’", "'"))
-    joke_words = concepts_of(joke["about"] or joke["of"]) if joke else frozenset[str]()
-    matching = [fact for fact in facts if joke_words and joke_words <= concepts_of(fact)]
-    return (matching[0], joke[0]) if joke and len(matching) == 1 else None
+def joked_about(since: Mapping[str, datetime], text: str, now: datetime) -> tuple[str, str] | None:
+    """Returns the fact that a text calls a joke, and the words by which it does so, if only one can be meant: "I was
+    joking about the boat"; "just kidding", of the turn before. `since`: when each fact was said."""
+    text = text.replace("’", "'")
+    joke, matching = _JOKED.search(text), list[str]()
+    if joke is not None:
+        joke_words = concepts_of(joke["about"] or joke["of"])
+        matching = [
+            fact for fact, date in since.items() if date <= now and joke_words and joke_words <= concepts_of(fact)
+        ]
+    elif joke := _JOKED_BEFORE.match(text):
+        newest = max((date for date in since.values() if now - MAX_JOKE_AGE <= date < now), default=None)
+        matching = [fact for fact, date in since.items() if date == newest]
+    return (matching[0], joke[0].strip()) if joke and len(matching) == 1 else None

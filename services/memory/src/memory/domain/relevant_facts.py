@@ -81,7 +81,13 @@ _KINDS = {
 NOT_THINGS = frozenset(("buying", "losing", "time", "goal"))
 """Kinds that say what is asked about a thing, and not what it is."""
 _FORMS = (
-    ("work", re.compile(r"^(?:\w+ ){0,2}?(?:i am|we are) an? \w+|^(?:\w+ ){0,2}?soy (?!de\b|muy\b|mas\b)\w+")),
+    (
+        "work",
+        re.compile(
+            r"^(?:\w+ ){0,2}?(?:i am|we are) an? \w+|^(?:(?!no\b)\w+ ){0,2}?soy (?!de\b|muy\b|mas\b|ni\b)\w+|"
+            r"\b(?:tengo|tenemos|llevo|llevamos|regento|abri) una? \w+eria\b"
+        ),
+    ),
     (
         "work",
         re.compile(

@@ -15,7 +15,7 @@ from memory.domain.long_term.slots import OCCASION
 
 MAX_OTHER_WORDS = 2
 """Words that a statement may have beside the concepts that are ended or denied, to be the statement that is meant."""
-_AMOUNTS = concepts_of("earn save invest put spend owe meto gasto aporto contribute salary rent budget presupuesto")
+_AMOUNTS = concepts_of("earn save invest put spend owe meto gasto aporto contribute rent budget presupuesto")
 """Concepts of things that have amounts: statements about different ones of these are about different amounts."""
 _FLOWS = concepts_of("pay earn save invest put spend owe pago gano ahorro invierto meto gasto debo contribute")
 """Verbs of recurring amounts."""
@@ -40,6 +40,7 @@ _WORK = concepts_of("work")
 _ATTITUDES = concepts_of(
     "like interest interested interesa interesan convence convencen trust fio into vegan vegetarian celiac"
 )
+_OBTAINS = concepts_of("have buy open opened adopt adopted get got took abri compre adopte contrate")
 _NOT_COUNTED = concepts_of("am have moment stock week month year day time times veces vez")
 
 
@@ -168,6 +169,9 @@ def _changes_object(new: Claims, old: Claims) -> bool:
     if new.relative or old.relative or new.is_denial or not new.says_change:
         return False
     verb, preposition = new.verb
+    names_old_occasion = new.excludes_others and bool(old.occasions) and old.occasions < new.occasions
+    if verb == old.verb[0] and names_old_occasion and old.concepts <= new.concepts:
+        return True  # "now on Wednesdays instead of Tuesdays"
     if verb != old.verb[0] or new.occasions != old.occasions:
         return False
     if not (new.excludes_others or (preposition and preposition == old.verb[1] and verb not in _NOT_EXCLUSIVE)):
@@ -186,6 +190,8 @@ def _contradicts(new: Claims, old: Claims) -> bool:
         and about <= new.concepts
     ):
         return True
+    if old.is_denial and "have" in old.concepts and new.verb[0] in _OBTAINS and (about := old.concepts - GENERIC):
+        return about <= new.concepts  # "I have no pension", "I opened a pension with Aviva"
     telling = new.concepts - {"be", "have"}
     if new.is_denial:
         return bool(telling) and new.concepts <= old.concepts and _covers_most_of(new.concepts, old)

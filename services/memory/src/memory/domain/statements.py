@@ -12,12 +12,13 @@ from operator import itemgetter
 
 from contracts.memory_rpc import Superseded
 from memory.domain.claims import Claims, claims
-from memory.domain.compatible_facts import both_stay, is_over
+from memory.domain.compatible_facts import both_stay, is_over, names_part
 from memory.domain.corrections import corrected_fact, joked_about, past_correction
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.asked_notes import requested_notes
 from memory.domain.long_term.attributes import says_change
 from memory.domain.long_term.concepts import concepts_of, normalize
+from memory.domain.long_term.course import has_ended
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.own_words import IS_MINE, may_state_fact
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
@@ -77,7 +78,7 @@ class _Statement:
 def with_statements(state: Remembered, text: str, now: datetime, known: IsKnown = lambda _: False) -> Remembered:
     """Returns the state with what a text states; what this replaces, corrects or ends becomes history."""
     has_correction = False
-    if joke := joked_about([fact for fact in current_facts(state.memory) if state.since.get(fact, now) <= now], text):
+    if joke := joked_about({fact: state.since.get(fact, now) for fact in current_facts(state.memory)}, text, now):
         state = with_ended(state, joke[0], joke[1][:MAX_TEXT_LENGTH], now)
     for sentence in statements(text):
         is_correction, claim = past_correction(sentence)
@@ -174,10 +175,10 @@ def _is_momentary(text: str) -> bool:
 
 
 def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
-    if notes := requested_notes(text):
+    sentence = own_speech(unquoted(text))
+    if sentence.strip() and (notes := requested_notes(text)):
         yield from (_Statement(note, "user_notes", claims(note)) for note in notes)
         return
-    sentence = own_speech(unquoted(text))
     if is_standing_order(sentence):
         order = sentence.strip(" .!¡")
         yield _Statement(order, "preferences", claims(order))
@@ -264,6 +265,10 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
         attribute = None
     elif replaced and attribute is None:
         attribute = "user_notes" if replaced[0][0] == "older_notes" else replaced[0][0]
+    elif attribute is None and (new_claims.ended or has_ended(normalize(statement.text))):
+        # Of what a fact combines only a part is over: both are remembered.
+        is_part = any(names_part(normalize(statement.text), fact) for fact in current_facts(state.memory))
+        attribute = "user_notes" if is_part else None
     if attribute is None or not statement.text:
         return state
     return _with_listed_fact(state, attribute, statement.text[:MAX_TEXT_LENGTH], now)

@@ -8,6 +8,7 @@ from memory.domain.long_term.speech import unquoted
 _NOTE = re.compile(
     r"(?:^|[.,;:!¡?]\s*|\bplease\s+|\bpor favor,?\s+|\band\s+|\by\s+)(?:remember|keep in mind|don'?t forget|"
     r"make a note|note|recu[eé]rda(?:me)?|acu[eé]rdate(?: de)?|ten en cuenta|no olvides|no te olvides de|anota|"
+    r"ap[uú]nta(?:me|te)?|write down|jot down|"
     r"toma nota)(?:\s+de)?(?:\s+(?:that|que)\b|:|,|\s+(?=(?:I|I'm|I've|my|we|our|mi|mis|soy|tengo|vivo|trabajo|estoy|"
     r"me|no|nunca|siempre)\b))"
     r"\s*((?:[^\n?.!]|[.!](?=\S)){2,500})",

@@ -32,7 +32,8 @@ _CONCEPTS = {
     "save": "save saves saved saving savings ahorro ahorraba ahorrar ahorrando ahorros",
     "pay": "pay pays paid paying pago pague pagaba pagar pagando",
     "owe": "owe owes owed owing debo debia deber",
-    "earn": "earn earns earned earning gano ganaba cobro cobraba",
+    "salary": "salary wage sueldo salario earn earns earned earning gano ganaba cobro cobraba",
+    "marry": "marry marries married marrying casar casamos casaremos casare casaba casabamos",
     "retire": "retire retires retired retiring retirement jubilar jubilarme jubilarse jubilo jubilacion "
     "jubile jubilado jubilada jubilare jubilaria jubilarnos jubilamos",
     "smoke": "smoke smokes smoked smoking smoker fumo fumaba fumar fumando fumador fumadora",
@@ -76,7 +77,6 @@ _CONCEPTS = {
     "landlord": "landlord landlady casero casera",
     "favourite": "favorite favourite favorito favorita favoritos favoritas",
     "goal": "goal target aim aiming meta objetivo",
-    "salary": "salary wage pay sueldo salario",
     "rent": "rent alquiler renta arriendo",
     "phone": "phone telephone cellphone mobile telefono celular movil",
     "address": "address direccion domicilio",
@@ -127,6 +127,8 @@ _CONTRACTIONS = (
     (re.compile(r"(?<=\w)'s (?=(?:done|over|gone|paid|off|finished|history|behind)\b)"), " is "),
     (re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r\b)"), "ahora "),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
+    (re.compile(r"\bin the end\b(?! of\b)"), "now"),
+    (re.compile(r"\bal final\b(?! del?\b)"), "ahora"),
 )
 _MY_SON = re.compile(r"\b(my|our|oldest|eldest|youngest) son\b")
 """The English noun; "son" alone is a Spanish verb without a meaning of its own."""
@@ -164,9 +166,14 @@ def normalize(text: str) -> str:
     return normalized
 
 
+_ENCLITIC = re.compile(r"(?<=\w[aei]r)(?:me|te|se|nos|l[aeo]s?)$")
+"""A pronoun at the end of a Spanish infinitive: casarme, venderlo."""
+
+
 @lru_cache(maxsize=20_000)
 def concept(word: str) -> str:
     """Returns the concept of a folded word, or else its stem."""
+    word = _ENCLITIC.sub("", word)
     stem = spanish(english(word))
     return _CONCEPT_OF_WORD.get(word) or _CONCEPT_OF_STEM.get(stem, stem)
 

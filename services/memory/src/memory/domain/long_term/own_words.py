@@ -45,8 +45,9 @@ _WISHES = re.compile(
 )
 """A wish that may last: "I want to invest for ten years"."""
 _WISH = re.compile(
-    r"\b(?:i|we)(?:'d| would)(?: really)? (?:like|love|prefer|rather)(?: to)? (?:see|know|hear|look|check|have|it|that|"
-    r"this|buy|sell|ask|talk|try|get)\b|\b(?:makes? sense|sounds? good|works? for me|helps? me|fine by me|all good)\b"
+    r"\b(?:i|we)(?:'d| would)(?: really)? (?:like|love|prefer|rather)(?!.* than )(?: to)? (?:see|know|hear|look|check|"
+    r"have|it|that|this|buy|sell|ask|talk|try|get)\b|"
+    r"\b(?:makes? sense|sounds? good|works? for me|helps? me|fine by me|all good)\b"
 )
 IS_MINE = re.compile(
     r"(?!(?:that|this|it|what|who|which|here|there|is|eso|es[ae]|est[aeo]|que|cual|quien|aqui|ahi)\b)(?:\w+ ){1,4}"
