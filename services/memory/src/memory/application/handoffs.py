@@ -199,7 +199,7 @@ class Handoffs:
             return None
         if company not in self._queues:
             self._queues[company] = asyncio.create_task(self.conversations.waiting(company))
-        wait_seq = owner.data.get("wait", {}).get("seq", owner.seq)
+        wait_seq = (owner.data.get("wait") or {}).get("seq", owner.seq)
         key = waiting_key(company, conversation, LogPosition(self.log.era, wait_seq))
         return handoff.QueuePlace(
             1 + bisect_left(await self._queues[company], key),
