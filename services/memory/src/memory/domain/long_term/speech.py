@@ -41,13 +41,13 @@ _TEXT = (
     r"testimonials?|testimonios?|chapter|cap[ií]tulo|present(?:ation|aci[oó]n)|bio|pitch|speech|discurso|terms|t[eé]rminos|condiciones)"
 )
 _THIS = rf"\b(?:(?:this|these|est[ea]s?|the|la|el)(?: \w+)? {_TEXT}|this|these|below|following|esto|siguiente|abajo)\b"
+_NOT_OWN = r"(?![^—–\n]*\b(?:i|(?:my|our)(?! \w+'s)|mis?|nuestr[oa]s?)\b)"
 _BEFORE_PASTED = re.compile(
     r"(?P<work>\b(?:translat\w+|summari[sz]\w+|proofread\w*|rephrase|rewrite|paraphrase|shorten|make(?= th)|grammar|"
     r"spelling|tradu[cz]\w+|resum\w+|corri[gj]\w+|reescrib\w+|parafrase\w+|acort\w+|gram[aá]tica|ortograf[ií]a)\b"
     rf"[^:.!?;\n]{{0,40}}{_THIS}[^:.!?;\n]{{0,40}}[:.!?\n]|^[^:.!?;\n]{{0,60}}{_THIS}[^:.!?;\n]{{0,40}}[?.:]?\n|"
     rf"^[^\w\n]*(?:(?:is|are) th(?:is|ese)|est[oa]s? (?:es|son)) (?:una?|an?) \w+\?)|[^:.!?;\n]{{1,120}}(?::| >)(?=\s)|"
-    r"^[^\w\n]*(?:(?:here(?:'s| is| are)|te (?:paso|copio|pego|mando)|aqu[ií] (?:va|est[aá]|tienes?))\b"
-    r"(?![^—–\n]*\b(?:(?:my|our)(?! \w+'s)|mis?|nuestr[oa]s?)\b)|"
+    rf"^[^\w\n]*{_NOT_OWN}(?:(?:here(?:'s| is| are)|te (?:paso|copio|pego|mando)|aqu[ií] (?:va|est[aá]|tienes?))\b|"
     rf"(?:[\w']+ ){{0,2}}{_TEXT}\b)[^:.!?\n]{{0,60}}(?:\n\s*| [—–-]+ )|"
     r"^[^\w\n]*(?-i:[A-ZÁÉÍÓÚÑ]\w+(?: [A-Z]\w+)?)[ ,]+[(\[]?\d{1,2}[:.]\d\d(?: ?[ap]m)?[)\]]?\s*\n",
     re.I | re.M,
@@ -55,11 +55,12 @@ _BEFORE_PASTED = re.compile(
 """What comes before a text to work on ("translate this for me."), or before a colon; a heading that says what a text
 is ("Job offer", "here is my cousin's letter —")."""
 _BEHIND_PASTED = re.compile(
-    r"\n(?=[^\n]*\b(?:what does (?:it|this|that)(?: \w+)? mean|(?:qué|que) (?:significa|quiere decir)|"
+    r"\n(?=[^\n]*\b(?:what does (?:it|this|that)(?: \w+)? mean|(?:qué|que) (?:significa|quiere decir)(?: es[ot]o?)?|"
     r"is (?:it|this|that) (?:a scam|legit|spam|genuine|real|true|fake|valid)|"
-    r"es (?:una estafa|verdad|fiable|cierto|v[aá]lido|real)|"
-    r"(?:should|do|can|would) i (?:reply|answer|respond|decline|trust)|(?:contesto|respondo|me f[ií]o|de fiar)|"
-    rf"(?:does|will) it (?:print|compile|fail)|(?:this|that|the|est[ea]|es[ea]) (?:\w+ )?{_TEXT})\b[^\n]*\?\s*\Z)",
+    r"es (?:una estafa|verdad|fiable|cierto|v[aá]lido|real)(?: es[ot]o?)?|"
+    r"(?:should|do|can|would) i (?:reply|answer|respond|decline|trust)(?: to)?(?: (?:it|this|that|them))?|"
+    r"contesto|respondo|me f[ií]o|de fiar|(?:does|will) it (?:print|compile|fail)|"
+    rf"(?:this|that|the|est[ea]|es[ea]) (?:\w+ )?{_TEXT})\s*\?\s*\Z)",
     re.I,
 )
 """A question at the end about the text above it."""
