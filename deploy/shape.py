@@ -21,7 +21,7 @@ GERUND = re.compile(r"(^|_)[a-z]{2,}ing$")
 NOUNS = frozenset({"logging", "rating", "setting", "spring", "string", "thing"})
 """Words that end in -ing and are nouns of the field."""
 VAGUE = frozenset({"asked", "found", "given", "held", "kept", "left", "meant", "mine", "one", "said", "seen", "told"})
-"""Names of variables and parameters that do not say what they hold."""
+"""Names of variables, parameters and fields that do not say what they hold."""
 KINDS = ("code", "fields", "tables", "imports", "prose", "blank")
 """Kinds of lines: in a function, in a class's fields, in a module's constants, an import, a docstring or comment,
 empty."""
@@ -67,7 +67,8 @@ def main() -> int:
     known = {module.name for module in product}
     circle = cycle_of({module.name: imports_of(module, known) for module in product})
     ways = ways_to_consume(product)
-    vague = [f"{module.path}: {name}" for module in product for name in variables(module.tree) if name in VAGUE]
+    models = model_names(product)
+    vague = [f"{module.path}: {name}" for module in product for name in variables(module.tree, models) if name in VAGUE]
     table: list[tuple[str, object, list[str]]] = [
         ("lines of production Python", lines, areas(product)),
         ("Protocols", len(protocols), sorted(protocols)),
@@ -96,13 +97,34 @@ def main() -> int:
     return 0
 
 
-def variables(tree: ast.AST) -> Iterator[str]:
-    """Yields the name of each parameter, and of a variable at each place where it is set."""
+def variables(tree: ast.AST, models: set[str]) -> Iterator[str]:
+    """Yields the name of each parameter and field, and of a variable at each place where it is set; without the fields
+    of `models`, which documents on the wire or in a store name."""
+    wire_fields = {
+        id(field.target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and node.name in models
+        for field in node.body
+        if isinstance(field, ast.AnnAssign)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
             yield node.arg
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in wire_fields:
             yield node.id
+
+
+def model_names(modules: list[Module]) -> set[str]:
+    """Returns the names of pydantic's BaseModel and of every class that derives from it."""
+    bases = {
+        class_node.name: {ast.unparse(base).rpartition(".")[2] for base in class_node.bases}
+        for module in modules
+        for class_node in module.classes
+    }
+    models = {"BaseModel"}
+    while derived := {name for name, names in bases.items() if names & models} - models:
+        models |= derived
+    return models
 
 
 def areas(modules: list[Module]) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 
 from contracts.channels import ChatAddress
 from contracts.conversation import Fact, snapshot_of
-from gateway.chat.hub import LogState
+from gateway.chat.hub import EpochSnapshot
 from gateway.domain import server_frames
 from memory.application.inbox import conversation_view
 from memory.domain.conversation import InboxConversation, Person, fold
@@ -139,7 +139,7 @@ def test_the_projection_says_what_the_snapshot_says(log: Log) -> None:
 def test_how_a_conversation_stands_is_kept_true_by_what_comes(log: Log) -> None:
     facts = facts_of(log)
     for cut in range(len(facts) + 1):
-        standing = LogState(snapshot_of(facts[:cut]), "e")
+        standing = EpochSnapshot(snapshot_of(facts[:cut]), "e")
         for fact in facts[max(cut - 1, 0) :]:  # one of them comes again
             standing = standing.with_facts([fact])
         assert standing.snapshot == snapshot_of(facts)

@@ -150,11 +150,11 @@ async def test_a_worker_says_so_when_its_keeper_has_ended(nats_streams: Client) 
 async def test_a_worker_says_so_when_it_is_deaf_on_a_connection_that_is_up(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.workers.pull_worker.END_TIMEOUT", 1.0)
-    monkeypatch.setattr("runtime.workers.pull_worker.IDLE_SILENCE_TIMEOUT", 0.5)
+    monkeypatch.setattr("runtime.workers.pull_requests.DEAF_AFTER_SECONDS", 1.0)
+    monkeypatch.setattr("runtime.workers.pull_requests.IDLE_SILENCE_TIMEOUT", 0.5)
     async with working(nats_streams, Hangs(ends=True)) as worker:
         # What nats-py has forgotten it drops without a word, and the server goes on sending.
-        subscription = worker._subscription  # pyright: ignore[reportPrivateUsage]
+        subscription = worker._requests._subscription  # pyright: ignore[reportPrivateUsage]
         assert subscription is not None
         nats_streams._subs.pop(subscription._id)  # pyright: ignore[reportPrivateUsage]
         await eventually(lambda: "not answered" in (worker.stuck_because() or ""))

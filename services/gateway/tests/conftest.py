@@ -9,6 +9,7 @@ import pytest
 from nats.aio.client import Client
 from pydantic import SecretStr
 
+from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.testing.desk import DeskStandIn
 from gateway.testing.files import FileShareStandIn
@@ -112,6 +113,17 @@ async def share(nats_client: Client) -> AsyncIterator[FileShareStandIn]:
     await stand_in.serve(server)
     yield stand_in
     await server.drain(1.0)
+
+
+@pytest.fixture
+async def no_tools(nats_client: Client) -> None:
+    """A tool executor with an empty catalogue."""
+
+    async def catalogue(_: CatalogueRequest) -> CatalogueReply:
+        return CatalogueReply(tools=[])
+
+    await RpcServer(nats_client).serve(CATALOGUE, catalogue)
+    await nats_client.flush()
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 """Memory as a process: started by its environment, ended by SIGTERM and by kill -9."""
 
 import asyncio
-import os
 import signal
-import sys
+from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
-
-import orjson
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 from contracts import market_rpc, tools_rpc
 from contracts.company_rpc import COMPANY_CREATE, COMPANY_GET, CompanyCreateRequest, CompanyRequest
@@ -21,44 +19,25 @@ from runtime.bus.connection import connect
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
+from runtime.testing.logged_process import logged_process
 from runtime.testing.servers import eventually
 
 SECRET = "a secret that both know"
 
 
 @asynccontextmanager
-async def process(servers: Servers) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int]]:
+async def process(servers: Servers, folder: Path) -> AsyncGenerator[tuple[Process, int]]:
     """A replica as a process of its own, ready, and its health port."""
     environment = {
-        "PATH": os.environ["PATH"],
         "NEXUS_NATS_URL": servers.nats,
         "NEXUS_MONGODB_URL": servers.mongo,
         "NEXUS_MONGODB_DATABASE": servers.database,
         "NEXUS_REDIS_URL": servers.redis,
         "NEXUS_PRINCIPAL_KEY": KEY,
-        "NEXUS_DEV": "1",
         "NEXUS_DEMO_ORIGIN": "http://127.0.0.1:8080",
     }
-    started = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "memory",
-        env=environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    try:
-        assert started.stdout is not None
-        async with asyncio.timeout(60):
-            async for line in started.stdout:
-                if line.startswith(b"{") and (entry := orjson.loads(line)).get("event") == "service.ready":
-                    yield started, entry["port"]
-                    return
-        raise AssertionError("memory ended before it was ready")
-    finally:
-        with suppress(ProcessLookupError):
-            started.kill()
-        await started.communicate()
+    async with logged_process("memory", folder / "log", folder, **environment) as started:
+        yield started.process, await started.ready()
 
 
 async def health(port: int, path: str) -> bytes:
@@ -72,8 +51,8 @@ async def health(port: int, path: str) -> bytes:
         writer.close()
 
 
-async def test_a_process_serves_is_ready_and_ends_when_it_is_told_to(servers: Servers) -> None:
-    async with process(servers) as (memory, port):
+async def test_a_process_serves_is_ready_and_ends_when_it_is_told_to(servers: Servers, tmp_path: Path) -> None:
+    async with process(servers, tmp_path) as (memory, port):
         client = await connect(NatsSettings(url=servers.nats), name="test")
         demo = (await RpcClient(client).call(COMPANY_GET, CompanyRequest(company_id="demo"))).settings
         assert demo is not None
@@ -81,23 +60,23 @@ async def test_a_process_serves_is_ready_and_ends_when_it_is_told_to(servers: Se
         assert b"nexus_" in await health(port, "/metrics")
         memory.send_signal(signal.SIGTERM)
         async with asyncio.timeout(30):
-            await memory.communicate()
+            await memory.wait()
         assert memory.returncode == 0
         await client.close()
 
 
-async def test_a_killed_process_loses_nothing_and_its_successor_goes_on(servers: Servers) -> None:
+async def test_a_killed_process_loses_nothing_and_its_successor_goes_on(servers: Servers, tmp_path: Path) -> None:
     client = await connect(NatsSettings(url=servers.nats), name="test")
     rpc = RpcClient(client)
     writer: Writer | None = None
     seq = 0
     for life in range(3):
-        async with process(servers) as (memory, _):
+        async with process(servers, tmp_path) as (memory, _):
             writer = writer or Writer(client)
             for number in range(20):
                 seq = await writer.visitor(f"{life}-{number}")
             memory.kill()
-    async with process(servers):
+    async with process(servers, tmp_path):
         assert writer is not None
         request = HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=seq, limit=100)
         found = (await rpc.call(HISTORY, request)).messages
@@ -105,7 +84,9 @@ async def test_a_killed_process_loses_nothing_and_its_successor_goes_on(servers:
     await client.close()
 
 
-async def test_a_process_killed_within_a_deletion_leaves_a_receipt_that_ends_truthfully(servers: Servers) -> None:
+async def test_a_process_killed_within_a_deletion_leaves_a_receipt_that_ends_truthfully(
+    servers: Servers, tmp_path: Path
+) -> None:
     client = await connect(NatsSettings(url=servers.nats), name="test")
     rpc, tools = RpcClient(client), RpcServer(client)
     request = EraseRequest(company_id="acme", receipt_id="r1", kind="user", name="ana-7", by="admin")
@@ -115,7 +96,7 @@ async def test_a_process_killed_within_a_deletion_leaves_a_receipt_that_ends_tru
         return ForgottenReply(deleted=0)
 
     await tools.serve(tools_rpc.USER_FORGET, tools_deleted)
-    async with process(servers) as (killed, _):
+    async with process(servers, tmp_path) as (killed, _):
 
         async def market_deleted(_: UserRef) -> ForgottenReply:
             # What there was is gone; whoever asked never hears how much that was.
@@ -133,7 +114,7 @@ async def test_a_process_killed_within_a_deletion_leaves_a_receipt_that_ends_tru
         async with asyncio.timeout(30):
             await killed.wait()
         asking.cancel()
-    async with process(servers):
+    async with process(servers, tmp_path):
 
         async def ended() -> Receipt | None:
             try:
@@ -154,6 +135,7 @@ async def test_a_process_killed_within_a_deletion_leaves_a_receipt_that_ends_tru
 
 async def test_what_a_killed_process_was_telling_an_endpoint_its_successor_tells_again(
     servers: Servers,
+    tmp_path: Path,
 ) -> None:
     client = await connect(NatsSettings(url=servers.nats), name="test")
     asked, release = asyncio.Event(), asyncio.Event()
@@ -165,7 +147,7 @@ async def test_what_a_killed_process_was_telling_an_endpoint_its_successor_tells
 
     async with receiving(SECRET.encode()) as shop:
         shop.say = slowly
-        async with process(servers) as (memory, _):
+        async with process(servers, tmp_path) as (memory, _):
             hook = {"url": shop.url, "events": ["message.visitor"], "secret": SECRET}
             request = CompanyCreateRequest(config={"companyId": "acme", "webhooks": [hook]})
             await RpcClient(client).call(COMPANY_CREATE, request)
@@ -175,7 +157,7 @@ async def test_what_a_killed_process_was_telling_an_endpoint_its_successor_tells
             memory.kill()
             await memory.wait()
         release.set()
-        async with process(servers):
+        async with process(servers, tmp_path):
             await eventually(lambda: len(shop.taken) == 2, 70)
         assert shop.taken[0].id == shop.taken[1].id
     await client.close()

@@ -321,9 +321,9 @@ def claims(
             print(f"  {change:<12}{change_counts['caught']:>7} of {change_counts['made']}")
         for sentence in measured.passed[:10]:
             print(f"not caught ({sentence.change}): {sentence.text}")
-        for sentence in measured.held[:10]:
+        for sentence in measured.held_back[:10]:
             print(f"held: {sentence.text}")
-    if measured.passed or len(measured.held) > MOST_HELD * measured.true:
+    if measured.passed or len(measured.held_back) > MOST_HELD * measured.true:
         raise typer.Exit(1)
 
 

@@ -52,18 +52,18 @@ class Sentence:
 
 @dataclass
 class ClaimCounts:
-    """How many sentences were judged. `held`: true ones held back; `passed`: false ones not caught."""
+    """How many sentences were judged. `held_back`: true ones held back; `passed`: false ones not caught."""
 
     true: int = 0
-    held: list[Sentence] = field(default_factory=list[Sentence])
+    held_back: list[Sentence] = field(default_factory=list[Sentence])
     false: Counter[str] = field(default_factory=Counter[str])
     passed: list[Sentence] = field(default_factory=list[Sentence])
 
     def view(self) -> dict[str, Any]:
         return {
             "true": self.true,
-            "held": len(self.held),
-            "heldShare": round(len(self.held) / max(self.true, 1), 4),
+            "held": len(self.held_back),
+            "heldShare": round(len(self.held_back) / max(self.true, 1), 4),
             "false": sum(self.false.values()),
             "caught": sum(self.false.values()) - len(self.passed),
             "byChange": {
@@ -71,7 +71,7 @@ class ClaimCounts:
                 for change, count in sorted(self.false.items())
             },
             "examples": {
-                "held": [sentence.text for sentence in self.held[:10]],
+                "held": [sentence.text for sentence in self.held_back[:10]],
                 "notCaught": [{"change": sentence.change, "text": sentence.text} for sentence in self.passed[:10]],
             },
         }
@@ -87,7 +87,7 @@ def measure(count: int, seed: int, on_sentence: Callable[[], None] = lambda: Non
         if sentence.change is None:
             measured.true += 1
             if caught:
-                measured.held.append(sentence)
+                measured.held_back.append(sentence)
         else:
             measured.false[sentence.change] += 1
             if not caught:

@@ -29,18 +29,18 @@ class RecallCounts:
     """For each ranking and depth, the sum over all questions of the share of their evidence that was found."""
 
     questions: int = 0
-    found: dict[str, dict[int, float]] = field(
+    found_shares: dict[str, dict[int, float]] = field(
         default_factory=lambda: {name: dict.fromkeys(DEPTHS, 0.0) for name in RANKINGS}
     )
 
     def add(self, ranking: str, ids: list[str], evidence: frozenset[str]) -> None:
         """Counts the ids that one ranking found for a question."""
         for depth in DEPTHS:
-            self.found[ranking][depth] += len(evidence.intersection(ids[:depth])) / len(evidence)
+            self.found_shares[ranking][depth] += len(evidence.intersection(ids[:depth])) / len(evidence)
 
     def recall(self, ranking: str, depth: int) -> float:
         """Mean share of the evidence found, 0 to 1."""
-        return self.found[ranking][depth] / self.questions if self.questions else 0.0
+        return self.found_shares[ranking][depth] / self.questions if self.questions else 0.0
 
     def view(self) -> dict[str, dict[str, float]]:
         """The shares by ranking and depth, for JSON."""

@@ -130,7 +130,7 @@ class Keeping(Wire):
     traces: Outdated
 
 
-class Forgotten(Wire):
+class DeletedConversations(Wire):
     """Tells every service which conversations were deleted; each deletion is announced twice."""
 
     company: str

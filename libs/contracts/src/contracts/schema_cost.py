@@ -45,11 +45,11 @@ def check_cost(schema: object) -> int:
     check one value too often or endlessly, or that refers to something it does not contain."""
     parts = _Parts(schema)
     current = parts.evaluated({parts.add(schema): 1})
-    seen: list[Counter[int]] = []
+    earlier_rounds: list[Counter[int]] = []
     for _ in range(_MAX_DEPTH):
-        if not current or current in seen:
+        if not current or current in earlier_rounds:
             break
-        seen.append(current)
+        earlier_rounds.append(current)
         inner: Counter[int] = Counter()
         for started in parts.started_inside(current):
             for part, count in parts.evaluated(started).items():

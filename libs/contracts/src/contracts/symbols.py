@@ -62,12 +62,12 @@ def parse_symbol(text: str) -> Symbol:
         return Symbol(joined, SymbolKind.PAIR) if joined else Symbol(name, SymbolKind.EQUITY)
     separators = _SEPARATOR.findall(name)
     if len(separators) == 1:
-        left, right = name.split(separators[0])
-        if _SHARE_CLASS.fullmatch(right) and _EQUITY.fullmatch(left) and "." not in left:
-            return Symbol(f"{left}.{right}", SymbolKind.EQUITY)
-        is_pair = right in QUOTES or separators[0] == "/"
-        if is_pair and left != right and _CURRENCY.fullmatch(left) and _CURRENCY.fullmatch(right):
-            return Symbol(f"{left}/{right}", SymbolKind.PAIR)
+        base, quote = name.split(separators[0])
+        if _SHARE_CLASS.fullmatch(quote) and _EQUITY.fullmatch(base) and "." not in base:
+            return Symbol(f"{base}.{quote}", SymbolKind.EQUITY)
+        is_pair = quote in QUOTES or separators[0] == "/"
+        if is_pair and base != quote and _CURRENCY.fullmatch(base) and _CURRENCY.fullmatch(quote):
+            return Symbol(f"{base}/{quote}", SymbolKind.PAIR)
     raise InvalidSymbolError(text)
 
 

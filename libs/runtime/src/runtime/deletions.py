@@ -7,7 +7,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from pydantic import ValidationError
 
-from contracts.erasure_rpc import FORGOTTEN, Forgotten
+from contracts.erasure_rpc import FORGOTTEN, DeletedConversations
 from runtime.bus.connection import subscribe
 
 _log = structlog.get_logger(__name__)
@@ -19,7 +19,7 @@ async def follow_deletions(client: Client, deleted: Callable[[str, Sequence[str]
 
     async def take(message: Msg) -> None:
         try:
-            deletion = Forgotten.model_validate_json(message.data)
+            deletion = DeletedConversations.model_validate_json(message.data)
         except ValidationError as error:
             _log.warning("a notice of a deletion could not be read", error=repr(error))
         else:

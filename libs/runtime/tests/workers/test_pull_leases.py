@@ -15,8 +15,9 @@ from runtime.faulty_proxy import Proxy
 from runtime.settings import NatsSettings
 from runtime.testing.pull import DURABLE, Gate, Recorder, ask, settled, working
 from runtime.testing.servers import NatsServer, eventually
-from runtime.workers import pull_worker
-from runtime.workers.pull_worker import LEASE, REQUEST_SECONDS, Ack, AckThen, Delivery, Outcome
+from runtime.workers import pull_requests
+from runtime.workers.pull_requests import REQUEST_SECONDS
+from runtime.workers.pull_worker import LEASE, Ack, AckThen, Delivery, Outcome
 
 
 async def test_long_work_is_not_delivered_again(nats_streams: Client) -> None:
@@ -80,13 +81,13 @@ async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in
 ) -> None:
     """And its request still stands: asked anew, the server would hold two, and give the next one that stands still two
     messages."""
-    monkeypatch.setattr(pull_worker, "IDLE_HEARTBEAT_INTERVAL", 0.3)
-    monkeypatch.setattr(pull_worker, "IDLE_SILENCE_TIMEOUT", 0.9)
+    monkeypatch.setattr(pull_requests, "IDLE_HEARTBEAT_INTERVAL", 0.3)
+    monkeypatch.setattr(pull_requests, "IDLE_SILENCE_TIMEOUT", 0.9)
     pull = await working(nats_streams, Recorder(), ack_wait=1.0)
     assert pull.stalled_at == 0
     threading.Event().wait(0.95)  # nothing else runs: shorter than a lease, but the last renewal was before
     assert pull.stalled_at > 0
-    awake = asyncio.get_running_loop().time() + 2 * pull_worker.CHECK_INTERVAL
+    awake = asyncio.get_running_loop().time() + 2 * pull_requests.CHECK_INTERVAL
     await eventually(lambda: asyncio.get_running_loop().time() > awake)
     answer = await nats_streams.request(f"$JS.API.CONSUMER.INFO.TOOLS.{DURABLE}", b"", timeout=10)
     assert orjson.loads(answer.data)["num_waiting"] == 1

@@ -11,7 +11,7 @@ from agent.testing.company import COMPANY
 from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import stage
 from contracts.channels import conversation_tree
-from contracts.erasure_rpc import FORGOTTEN, Forgotten
+from contracts.erasure_rpc import FORGOTTEN, DeletedConversations
 from contracts.streams import CHAT, TURNS
 from runtime.calls.rpc import RpcClient
 from runtime.deletions import follow_deletions
@@ -26,7 +26,7 @@ async def test_what_was_deleted_comes_into_no_prompt(nats_server: NatsServer) ->
         stopped: list[ConversationKey] = []
         await follow_deletions(scene.nats, partial(drop_forgotten, histories, FollowedConversations(), stopped.append))
         await scene.nats.publish(FORGOTTEN, b"nonsense")
-        await scene.nats.publish(FORGOTTEN, Forgotten(company=COMPANY, conversations=["c1"]).to_json())
+        await scene.nats.publish(FORGOTTEN, DeletedConversations(company=COMPANY, conversations=["c1"]).to_json())
         await eventually(lambda: stopped == [ConversationKey(COMPANY, "c1")])
         said = await histories.up_to(ConversationKey(COMPANY, "c1"), await scene.visitor("c1", "a new start"))
         assert [message.text for message in said.messages] == ["a new start"]
@@ -41,7 +41,7 @@ async def test_a_model_that_answers_in_a_deleted_conversation_is_stopped_and_its
         await eventually(lambda: len(model.asked) == 1)
         for stream in (CHAT, TURNS):
             await scene.nats.jetstream().purge_stream(stream.name)  # pyright: ignore[reportUnknownMemberType]
-        await scene.nats.publish(FORGOTTEN, Forgotten(company=COMPANY, conversations=["c1"]).to_json())
+        await scene.nats.publish(FORGOTTEN, DeletedConversations(company=COMPANY, conversations=["c1"]).to_json())
         await eventually(lambda: model.asked[0]["cancelled"])
         await eventually(lambda: [told["reason"] for told in scene.told("run.cancelled")] == ["user"])
         await scene.idle()

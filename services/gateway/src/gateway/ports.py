@@ -82,7 +82,8 @@ class Socket(Protocol):
 
 
 class ClientSocket(Protocol):
-    """A client's open chat. `caller`: None before hello; `home`: a visitor's or customer's current conversation."""
+    """A client's open chat, for the parts of which chat.session.ClientSession is built. `caller`: None before hello;
+    `home`: a visitor's or customer's current conversation."""
 
     caller: TokenCaller | None
     home: str | None

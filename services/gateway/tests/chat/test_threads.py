@@ -15,7 +15,7 @@ from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKin
 from contracts.ids import answer_id, turn_id
 from gateway.chat.exchange import Ended, Event, Exchange, ExchangeEnd
 from gateway.chat.frames import FrameQueue
-from gateway.chat.hub import Attachment, Hub, LogState
+from gateway.chat.hub import Attachment, EpochSnapshot, Hub
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.thread import Thread
 from gateway.chat.threads import Threads
@@ -320,7 +320,7 @@ async def test_a_conversation_that_lingers_is_let_go() -> None:
         attachment = Attachment(FrameQueue(), "acme", conversation)
         await hub.join(attachment)
         if conversation != "unknown":
-            hub.keep_state("acme", conversation, LogState(Snapshot(), "e"))
+            hub.keep_state("acme", conversation, EpochSnapshot(Snapshot(), "e"))
         await hub.leave(attachment, linger=linger)
     assert closed == ["acme/unknown", "acme/socket"]
     await eventually(lambda: "acme/known" in closed)

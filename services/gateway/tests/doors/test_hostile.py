@@ -16,7 +16,7 @@ from nats.aio.client import Client
 
 from contracts.channel_rpc import CHANNEL_VERIFY, ChannelVerifyReply, ChannelVerifyRequest
 from contracts.channels import LiveTurnKind, conversation_tree
-from contracts.erasure_rpc import FORGOTTEN, Forgotten
+from contracts.erasure_rpc import FORGOTTEN, DeletedConversations
 from contracts.events.tool import ToolMetadata, ToolResult
 from contracts.streams import CHAT
 from gateway.domain.conversation_ids import named_conversation_id
@@ -291,7 +291,7 @@ async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
         answers = [asyncio.create_task(answer(number)) for number in range(len(asked))]
         await eventually(lambda: len(agent.received_messages) == len(asked), 30)
         names = [conversation for conversation, _ in agent.received_messages]
-        notice = Forgotten(company="acme", conversations=names).to_json()
+        notice = DeletedConversations(company="acme", conversations=names).to_json()
         # A notice of what is there again ends nothing.
         await nats_client.publish(FORGOTTEN, notice)
         done, _ = await asyncio.wait(answers, timeout=0.2)

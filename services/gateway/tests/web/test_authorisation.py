@@ -10,14 +10,12 @@ from nats.aio.client import Client
 
 from contracts.ids import turn_id
 from contracts.memory_rpc import LongTermMemory
-from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from deploy.documents import openapi
 from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.knowledge import NAME as KNOWN
 from gateway.testing.records import RecordsStandIn
 from gateway.testing.tokens import TokenMaker
-from runtime.calls.rpc import RpcServer
 
 SECRET = "known-to-acme-alone"
 BASIS = 1
@@ -233,7 +231,7 @@ async def test_who_may_not_call_is_told_so_whatever_they_send(http: Http, tokens
 
 @pytest.fixture
 async def conversations(
-    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, nats_client: Client
+    no_tools: None, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, nats_client: Client
 ) -> dict[str, str]:
     """acme's conversations by the role that may see them; what acme holds says SECRET."""
     made: dict[str, str] = {}
@@ -247,11 +245,6 @@ async def conversations(
         await AgentStandIn(nats_client, "acme", made[role]).answer(BASIS, SECRET)
         memory.known_conversations[made[role]] = conversation_view(made[role], "acme", subject)
 
-    async def no_tools(_: CatalogueRequest) -> CatalogueReply:
-        return CatalogueReply(tools=[])
-
-    await RpcServer(nats_client).serve(CATALOGUE, no_tools)
-    await nats_client.flush()
     memory.add_company("acme", customSystemPrompt=SECRET)
     memory.add_company("other")
     return made

@@ -17,7 +17,6 @@ from contracts.knowledge_rpc import (
     RefreshAsk,
     RunReply,
 )
-from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.domain.company_names import id_from_name
 from gateway.testing.harness import MemoryStandIn
 from gateway.testing.http import Http, assert_problem
@@ -28,7 +27,7 @@ SITE = "https://www.acme.example/start"
 
 
 @pytest.fixture
-async def reading(nats_client: Client) -> list[RefreshAsk]:
+async def reading(no_tools: None, nats_client: Client) -> list[RefreshAsk]:
     """Memory reads nothing: no page is there."""
     asked: list[RefreshAsk] = []
 
@@ -48,14 +47,10 @@ async def reading(nats_client: Client) -> list[RefreshAsk]:
     async def documents(_: DocumentsRequest) -> DocumentsReply:
         return DocumentsReply(items=[])
 
-    async def no_tools(_: CatalogueRequest) -> CatalogueReply:
-        return CatalogueReply(tools=[])
-
     server = RpcServer(nats_client)
     await server.serve(REFRESH, refresh)
     await server.serve(OVERVIEW, overview)
     await server.serve(DOCUMENTS, documents)
-    await server.serve(CATALOGUE, no_tools)
     await nats_client.flush()
     return asked
 

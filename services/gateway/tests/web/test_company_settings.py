@@ -12,7 +12,7 @@ from gateway.testing.services import SettingsStandIn, WritersStandIn
 from gateway.testing.tokens import TokenMaker
 
 ACME = "/v2/llm/config/acme"
-pytestmark = pytest.mark.usefixtures("settings")
+pytestmark = pytest.mark.usefixtures("settings", "no_tools")
 
 
 @pytest.fixture
@@ -20,6 +20,7 @@ def admin(tokens: TokenMaker) -> str:
     return tokens.user("root", "admin")
 
 
+@pytest.mark.usefixtures("writers")
 async def test_settings_are_created_once_with_every_default(http: Http, tokens: TokenMaker) -> None:
     admin = tokens.user("root", "admin", company="newco")
     answer = await http("POST", "/v2/llm/config", token=admin, json={"companyId": "newco", "responseDelayMs": 0})
@@ -33,6 +34,7 @@ async def test_settings_are_created_once_with_every_default(http: Http, tokens: 
     assert (await http("GET", "/v2/llm/config/newco", token=admin))[1] == body
 
 
+@pytest.mark.usefixtures("writers")
 async def test_a_patch_changes_what_it_names_and_gives_the_next_etag(http: Http, admin: str) -> None:
     _, before, headers = await http("GET", ACME, token=admin)
     assert headers["etag"] == '"1"'
@@ -124,6 +126,7 @@ async def test_another_companys_settings_look_as_if_there_were_none(
     assert_problem(await http("POST", "/v2/llm/config", token=foreign, json={"companyId": "fresh"}), 404, "NOT_FOUND")
 
 
+@pytest.mark.usefixtures("writers")
 async def test_a_body_that_the_bus_could_not_carry_is_too_large(http: Http, admin: str) -> None:
     sent = {"If-Match": "*"}
     refused = await http("PATCH", ACME, token=admin, headers=sent, json={"customSystemPrompt": "x" * 300_000})
@@ -234,6 +237,7 @@ async def test_what_has_no_effect_comes_back_as_warnings_in_the_readers_language
     assert "customSystemPrompt" in [one["field"] for one in made[1]["warnings"]]
 
 
+@pytest.mark.usefixtures("writers")
 async def test_null_means_no_hourly_limit_and_elsewhere_the_default(http: Http, admin: str) -> None:
     sent = {"If-Match": "*"}
     patch = {"budget": {"visitorHourlyTokens": None, "dailyTokens": 9}, "temperature": None}
@@ -243,6 +247,7 @@ async def test_null_means_no_hourly_limit_and_elsewhere_the_default(http: Http, 
     assert body["budget"]["visitorHourlyTokens"] == 50_000
 
 
+@pytest.mark.usefixtures("writers")
 async def test_settings_of_a_newer_release_are_shown_changed_and_kept(
     http: Http, admin: str, tokens: TokenMaker, settings: SettingsStandIn
 ) -> None:

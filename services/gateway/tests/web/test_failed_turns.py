@@ -1,6 +1,7 @@
 """Failed turns over HTTP: listed in pages, and asked again while that still helps somebody."""
 
 import orjson
+import pytest
 from nats.aio.client import Client
 
 from contracts.channels import ChatKind, chat
@@ -11,6 +12,8 @@ from gateway.testing.http import Answer, Http, assert_problem
 from gateway.testing.services import WritersStandIn
 from gateway.testing.tokens import TokenMaker
 from runtime.bus.direct import DirectReader
+
+pytestmark = pytest.mark.usefixtures("memory")  # what tokens of a team's members are checked against
 
 
 async def fails(client: Client, conversation: str, basis: int) -> str:

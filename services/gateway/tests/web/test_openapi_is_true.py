@@ -17,7 +17,6 @@ from contracts.sign_in_rpc import (
     SignInFinish,
     SignInFinished,
 )
-from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.testing.harness import GatewayUnderTest
 from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
@@ -28,13 +27,12 @@ LEAST = 1_500
 """Requests: some hundred operations, six roles, up to five examples of each."""
 
 
-@pytest.mark.usefixtures("memory", "settings", "writers", "records", "completions", "knowledge", "desk", "share")
+@pytest.mark.usefixtures(
+    "memory", "settings", "writers", "records", "completions", "knowledge", "desk", "share", "no_tools"
+)
 async def test_the_document_holds_whatever_is_sent_by_any_role(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async def no_tools(_: CatalogueRequest) -> CatalogueReply:
-        return CatalogueReply(tools=[])
-
     async def nowhere(_: SignInBegin) -> SignInBegun:
         return SignInBegun(problem=Problem(reason="noProvider"))
 
@@ -42,7 +40,6 @@ async def test_the_document_holds_whatever_is_sent_by_any_role(
         return SignInFinished(problem=Problem(reason="unknown"))
 
     server = RpcServer(nats_client)
-    await server.serve(CATALOGUE, no_tools)
     await server.serve(SIGN_IN_BEGIN, nowhere)
     await server.serve(SIGN_IN_FINISH, nobody)
     await nats_client.flush()

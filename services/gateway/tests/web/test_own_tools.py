@@ -19,6 +19,7 @@ TOOL: dict[str, Any] = {
     "headers": [{"name": "X-Key", "value": HIDDEN}],
 }
 SEALED = "sealed:1:abc"
+pytestmark = pytest.mark.usefixtures("memory", "no_tools", "knowledge")
 
 
 @pytest.fixture

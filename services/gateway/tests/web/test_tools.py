@@ -181,6 +181,7 @@ async def test_a_name_that_is_not_in_the_catalogue_is_for_the_executor_to_refuse
     assert executor.subjects == ["tools.call.requested.v1.unknown"]
 
 
+@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("role", ["commercial", "admin"])
 async def test_human_agents_call_no_tools(
     gateway: GatewayUnderTest, session: aiohttp.ClientSession, tokens: TokenMaker, role: str
@@ -235,6 +236,7 @@ async def test_arguments_that_json_cannot_carry_on_are_not_valid(
     assert (await ana("POST", "/v2/tools/get_price", headers, data=b'{"arguments": {}}'))[0] == 200
 
 
+@pytest.mark.usefixtures("memory")
 async def test_with_no_executor_there_a_call_is_unavailable(ana: Caller):
     status, body, headers = await ana("POST", "/v2/tools/get_price", json={})
     assert (status, body["error"]["code"]) == (503, "UNAVAILABLE")

@@ -112,7 +112,7 @@ class ActionRefusedError(MarketError):
         self.reason = reason
 
 
-class NotFoundError(MarketError):
+class UnknownIdError(MarketError):
     """This user has no order or alert with this id."""
 
     reason = "not_found"

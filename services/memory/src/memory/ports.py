@@ -48,24 +48,6 @@ class Versioned:
     state: Remembered
 
 
-class MemoryStore(Protocol):
-    """Stores what is remembered about users."""
-
-    async def load(self, company: str, user: str) -> Versioned:
-        """The user's memory; empty if nothing is remembered."""
-        ...
-
-    async def save(
-        self, company: str, user: str, state: Remembered, previous_version: str | None, version: str
-    ) -> bool:
-        """Replaces `previous_version` by `version`; returns False if another version is stored."""
-        ...
-
-    async def delete(self, company: str, user: str) -> bool:
-        """Deletes the user's memory; returns whether there was one."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Spent:
     """The usage in one event, on a day in UTC, of a company and, if it names one, in a conversation. `cost` is in US

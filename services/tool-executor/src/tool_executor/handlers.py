@@ -140,7 +140,7 @@ class CallHandler:
             language=request.language or claims.language or "es",
             conversation=claims.conversation or request.conversation_id,
             prompt=request.prompt,
-            said=None if request.said is None else tuple(request.said),
+            user_texts=None if request.said is None else tuple(request.said),
         )
 
     async def _answer(self, request: ToolCallRequested, event: bytes) -> None:

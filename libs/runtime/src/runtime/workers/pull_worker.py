@@ -1,9 +1,8 @@
 """Pull consumers for work that is long or must run concurrently: turns and tool calls.
 
-The server always has an open request, so a message is delivered without a round trip. An idle worker requests one
-message for five minutes, which causes hardly any traffic, and if it freezes it takes at most one message. When messages
-follow each other closely, it requests as many as it has free slots (at most 100), for two seconds. Messages without a
-free slot wait in a backlog. An exception from a handler is never an acknowledgement. A delivery is a lease: the server
+An idle worker requests one message, so if it freezes it takes at most one. When messages follow each other closely, it
+requests as many as it has free slots (at most 100), for two seconds. Messages without a free slot wait in a backlog. An
+exception from a handler is never an acknowledgement. A delivery is a lease: the server
 gives the message to another worker unless it receives "in progress" within `ack_wait`; one task sends this for all
 messages that the worker holds.
 """
@@ -11,24 +10,21 @@ messages that the worker holds.
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from functools import partial
 
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
 from runtime.background import finish
-from runtime.bus.connection import listen, post
-from runtime.bus.consumers import ConsumerSpec, ensure_consumer, may_be_redelivered, on_new_leader
+from runtime.bus.connection import post
+from runtime.bus.consumers import ConsumerSpec, ensure_consumer, may_be_redelivered
 from runtime.bus.marks import Marks
-from runtime.bus.replies import ReplyInbox, headers_of, status_of
+from runtime.bus.replies import ReplyInbox
 from runtime.errors import NotReadyError
 from runtime.observability import correlation
 from runtime.observability.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
@@ -37,6 +33,7 @@ from runtime.recent import Recent
 from runtime.workers.dead_letters import DeadLetters
 from runtime.workers.deliveries import Delivery, delivery_of, pause_after
 from runtime.workers.outcomes import Ack, AckThen, DeadLetter, Outcome, Retry
+from runtime.workers.pull_requests import CHECK_INTERVAL, PullRequests
 
 __all__ = ["Ack", "AckThen", "DeadLetter", "Delivery", "Outcome", "PullWorker", "Retry"]
 
@@ -47,19 +44,8 @@ LEASE = 2.2
 """Seconds after which a dead worker's messages go to another; it renewed its leases up to half a second before."""
 RENEWALS_PER_LEASE = 5
 """Renewals in one lease, rounded to whole checks: three of them may be lost or late."""
-REQUEST_SECONDS = 2.0
-"""Seconds that a request for many messages lasts: less than a lease, so that a frozen worker gets no message twice."""
-HEARTBEAT_INTERVAL, SILENCE_TIMEOUT = 1.0, 3.0
-"""Seconds between the server's heartbeats for such a request; seconds without one after which it counts as lost."""
-IDLE_REQUEST_SECONDS, IDLE_HEARTBEAT_INTERVAL = 300.0, 8.5
-"""Seconds that the request for one message lasts, and between the server's heartbeats meanwhile."""
-IDLE_SILENCE_TIMEOUT = 9.5
-"""Seconds without a heartbeat after which that request counts as lost. It is a safety net: an unreachable server shows
-on the connection, and a new leader announces itself. A late heartbeat costs one more request."""
 BUSY_GAP_SECONDS, BUSY_SECONDS = 0.1, 1.0
 """If two messages come within the first, in seconds, then for the second the worker requests many at once."""
-CHECK_INTERVAL = 0.25
-"""Seconds between rounds of `_keep`."""
 ACK_DEADLINE = 2.0
 """Seconds that the server has to confirm an acknowledgement."""
 HANDLER_TIMEOUT = 300.0
@@ -106,19 +92,14 @@ class PullWorker:
         self._service = service or durable
         self._inbox = ReplyInbox.of(self._client)
         self._dead_letters = DeadLetters(self._client)
-        self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
-        self._prefix = f"{self._client.new_inbox()}."
-        self._subscription: Subscription | None = None
+        self._requests = PullRequests(client, stream, durable, on_message=self._on_message, on_end=self._on_end)
         self._keeper: asyncio.Task[None] | None = None
         self._running: dict[asyncio.Task[None], tuple[Msg, float]] = {}
         self._starting: set[str] = set()  # reply subjects of the deliveries that are not under way
         self._backlog: deque[tuple[Msg, float]] = deque()  # messages without a slot, and when they were read
         self._reported = Recent[int, bool](MAX_REPORTED)
         """Sequences of messages whose outcome has been reported (outcomes.AckThen)."""
-        self._requests: dict[str, int] = {}
-        self._silence = SILENCE_TIMEOUT
-        self._arrived_at = self._busy_until = self._heard_at = self._deaf_since = self._hold_until = 0.0
-        self._reconnects = self._next_request = 0
+        self._arrived_at = self._busy_until = self._hold_until = 0.0
         self._draining = False
         self._consumer_lost = False
         self._checked_at = self._renewed_at = time.monotonic()
@@ -143,7 +124,7 @@ class PullWorker:
     @property
     def listening(self) -> bool:
         """Whether the server has answered lately, or nothing is requested because all slots are busy."""
-        return self._client.is_connected and not self._is_silent()
+        return self._client.is_connected and not self._requests.is_silent
 
     @property
     def stalled_at(self) -> float:
@@ -168,7 +149,7 @@ class PullWorker:
             return "nobody keeps its leases and requests alive"
         if any(now - started_at > self._handler_timeout + END_TIMEOUT for _, started_at in self._running.values()):
             return f"a handler was broken off after {self._handler_timeout:g} s and does not end"
-        if self._deaf_since and now - self._deaf_since > END_TIMEOUT:
+        if self._requests.is_deaf:
             return "its requests are not answered on a connection that is up"
         return None
 
@@ -179,9 +160,7 @@ class PullWorker:
             NotReadyError: the stream is missing, or the existing consumer cannot be changed as needed.
         """
         await ensure_consumer(self._client, self._spec)
-        self._reconnects = self._client.stats["reconnects"]
-        self._subscription = await listen(self._client, self._prefix + "*", self._on_message)
-        await on_new_leader(self._client, self._spec.stream, self._spec.durable, self._request_again)
+        await self._requests.open()
         self._checked_at = self._renewed_at = time.monotonic()
         self._keeper = asyncio.create_task(self._keep())
         self._request()
@@ -191,11 +170,7 @@ class PullWorker:
         and gives back the rest. Messages given back are delivered to other workers immediately."""
         self._draining = True
         end = time.monotonic() + deadline
-        if self._subscription is not None:
-            # Messages in transit arrive before this returns, and _on_message gives them back.
-            with suppress(NatsError, TimeoutError, asyncio.CancelledError):
-                async with asyncio.timeout(min(2.0, deadline)):
-                    await self._subscription.drain()
+        await self._requests.close(deadline)  # messages in transit are given back by _on_message
         while self._backlog:
             self._send(self._backlog.popleft()[0], b"-NAK")
         await finish(self._running, end - time.monotonic(), patience=2.0)
@@ -204,37 +179,23 @@ class PullWorker:
             await asyncio.wait([self._keeper])
 
     def _on_message(self, message: Msg) -> None:
-        self._heard_at, self._deaf_since = time.monotonic(), 0.0
-        status = status_of(message)
-        if status is not None and not message.data:
-            self._on_status(status, message)
-            self._request()
-            return
-        if self._heard_at - self._arrived_at < BUSY_GAP_SECONDS:
-            self._busy_until = self._heard_at + BUSY_SECONDS
-        self._arrived_at = self._heard_at
-        if key := next(iter(self._requests), None):
-            self._requests[key] -= 1
-            if not self._requests[key]:
-                del self._requests[key]
+        now = time.monotonic()
+        if now - self._arrived_at < BUSY_GAP_SECONDS:
+            self._busy_until = now + BUSY_SECONDS
+        self._arrived_at = now
         if self._draining:
             self._send(message, b"-NAK")
         else:
-            self._backlog.append((message, self._heard_at))
+            self._backlog.append((message, now))
             self._fill()
 
-    def _on_status(self, status: str, message: Msg) -> None:
-        if status == "100":
-            return
-        self._requests.pop(message.subject[len(self._prefix) :], None)
-        reason = headers_of(message).get("Description", "")
-        if status == "408":  # the request has expired
-            return
-        if status in ("404", "503") or "Deleted" in reason:
-            self._consumer_lost = True
-        # The leader has changed, or the consumer is gone: `_keep` requests again in a moment.
-        self._hold_until = time.monotonic() + CHECK_INTERVAL
-        log.info("pull.interrupted", consumer=self._spec.durable, status=status, reason=reason)
+    def _on_end(self, status: str, reason: str) -> None:
+        if status:
+            self._consumer_lost = self._consumer_lost or status in ("404", "503") or "Deleted" in reason
+            # The consumer has moved or is gone: `_keep` requests again in a moment.
+            self._hold_until = time.monotonic() + CHECK_INTERVAL
+            log.info("pull.interrupted", consumer=self._spec.durable, status=status, reason=reason)
+        self._request()
 
     def _on_done(self, message: Msg, task: asyncio.Task[None]) -> None:
         self._running.pop(task, None)
@@ -344,31 +305,13 @@ class PullWorker:
         now = time.monotonic()
         if self._draining or self._hold_until > now or not self._client.is_connected:
             return
-        requested = sum(self._requests.values())
+        requested = self._requests.open_count
         is_busy = now < self._busy_until
         count = min(self.room - len(self._backlog) - requested, MAX_REQUEST if is_busy else 1)
         # To save messages, further requests are sent only for at least a quarter of the slots.
         if count <= 0 or (requested and (not is_busy or count < min(self._max_starting, MAX_REQUEST) // 4)):
             return
-        # A random time when idle, so that not all workers' requests expire at the same time.
-        idle = IDLE_REQUEST_SECONDS * random.uniform(0.7, 1.0), IDLE_HEARTBEAT_INTERVAL
-        expires, heartbeat = (REQUEST_SECONDS, HEARTBEAT_INTERVAL) if is_busy else idle
-        self._silence = SILENCE_TIMEOUT if is_busy else IDLE_SILENCE_TIMEOUT
-        self._next_request += 1
-        key = str(self._next_request)
-        if not self._requests:
-            self._heard_at = now
-        self._requests[key] = count
-        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (count, expires * 1e9, heartbeat * 1e9)
-        post(self._client, self._subject, body, self._prefix + key)
-
-    def _is_silent(self) -> bool:
-        return bool(self._requests) and time.monotonic() - self._heard_at > self._silence
-
-    async def _request_again(self) -> None:
-        """Sends the requests again: the consumer's new leader does not know of them."""
-        self._requests.clear()
-        self._request()
+        self._requests.send(count, is_busy=is_busy)
 
     async def _keep(self) -> None:
         """Renews the leases of messages being handled, and the requests at the server; no error ends it."""
@@ -378,18 +321,12 @@ class PullWorker:
                 now = time.monotonic()
                 self._stalled_at, self._checked_at = self.stalled_at, now
                 if self._stalled_at >= now:
-                    # Replies that came meanwhile are still unread. With a new request, the server would have two.
-                    self._heard_at = now
+                    self._requests.excuse_silence()
                 if self._client.is_connected and now - self._renewed_at >= self._spec.ack_wait / RENEWALS_PER_LEASE:
                     for message, _ in (*self._running.values(), *self._backlog):
                         self._send(message, b"+WPI")
                     self._renewed_at = now
-                reconnects = self._client.stats["reconnects"]
-                is_silent = self._is_silent()
-                if reconnects != self._reconnects or is_silent:
-                    self._deaf_since = self._deaf_since or (now if is_silent else 0.0)
-                    self._reconnects = reconnects
-                    self._requests.clear()
+                self._requests.drop_lost()
                 if self._consumer_lost and self._client.is_connected:
                     await ensure_consumer(self._client, self._spec, deadline=2.0)
                     self._consumer_lost = False

@@ -143,10 +143,10 @@ class Customers:
 def _mark_unaware(sockets: Iterable[tuple[ClientSocket, SeenAlerts]], alert: str) -> list[ClientSocket]:
     """The sockets that had not seen the alert; they count as having seen it from now on."""
     unaware: list[ClientSocket] = []
-    for socket, seen in sockets:
-        if alert not in seen:
+    for socket, seen_alerts in sockets:
+        if alert not in seen_alerts:
             unaware.append(socket)
-            seen[alert] = None
+            seen_alerts[alert] = None
     return unaware
 
 

@@ -93,16 +93,16 @@ ConversationKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class LogState:
+class EpochSnapshot:
     """A conversation's snapshot and the log's epoch."""
 
     snapshot: Snapshot
     epoch: str
 
-    def with_facts(self, facts: Iterable[Fact]) -> "LogState":
+    def with_facts(self, facts: Iterable[Fact]) -> "EpochSnapshot":
         """The state after these facts; facts that it contains already are ignored."""
         new_facts = [fact for fact in facts if fact.seq > self.snapshot.seq]
-        return LogState(snapshot_of((*self.snapshot.last.values(), *new_facts), self.snapshot.seq), self.epoch)
+        return EpochSnapshot(snapshot_of((*self.snapshot.last.values(), *new_facts), self.snapshot.seq), self.epoch)
 
 
 @dataclass(slots=True)
@@ -131,12 +131,12 @@ class _Channel:
     """Turns whose run was abandoned. Several agents may report this; the turn's driver may be the last to know."""
     newest_seq: int = 0
     """The sequence of the newest fact received."""
-    state: LogState | None = None
+    state: EpochSnapshot | None = None
     """Read from the log once; `current_state` adds the facts received since."""
     pending_facts: list[Fact] = field(default_factory=list[Fact])
     hints: ConversationHints = field(default_factory=ConversationHints)
 
-    def current_state(self) -> LogState | None:
+    def current_state(self) -> EpochSnapshot | None:
         """The log state, brought up to date."""
         if self.state is not None and self.pending_facts:
             self.state = self.state.with_facts(self.pending_facts)
@@ -208,12 +208,12 @@ class Hub:
         channel = self._channels.get((company, conversation))
         return ConversationHints() if channel is None else channel.hints
 
-    def log_state(self, company: str, conversation: str) -> LogState | None:
+    def log_state(self, company: str, conversation: str) -> EpochSnapshot | None:
         """An open conversation's log state; None if it must be read."""
         channel = self._channels.get((company, conversation))
         return None if channel is None else channel.current_state()
 
-    def keep_state(self, company: str, conversation: str, state: LogState) -> None:
+    def keep_state(self, company: str, conversation: str, state: EpochSnapshot) -> None:
         """Keeps the log state that was read of an open conversation, unless a newer fact has arrived."""
         channel = self._channels.get((company, conversation))
         if channel is not None and state.snapshot.seq >= channel.newest_seq:

@@ -21,7 +21,7 @@ MAX_NAMED = 200
 
 
 @dataclass(slots=True)
-class _Report:
+class _InboxReport:
     """The next report to one company's sockets: changed conversations, and the newest signal of each kind and person,
     with its conversation."""
 
@@ -36,7 +36,7 @@ class Inboxes:
         self._follow_presence = follow_presence
         self._watching: dict[str, set[ClientSocket]] = {}
         self._subscriptions: dict[str, asyncio.Task[Unsubscribe]] = {}
-        self._pending: dict[str, _Report] = {}
+        self._pending: dict[str, _InboxReport] = {}
 
     async def watch(self, caller: TokenCaller, socket: ClientSocket) -> None:
         """Reports changes to the socket from now on; earlier ones are in the list that it reads.
@@ -88,11 +88,11 @@ class Inboxes:
             for socket in list(sockets):
                 socket.push(frame)
 
-    def _pending_report(self, company: str) -> _Report | None:
+    def _pending_report(self, company: str) -> _InboxReport | None:
         if company not in self._watching:
             return None
         if company not in self._pending:
-            self._pending[company] = _Report()
+            self._pending[company] = _InboxReport()
             asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send, company)
         return self._pending[company]
 

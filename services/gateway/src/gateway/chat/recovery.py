@@ -15,7 +15,7 @@ from gateway.adapters.agents import BusAgents
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory, facts_in
 from gateway.chat.action_states import ActionStates
-from gateway.chat.hub import Attachment, Hub, LogState
+from gateway.chat.hub import Attachment, EpochSnapshot, Hub
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.recovery import AskMemory, Plan, ReadLog, SendSnapshot, UpToDate, plan_recovery
@@ -160,9 +160,9 @@ class Recovery:
         self._follow(attachment, snapshot.seq, running_turn)
         return snapshot
 
-    async def _read_state(self, company: str, conversation: str) -> LogState:
+    async def _read_state(self, company: str, conversation: str) -> EpochSnapshot:
         snapshot, bounds = await self._log.snapshot_and_bounds(company, conversation)
-        state = LogState(snapshot, bounds.epoch)
+        state = EpochSnapshot(snapshot, bounds.epoch)
         self._hub.keep_state(company, conversation, state)
         return state
 

@@ -41,12 +41,16 @@ class SettingsStandIn:
         await server.serve(company_rpc.COMPANY_PATCH, self._patch)
         await server.serve(company_rpc.COMPANY_LIST, self._list)
         await server.serve(company_rpc.COMPANY_DELETE, self._delete)
+        await server.serve(company_rpc.SIGHTINGS, self._sightings)
         await self.client.flush()
 
     async def _list(self, request: company_rpc.CompaniesRequest) -> company_rpc.CompaniesReply:
         names = [name for name in sorted(self.companies) if name > request.after]
         items = [self.companies[name] for name in names[: request.limit]]
         return company_rpc.CompaniesReply(items=items, more=len(names) > len(items))
+
+    async def _sightings(self, _: company_rpc.CompanyRequest) -> company_rpc.SightingsReply:
+        return company_rpc.SightingsReply(items=[])
 
     async def _delete(self, request: company_rpc.CompanyRequest) -> company_rpc.CompanyDeleted:
         return company_rpc.CompanyDeleted(deleted=self.companies.pop(request.company_id, None) is not None)

@@ -207,16 +207,16 @@ async def _detail(
     fields = {name: getattr(about, name) for name in CompanyView.model_fields}
     company = settings.config.company_id
     try:
-        seen = await api.sightings.of_company(company)
+        sightings = await api.sightings.of_company(company)
     except UnavailableError:
-        seen = list[Sighting]()
+        sightings = list[Sighting]()
     return CompanyDetail.model_construct(
         **fields,
         snippet=snippet(request, company),
         missing=await missing(
-            api, settings.config, accept_language, await _run_without_pages(api, company), widget_seen=bool(seen)
+            api, settings.config, accept_language, await _run_without_pages(api, company), widget_seen=bool(sightings)
         ),
-        seen=seen,
+        seen=sightings,
         settings=view,
     )
 

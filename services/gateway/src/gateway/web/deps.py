@@ -117,7 +117,7 @@ class Only(SecurityBase):
 def admission(route: object) -> Only | None:
     """The dependency that says who may use the route; None if everybody may."""
     dependencies = route.dependant.dependencies if isinstance(route, APIRoute) else []
-    return next((found.call for found in dependencies if isinstance(found.call, Only)), None)
+    return next((dependency.call for dependency in dependencies if isinstance(dependency.call, Only)), None)
 
 
 def _roles(*roles: str, refusal: str) -> Only:

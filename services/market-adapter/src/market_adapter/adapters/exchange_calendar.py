@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from market_adapter.domain.sessions import MarketState, TradingSession, state_at
+from market_adapter.domain.sessions import SessionState, TradingSession, state_at
 
 PAD_BEFORE = timedelta(days=10)
 PAD_AFTER = timedelta(days=20)
@@ -29,7 +29,7 @@ class Holiday(NamedTuple):
     closes: datetime | None
 
 
-async def new_york_state(now: datetime) -> MarketState:
+async def new_york_state(now: datetime) -> SessionState:
     """The state of the New York Stock Exchange at `now`."""
     return state_at(now, await asyncio.to_thread(_sessions_around, now.astimezone(UTC).date()))
 

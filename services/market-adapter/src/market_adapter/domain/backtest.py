@@ -34,12 +34,12 @@ class Trade:
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """The outcome of a backtest. `equity`: at each close, in units of the currency; `held`: the number of closes at
-    which the rule held the position."""
+    """The outcome of a backtest. `equity`: at each close, in units of the currency; `closes_held`: the number of
+    closes at which the rule held the position."""
 
     trades: tuple[Trade, ...]
     equity: tuple[Decimal, ...]
-    held: int
+    closes_held: int
 
 
 def rule(name: str, fast: int, slow: int) -> Rule:

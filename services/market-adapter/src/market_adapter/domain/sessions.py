@@ -28,7 +28,7 @@ class TradingSession:
 
 
 @dataclass(frozen=True, slots=True)
-class MarketState:
+class SessionState:
     """The state of the market at a moment: its status, and the next opening and close after it."""
 
     status: MarketStatus
@@ -37,7 +37,7 @@ class MarketState:
     early_close: bool
 
 
-def state_at(now: datetime, sessions: Sequence[TradingSession]) -> MarketState:
+def state_at(now: datetime, sessions: Sequence[TradingSession]) -> SessionState:
     """The market's state at `now`. `sessions` are in order and reach from before `now` to at least two sessions after
     it. A boundary belongs to what begins there: at the exact close the market is in after-hours. Raises ValueError if
     the sessions end too soon."""
@@ -53,4 +53,4 @@ def state_at(now: datetime, sessions: Sequence[TradingSession]) -> MarketState:
             status = MarketStatus.PRE_MARKET
         elif session.closes <= now < session.post:
             status = MarketStatus.AFTER_HOURS
-    return MarketState(status, opening.opens, closing.closes, closing.early_close)
+    return SessionState(status, opening.opens, closing.closes, closing.early_close)

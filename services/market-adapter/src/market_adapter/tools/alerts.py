@@ -8,7 +8,7 @@ from contracts.tools.account import AlertArguments, AlertRef, Condition, ListArg
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, AlertState
 from market_adapter.domain.requested_symbol import requested_symbol
-from market_adapter.errors import ActionRefusedError, NotFoundError
+from market_adapter.errors import ActionRefusedError, UnknownIdError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import ToolCaller
@@ -117,7 +117,7 @@ class AlertTools:
         """Deletes an active alert; a deleted one stays deleted."""
         caller.check_time()
         if not await self._store.delete(caller.owner, arguments.alert_id):
-            raise NotFoundError(arguments.alert_id, TEXTS["alert.not_yours"].format(alert_id=arguments.alert_id))
+            raise UnknownIdError(arguments.alert_id, TEXTS["alert.not_yours"].format(alert_id=arguments.alert_id))
         return DeletedAlertData(alert_id=arguments.alert_id)
 
     async def deleted(self, arguments: AlertRef, caller: ToolCaller) -> DeletedAlertData | None:

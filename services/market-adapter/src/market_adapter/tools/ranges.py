@@ -346,7 +346,7 @@ def _outcome(
     values = {
         "return": equity[-1] / equity[0] - 1,
         "max_drawdown": deepest,
-        "exposure": outcome.held / len(outcome.equity),
+        "exposure": outcome.closes_held / len(outcome.equity),
         "final": equity[-1],
         "costs": float(sum(trade.cost for trade in outcome.trades)),
     }

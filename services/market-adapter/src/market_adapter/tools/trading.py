@@ -34,7 +34,7 @@ from market_adapter.domain.paper.orders import (
 )
 from market_adapter.domain.quotes import Quote
 from market_adapter.domain.requested_symbol import requested_symbol
-from market_adapter.errors import ActionRefusedError, NotFoundError
+from market_adapter.errors import ActionRefusedError, UnknownIdError
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
@@ -172,7 +172,7 @@ class TradingTools:
         order = await self._paper_trading.change(caller.owner, cancel_order)
         order = order or await self._paper_trading.archived_order(caller.owner, arguments.order_id)
         if order is None:
-            raise NotFoundError(arguments.order_id, TEXTS["order.not_yours"].format(order_id=arguments.order_id))
+            raise UnknownIdError(arguments.order_id, TEXTS["order.not_yours"].format(order_id=arguments.order_id))
         if order.state is not OrderState.CANCELLED:
             text = TEXTS["order.ended_already"].format(ended=TEXTS[f"order.ended.{order.state}"])
             raise ActionRefusedError(order.symbol, text, "final")

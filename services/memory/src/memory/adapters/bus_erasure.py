@@ -137,13 +137,13 @@ class StreamErasure:
         plan.add(stream, sum((info.state.subjects or {}).values()))
 
     async def _find(self, plan: StreamPlan, stream: str, subject: str, matches: Callable[[bytes], bool]) -> None:
-        found = [
+        matching = [
             (stream, message.seq)
             async for message in DirectReader(self._client, stream).all(subject)
             if matches(message.event)
         ]
-        plan.messages.extend(found)
-        plan.add(stream, len(found))
+        plan.messages.extend(matching)
+        plan.add(stream, len(matching))
 
     async def _find_dead_letters(
         self, plan: StreamPlan, job: Erasure, subjects: Collection[str], is_about: Callable[[bytes], bool]

@@ -12,7 +12,7 @@ from nats.aio.client import Client
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from contracts.erasure_rpc import FORGOTTEN, Forgotten
+from contracts.erasure_rpc import FORGOTTEN, DeletedConversations
 from memory.adapters.redis_echoes import PREFIX as ECHOES
 from memory.adapters.redis_errors import redis_errors
 from memory.adapters.redis_looks import DESK, READ, read_key
@@ -65,7 +65,7 @@ class CacheErasure:
         self._drop(company, conversations)
         for start in range(0, len(conversations), 100):
             batch = list(conversations[start : start + 100])
-            await self._client.publish(FORGOTTEN, Forgotten(company=company, conversations=batch).to_json())
+            await self._client.publish(FORGOTTEN, DeletedConversations(company=company, conversations=batch).to_json())
         keys = await self.keys(job)
         with redis_errors("delete a user"):
             if keys:

@@ -33,10 +33,10 @@ class MongoFileShares:
         company, file, size = request.company_id, request.file_id, request.size
         async with store_errors("count a file"):
             is_new = await self._insert(company, request.conversation_id, file, size)
-            kept = not is_new or await self._add(company, size)
-            if not kept:
+            is_counted = not is_new or await self._add(company, size)
+            if not is_counted:
                 await self._files.delete_one({"_id": file})
-        return FileKeepReply(kept=kept, most=self._quota)
+        return FileKeepReply(kept=is_counted, most=self._quota)
 
     async def record_uncounted(self, company: str, conversation: str, file: str, size: int) -> None:
         """Records a stored file that was never counted; the next sum includes it."""

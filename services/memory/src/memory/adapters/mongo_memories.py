@@ -43,11 +43,14 @@ class MemoryRecord(Wire):
 
 
 class MongoMemories:
+    """Stores what is remembered about users. Every method raises StoreUnavailableError."""
+
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
         self._unknown = UnknownFields(("styleSince",))
 
     async def load(self, company: str, user: str) -> Versioned:
+        """The user's memory; empty if nothing is remembered."""
         async with store_errors("read a memory"):
             row = await self._rows.find_one({"_id": f"{company}/{user}"})
         if row is None:
@@ -71,6 +74,7 @@ class MongoMemories:
     async def save(
         self, company: str, user: str, state: Remembered, previous_version: str | None, version: str
     ) -> bool:
+        """Replaces `previous_version` by `version`; returns False if another version is stored."""
         record = MemoryRecord(
             memory=state.memory,
             asked=dict(state.symbol_counts),

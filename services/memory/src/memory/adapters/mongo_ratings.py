@@ -21,7 +21,7 @@ class Rating:
 
     conversation: str
     message: str
-    given: Literal["up", "down"]
+    thumb: Literal["up", "down"]
     reason: str | None
     at: datetime
 

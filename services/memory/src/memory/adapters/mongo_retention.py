@@ -27,19 +27,19 @@ class MongoRetention:
         after = f"{company}/"
         last = f"{company}/{before.astimezone(UTC).date().isoformat()}"
         fields = {"dayKey": 1, "startedAt": 1, "heardAt": 1, "saidAt": 1, "stateKey": 1}
-        seen: set[str] = set()
+        page_ids: set[str] = set()
         while len(conversations) < limit:
             query = {"dayKey": {"$gte": after, "$lte": last}}
             async with store_errors("look for old conversations"):
                 rows = (
                     await self._conversations.find(query, fields).sort("dayKey", ASCENDING).limit(PAGE_SIZE).to_list()
                 )
-            new = [row for row in rows if row["_id"] not in seen]
+            new = [row for row in rows if row["_id"] not in page_ids]
             old = [row for row in new if _newest(row) < before and _state(row) not in KEPT_STATES]
             conversations += [str(row["_id"]).split("/", 1)[1] for row in old]
             if len(rows) < PAGE_SIZE or not new:
                 break
-            seen = {row["_id"] for row in rows}
+            page_ids = {row["_id"] for row in rows}
             after = rows[-1]["dayKey"]
         return conversations[:limit]
 

@@ -94,10 +94,10 @@ class RedisLooks:
             async with self._redis.pipeline(transaction=False) as pipe:
                 for operator in signed_out:
                     pipe.zscore(key, operator)
-                seen = await pipe.execute()
+                seen_times = await pipe.execute()
             gone = [
                 operator
-                for (operator, at), seen_at in zip(signed_out.items(), seen, strict=True)
+                for (operator, at), seen_at in zip(signed_out.items(), seen_times, strict=True)
                 if seen_at is not None and float(seen_at) <= at.timestamp()
             ]
             if gone:

@@ -89,7 +89,7 @@ class PastConversations:
             summary=None if summary is None else summary_view(summary, covered),
             recent_topics=newest_names(topics, MAX_TOPICS),
             mentioned_symbols=newest_names(symbols, MAX_SYMBOLS),
-            visitor=page.seen.profile,
+            visitor=page.traits.profile,
         )
 
     async def save(self, request: SummarySaveRequest) -> SummarySaved:

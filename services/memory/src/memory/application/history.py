@@ -32,7 +32,7 @@ class HistoryRead:
 
     messages: tuple[MessageView, ...]
     up_to: int
-    seen: VisitorTraits
+    traits: VisitorTraits
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class RecentPage:
     """Messages after a sequence, oldest first. `complete`: none is missing."""
 
     messages: tuple[MessageView, ...]
-    seen: VisitorTraits
+    traits: VisitorTraits
     complete: bool
 
 

@@ -17,10 +17,10 @@ async def insights(conversations: MongoConversations, ratings: MongoRatings, req
     """The insights for the requested days; raises StoreUnavailableError."""
     period = request.company_id, request.since, request.until
     outcomes = await conversations.outcomes(*period, MAX_CONVERSATIONS + 1)
-    given = await ratings.between(*period, MAX_RATINGS)
-    thumbs_down = sorted((rating for rating in given if rating.given == "down"), key=lambda rating: rating.at)
+    period_ratings = await ratings.between(*period, MAX_RATINGS)
+    thumbs_down = sorted((rating for rating in period_ratings if rating.thumb == "down"), key=lambda rating: rating.at)
     return InsightsReply(
-        days=_by_day(outcomes[:MAX_CONVERSATIONS], given),
+        days=_by_day(outcomes[:MAX_CONVERSATIONS], period_ratings),
         complaints=[
             Complaint(
                 conversation_id=rating.conversation,
@@ -30,7 +30,7 @@ async def insights(conversations: MongoConversations, ratings: MongoRatings, req
             )
             for rating in thumbs_down[: -MAX_COMPLAINTS - 1 : -1]
         ],
-        complete=len(outcomes) <= MAX_CONVERSATIONS and len(given) < MAX_RATINGS,
+        complete=len(outcomes) <= MAX_CONVERSATIONS and len(period_ratings) < MAX_RATINGS,
     )
 
 
@@ -46,6 +46,6 @@ def _by_day(outcomes: list[ConversationOutcome], ratings: list[Rating]) -> list[
         days[outcome.day].update(counts)
     for rating in ratings:
         day = rating.at.astimezone(UTC).date()
-        days[day]["thumbs_up" if rating.given == "up" else "thumbs_down"] += 1
+        days[day]["thumbs_up" if rating.thumb == "up" else "thumbs_down"] += 1
     count_names = InsightsDay.model_fields.keys() - {"date"}
     return [InsightsDay(date=day, **{name: count[name] for name in count_names}) for day, count in sorted(days.items())]

@@ -100,13 +100,13 @@ class LateFacts:
         late, undecided = await self._late({index: subject for index, (subject, _) in enumerate(facts)})
         for index in undecided:
             outcomes[index] = Retry(RETRY_SECONDS)
-        kept = [index for index in range(len(facts)) if index not in late and index not in undecided]
-        if kept:
-            taken_outcomes = await take([facts[index][1] for index in kept])
-            for index, outcome in zip(kept, taken_outcomes, strict=True):
+        timely = [index for index in range(len(facts)) if index not in late and index not in undecided]
+        if timely:
+            taken_outcomes = await take([facts[index][1] for index in timely])
+            for index, outcome in zip(timely, taken_outcomes, strict=True):
                 outcomes[index] = outcome
-        if kept and self.clock.monotonic() - started > SLOW_SECONDS:
-            for index, subject in (await self._late({index: facts[index][0] for index in kept}))[0].items():
+        if timely and self.clock.monotonic() - started > SLOW_SECONDS:
+            for index, subject in (await self._late({index: facts[index][0] for index in timely}))[0].items():
                 if subject.conversation and not await self.store.existing(subject.company, [subject.conversation]):
                     await self.store.erase(
                         _single_erasure(subject.company, subject.conversation, subject.at, LogPosition(0, 0))

@@ -11,11 +11,11 @@ import structlog
 from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory, MemoryPatchRequest, MemoryReply, fact_id
 from memory.adapters.announcements import BusAnnouncements
+from memory.adapters.mongo_memories import MongoMemories
 from memory.domain.fact_changes import all_forgotten, update, with_forgotten_words, without_history
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, with_patch
 from memory.errors import ConflictError, MovedError, StoreUnavailableError
-from memory.ports import MemoryStore
 from runtime.calls.deadlines import caller_has_gone
 from runtime.clock import Clock
 
@@ -40,7 +40,7 @@ Change = Callable[[Remembered], Remembered]
 class Memories:
     """The long-term memory of every user."""
 
-    def __init__(self, *, store: MemoryStore, announcements: BusAnnouncements, clock: Clock) -> None:
+    def __init__(self, *, store: MongoMemories, announcements: BusAnnouncements, clock: Clock) -> None:
         self._store = store
         self._announcements = announcements
         self._clock = clock
@@ -90,7 +90,7 @@ class Memories:
         """
         if said_up_to is not None:
             before, _ = await self.change(
-                company, user, lambda held: all_forgotten(held, said_up_to, self._clock.now())
+                company, user, lambda state: all_forgotten(state, said_up_to, self._clock.now())
             )
             return bool(changed_fields(before.memory, LongTermMemory()))
         deleted = await self._store.delete(company, user)

@@ -147,11 +147,11 @@ class MessageSearch:
                     if not _is_forgotten(hit.passage, memory.forgotten_facts)
                 ]
             if not entry.gone:
-                recalled.sort(key=lambda found: -found.message.score)
+                recalled.sort(key=lambda passage: -passage.message.score)
                 passages = [
-                    found
-                    for found in recalled[:limit]
-                    if found.message.score >= MIN_SCORE_SHARE * recalled[0].message.score
+                    passage
+                    for passage in recalled[:limit]
+                    if passage.message.score >= MIN_SCORE_SHARE * recalled[0].message.score
                 ]
                 return Recollection(passages, len(entry.index), complete, now)
 

@@ -97,7 +97,7 @@ class Embeddings:
             self._waiting[name] = self._waiting.pop(name)
             try:
                 vectors = await embedder.passages(list(texts.values()))
-                if self.usual is None or self.usual.asked.shape[1] != vectors.shape[1]:
+                if self.usual is None or self.usual.as_questions.shape[1] != vectors.shape[1]:
                     self.usual = await usual_questions(embedder)
             except EmbeddingError as error:
                 EMBEDDINGS_FAILED.labels("passages").inc()

@@ -21,8 +21,8 @@ SHARED_PART = 0.5
 class UsualQuestions:
     """The mean of everyday questions, embedded as questions and as texts; one row each."""
 
-    asked: Vectors
-    told: Vectors
+    as_questions: Vectors
+    as_texts: Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Neighbours(Generic[Key]):
         vectors, count = self._vectors, len(self._keys)
         if vectors is None or not self._rows or vectors.shape[1] != question.shape[1]:
             return None
-        if usual is None or usual.asked.shape != question.shape or len(self._rows) < MIN_TEXTS:
+        if usual is None or usual.as_questions.shape != question.shape or len(self._rows) < MIN_TEXTS:
             return Nearness(np.vecdot(vectors[:count], question[0]), self._keys, self._rows, centred=False)
         if self._centre is None:
             mean = self._sum / len(self._rows)
@@ -142,7 +142,7 @@ class Neighbours(Generic[Key]):
             self._centre = mean, lengths
         mean, lengths = self._centre
         # Questions about these texts share a part of what the texts have in common.
-        direction = (question - usual.asked)[0] - SHARED_PART * (mean - usual.told[0])
+        direction = (question - usual.as_questions)[0] - SHARED_PART * (mean - usual.as_texts[0])
         direction = direction / (np.linalg.norm(direction) or 1.0)
         # `@` would start a thread for each core, which costs three times as much processor time.
         cosines = (np.vecdot(vectors[:count], direction) - mean @ direction) / lengths

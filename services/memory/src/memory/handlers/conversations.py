@@ -110,7 +110,7 @@ class ConversationMethods:
         messages = history_messages(history.messages, with_files=True)
         # The parts have been validated: validating them again would only cost time.
         return conversation_rpc.HistoryReply.model_construct(
-            messages=messages, up_to_seq=history.up_to, visitor=history.seen.profile, knowledge=passages
+            messages=messages, up_to_seq=history.up_to, visitor=history.traits.profile, knowledge=passages
         )
 
     async def snapshot(self, request: conversation_rpc.SnapshotRequest) -> conversation_rpc.SnapshotReply:

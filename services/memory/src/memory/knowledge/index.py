@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from contracts.knowledge import INDEX_PAGE, Passage, PassageSection
 from memory.domain.recall.postings import Postings
 from memory.embeddings.fusion import fused
-from memory.knowledge.passages import Section, split_sections
+from memory.knowledge.passages import HeadingPosition, split_sections
 from memory.knowledge.question import MIN_WORDS, KnowledgeQuestion, QueryWord, TextProfile, text_profile
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
 
@@ -45,14 +45,14 @@ class _IndexedDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    held: _IndexedDocument
+    indexed: _IndexedDocument
     place: int
     packed: bytes
-    sections: tuple[Section, ...]
+    sections: tuple[HeadingPosition, ...]
 
     @property
     def document(self) -> StemmedDocument:
-        return self.held.document
+        return self.indexed.document
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Hit:
     document: StemmedDocument
     place: int
     text: str
-    section: Section
-    sections: tuple[Section, ...]
+    section: HeadingPosition
+    sections: tuple[HeadingPosition, ...]
     score: float
     exact: bool = False
     near: tuple[float, ...] = ()
@@ -155,7 +155,7 @@ class CompanyIndex:
             hits.append(Hit(entry.document, entry.place, text, section, entry.sections, round(score, 4)))
             if len(hits) >= limit:
                 break
-        is_vague = sum(one.weight == 1.0 for one in question.asked) < MIN_WORDS
+        is_vague = sum(word.weight == 1.0 for word in question.query_words) < MIN_WORDS
         home_hit = self._home_page_hit(question.language) if is_vague else None
         if home_hit and all((hit.document.id, hit.place) != (home_hit.document.id, home_hit.place) for hit in hits):
             # "What is this?" contains no word of the page that answers it; what words have found comes first.
@@ -187,7 +187,7 @@ class CompanyIndex:
 
     def _ranked(self, question: KnowledgeQuestion, nearest: Mapping[tuple[str, int], float]) -> list[tuple[float, int]]:
         """Returns the coverage of the question and the passage's number, best first."""
-        words = [(word, self._known(word)) for word in question.asked]
+        words = [(word, self._known(word)) for word in question.query_words]
         # A word that no passage contains counts as much as the rarest: what is asked for is missing.
         rarities = [self._rarity(stems) * word.weight for word, stems in words]
         total = sum(weight for (word, _), weight in zip(words, rarities, strict=True) if word.weight == 1.0) or sum(
@@ -238,12 +238,14 @@ class CompanyIndex:
         ranked.sort(reverse=True)
         return [(coverage, number) for _, _, coverage, number in ranked]
 
-    def _best_matching_section(self, sections: tuple[Section, ...], text: str, question: KnowledgeQuestion) -> Section:
+    def _best_matching_section(
+        self, sections: tuple[HeadingPosition, ...], text: str, question: KnowledgeQuestion
+    ) -> HeadingPosition:
         """Returns the section of a passage that matches the question best, weighed as in the ranking; of equal ones,
         the one whose headings match best."""
         if len(sections) == 1:
             return sections[0]
-        known_stems = [(word.weight, self._known(word)) for word in question.asked]
+        known_stems = [(word.weight, self._known(word)) for word in question.query_words]
         words = [(weight * self._rarity(stems), stems) for weight, stems in known_stems]
 
         def coverage(section_text: str) -> float:
@@ -347,7 +349,7 @@ def passage(hit: Hit) -> Passage:
     )
 
 
-def _url(document: StemmedDocument, section: Section) -> str | None:
+def _url(document: StemmedDocument, section: HeadingPosition) -> str | None:
     if document.url and section.anchor and document.source == "site":
         return f"{document.url}#{section.anchor}"
     return document.url

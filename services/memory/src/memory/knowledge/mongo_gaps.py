@@ -82,7 +82,7 @@ class GapStore:
         """Records occasions on which gaps, named by their ids, were asked; returns those that are new."""
         if not occasions:
             return []
-        writes = [InsertOne(_occasion_row(gap, asked)) for gap, asked in occasions]
+        writes = [InsertOne(_occasion_row(gap, occasion)) for gap, occasion in occasions]
         duplicates: set[int] = set()
         async with store_errors("store questions without an answer"):
             try:
@@ -136,14 +136,14 @@ class GapStore:
         return sum(result.deleted_count for result in results)
 
 
-def _occasion_row(gap: str, asked: Unanswered) -> Document:
-    at = milliseconds(asked.at)
+def _occasion_row(gap: str, occasion: Unanswered) -> Document:
+    at = milliseconds(occasion.at)
     return {
-        "_id": f"{asked.company}/{asked.conversation}/{asked.message}",
-        "gapKey": timed_key(f"{asked.company}/{gap}", at, asked.message),
-        "text": asked.question,
+        "_id": f"{occasion.company}/{occasion.conversation}/{occasion.message}",
+        "gapKey": timed_key(f"{occasion.company}/{gap}", at, occasion.message),
+        "text": occasion.question,
         "at": at,
-        "reason": asked.reason,
+        "reason": occasion.reason,
     }
 
 

@@ -24,7 +24,7 @@ class StoredRun:
     run: Run
     site: str | None = None
     step: int = -1
-    asked: int = 0
+    requested_at: int = 0
     gone: tuple[str, ...] = ()
     version: int = 0
 
@@ -77,7 +77,7 @@ def _row(stored: StoredRun) -> Document:
         "version": stored.version,
         "listKey": _key(stored.run),
         "step": stored.step,
-        "asked": stored.asked,
+        "asked": stored.requested_at,
         "site": stored.site,
         "run": stored.run.model_dump_json(by_alias=True),
         "gone": list(stored.gone),

@@ -21,7 +21,7 @@ _MAX_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class HeadingPosition:
     """The position in a passage's text at which a heading's words begin."""
 
     start: int
@@ -29,7 +29,7 @@ class Section:
     anchor: str | None
 
 
-def split_sections(text: str, sections: Sequence[Section]) -> list[tuple[Section, str]]:
+def split_sections(text: str, sections: Sequence[HeadingPosition]) -> list[tuple[HeadingPosition, str]]:
     """Returns the sections of a passage's text, each with its own text."""
     ends = [*(section.start for section in sections[1:]), len(text)]
     return [(section, text[section.start : end]) for section, end in zip(sections, ends, strict=True)]
@@ -40,7 +40,7 @@ class PassageCut:
     """One passage: Markdown as contracts.knowledge describes it, and its sections, the first of which begins at 0."""
 
     text: str
-    sections: tuple[Section, ...]
+    sections: tuple[HeadingPosition, ...]
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _OpenPassage:
     """A passage that is being filled."""
 
     parts: list[str] = field(default_factory=list[str])
-    sections: list[Section] = field(default_factory=list[Section])
+    sections: list[HeadingPosition] = field(default_factory=list[HeadingPosition])
     length: int = 0
 
     def add(self, text: str, glue: str) -> None:
@@ -93,15 +93,15 @@ def passages(blocks: Sequence[Block]) -> list[PassageCut]:
             current.begin(current.heading())
             start = current.length + 2
             heading = _heading(headings, current.sections[-1].headings)
-            current.sections.append(Section(start, headings, anchor))
+            current.sections.append(HeadingPosition(start, headings, anchor))
             if heading:
                 current.add(heading, "\n\n")
         else:
-            current.sections.append(Section(0, headings, anchor))
+            current.sections.append(HeadingPosition(0, headings, anchor))
         for text, glue, repeated_head in pieces:
             if current.parts and current.length + len(text) > MAX_CHARACTERS:
                 cuts.append(current.cut())
-                current = _OpenPassage(sections=[Section(0, headings, anchor)])
+                current = _OpenPassage(sections=[HeadingPosition(0, headings, anchor)])
                 if repeated_head:
                     current.add(repeated_head, "\n\n")
             current.add(text, glue)
@@ -155,7 +155,7 @@ def _pieces(block: Block) -> Iterator[tuple[str, str, str]]:
                 ("" if is_first else head),
             )
     elif block.kind == "list":
-        for number, item in enumerate(one for one in block.text.split("\n") if one.strip()):
+        for number, item in enumerate(line for line in block.text.split("\n") if line.strip()):
             for place, part in enumerate(_short_parts(item.strip())):
                 yield ("" if place else "- ") + part, (" " if place else "\n" if number else "\n\n"), ""
     elif block.kind == "code":

@@ -16,8 +16,8 @@ COMPANY_SYNONYM_WEIGHT = 0.9
 QUESTION_WORDS = frozenset(("donde", "where", "cuando", "when", "quien", "quienes", "who"))
 """Words that mean nothing in a text but a lot in its heading, in any language."""
 _ASKING = tuple(
-    (tuple(frozenset(one.split("+")) for one in asking.split()), told.split())
-    for asking, told in (
+    (tuple(frozenset(form.split("+")) for form in asking.split()), topics.split())
+    for asking, topics in (
         (
             "donde where address direccion",
             "donde where direccion calle ubicacion llegar address street located find",
@@ -76,7 +76,7 @@ class QueryWord:
 class KnowledgeQuestion:
     """What is searched for. `language`: of the question, if it can be determined."""
 
-    asked: tuple[QueryWord, ...]
+    query_words: tuple[QueryWord, ...]
     language: str | None
 
 

@@ -132,15 +132,15 @@ class RunScheduler:
     async def _begin(self, company: str, name: str, site: str, url: str | None, by: str) -> Run:
         now = self.clock.now()
         run = Run(id=name, company_id=company, state="queued", url=url, by=by or "schedule", requested_at=now)
-        if await self.runs.put(StoredRun(run, site, asked=milliseconds(now)), None):
+        if await self.runs.put(StoredRun(run, site, requested_at=milliseconds(now)), None):
             await self.bus.refresh(RefreshRequested(company_id=company, run_id=name, url=url, by=run.by))
             await self.runs.tidy(company)
         return run
 
     async def _request_again(self, stored_run: StoredRun, now: int) -> None:
-        if now - stored_run.asked < REQUEST_AGAIN_AFTER / timedelta(milliseconds=1):
+        if now - stored_run.requested_at < REQUEST_AGAIN_AFTER / timedelta(milliseconds=1):
             return
-        if await self.runs.put(replace(stored_run, asked=now), stored_run.version):
+        if await self.runs.put(replace(stored_run, requested_at=now), stored_run.version):
             run = stored_run.run
             request = RefreshRequested(company_id=run.company_id, run_id=run.id, url=run.url, by=run.by)
             await self.bus.refresh(request, now)
@@ -172,7 +172,7 @@ class RunScheduler:
             }
         )
         waiting_pages = gone if state == "waiting" else ()
-        return StoredRun(run, old.site if old else None, event.step, old.asked if old else 0, waiting_pages)
+        return StoredRun(run, old.site if old else None, event.step, old.requested_at if old else 0, waiting_pages)
 
     async def _removes_most_pages(self, company: str, missing: int) -> bool:
         """Whether more than half of the pages would be removed, which is more likely the site's fault than intended."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from contracts.knowledge import Block
-from memory.knowledge.passages import PassageCut, Section, passages, plain
+from memory.knowledge.passages import HeadingPosition, PassageCut, passages, plain
 from memory.knowledge.records import Pair, Record
 from memory.knowledge.texts import StemmedPassage, stemmed_passage
 
@@ -23,7 +23,7 @@ def split_document(blocks: Sequence[Block], title: str) -> list[StemmedPassage]:
 
 def text_of_pair(pair: Pair) -> StemmedPassage:
     """Returns the text of a pair: it is found by its questions too, but its text is the answer alone."""
-    sections = (Section(0, (), None),)
+    sections = (HeadingPosition(0, (), None),)
     searchable = stemmed_passage(PassageCut("\n".join((*pair.questions, pair.answer)), sections), pair.questions[0])
     return replace(searchable, text=pair.answer)
 

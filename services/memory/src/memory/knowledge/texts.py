@@ -9,7 +9,7 @@ from datetime import datetime
 import orjson
 
 from memory.domain.recall.words import stems, words
-from memory.knowledge.passages import PassageCut, Section
+from memory.knowledge.passages import HeadingPosition, PassageCut
 from memory.knowledge.question import QUESTION_WORDS
 
 STEMS = 4
@@ -40,7 +40,7 @@ class StemmedPassage:
     """A passage with its stems: the weight of each, and how many words the text has."""
 
     text: str
-    sections: tuple[Section, ...]
+    sections: tuple[HeadingPosition, ...]
     counts: Mapping[str, int]
     length: int
 
@@ -85,7 +85,10 @@ def unpacked(stored: bytes) -> list[StemmedPassage]:
     """Returns the passages that `packed` stored."""
     return [
         StemmedPassage(
-            text, tuple(Section(start, tuple(names), anchor) for start, names, anchor in sections), counts, length
+            text,
+            tuple(HeadingPosition(start, tuple(names), anchor) for start, names, anchor in sections),
+            counts,
+            length,
         )
         for text, sections, counts, length in orjson.loads(stored)
     ]

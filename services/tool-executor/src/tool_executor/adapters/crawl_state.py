@@ -220,7 +220,7 @@ class CrawlProgress:
 
     step: int
     counts: Counts
-    left: list[Left]
+    left_out: list[Left]
 
 
 class CrawlState:

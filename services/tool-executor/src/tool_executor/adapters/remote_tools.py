@@ -82,7 +82,7 @@ def _request(tool: str, arguments: Arguments, context: CallContext) -> ToolServi
 def _as_tool_error(error: RpcError) -> Exception:
     # Not recorded: the same call id may be requested again, and its service knows what it has done for it.
     if error.code == ErrorCode.UNAVAILABLE:
-        return ToolUnavailableError(error.message, asked=True)
+        return ToolUnavailableError(error.message, was_received=True)
     if error.code == ErrorCode.TIMEOUT:
         return TimeoutError(error.message)
     if error.reason is not None:
@@ -107,5 +107,5 @@ def _wire_caller(caller: VerifiedCaller) -> WireCaller:
         language=caller.language,
         conversation_id=caller.conversation,
         prompt=caller.prompt,
-        said=None if caller.said is None else list(caller.said),
+        said=None if caller.user_texts is None else list(caller.user_texts),
     )

@@ -60,7 +60,7 @@ def _either(texts: Sequence[Text]) -> Text:
 
 
 def _short(text: Text) -> Text:
-    return Text(**{language: said[:_MAX_CHARS] for language, said in text.by_language.items()})
+    return Text(**{language: wording[:_MAX_CHARS] for language, wording in text.by_language.items()})
 
 
 def _plain(value: Any) -> str:

@@ -133,7 +133,7 @@ class Crawler:
             log.exception("crawl.page_failed", company=plan.company_id, url=item.url)
             reading = PageReading(PageOutcome("failed", "crashed", reason_text("crashed"), look_again=True))
         outcome = await self._publish(state, plan, item, reading)
-        await self._preparation.add(state, plan, site, outcome.found)
+        await self._preparation.add(state, plan, site, outcome.linked_pages)
         await state.refuse(((skipped, None) for skipped in outcome.refused), plan.max_pages)
         if outcome.again is None:
             PAGES.labels(outcome.kind, outcome.reason).inc()
@@ -166,7 +166,7 @@ class Crawler:
             return
         counts, gone = progress.counts, await state.gone()
         if counts.failed and not (counts.fetched or counts.unchanged or gone):
-            last_message = progress.left[-1].message if progress.left else ""
+            last_message = progress.left_out[-1].message if progress.left_out else ""
             await self._end(state, request, plan, problem=_NOTHING_READ.format(message=last_message))
             return
         if not plan.only:
@@ -221,7 +221,7 @@ def _progressed(
         state=state,
         url=request.url,
         counts=progress.counts,
-        left=progress.left,
+        left=progress.left_out,
         gone=list(gone[:20_000]),
         problem=problem[:500] if problem else None,
     )

@@ -147,7 +147,7 @@ class PageReader:
         if not page.blocks:
             message = reason_text("no_text")
             return PageReading(
-                PageOutcome("failed", "no_text", message, look_again=True, found=linked_items, refused=refused)
+                PageOutcome("failed", "no_text", message, look_again=True, linked_pages=linked_items, refused=refused)
             )
         if not page.title:
             page.title = name
@@ -161,7 +161,7 @@ class PageReader:
             last_modified=(answer.last_modified or "")[:100] or None,
         )
         return PageReading(
-            PageOutcome("unchanged" if same else "fetched", found=linked_items, refused=refused), document
+            PageOutcome("unchanged" if same else "fetched", linked_pages=linked_items, refused=refused), document
         )
 
     def _canonical(self, address: SiteUrl, page: Extracted) -> SiteUrl | None:
@@ -194,4 +194,4 @@ def _skipped_with_links(
     reason: str, items: list[CrawlItem], refused: list[Left], *, gone: str | None = None, **values: str
 ) -> PageOutcome:
     message = reason_text(reason, **values)
-    return PageOutcome("skipped", reason, message, gone=gone, look_again=True, found=items, refused=refused)
+    return PageOutcome("skipped", reason, message, gone=gone, look_again=True, linked_pages=items, refused=refused)

@@ -33,7 +33,7 @@ class PageOutcome:
     """The outcome of a page. `gone`: id of the document that no longer exists. `again`: seconds until the next try.
 
     `look_again`: the page is no document, but the next run reads it again, because it may become or link to one.
-    `away`: its server did not answer. `found`: the pages to which it links. `refused`: links that are not read.
+    `away`: its server did not answer. `linked_pages`: the pages to which it links. `refused`: links that are not read.
     """
 
     kind: Kind
@@ -43,5 +43,5 @@ class PageOutcome:
     again: float | None = None
     look_again: bool = False
     away: bool = False
-    found: list[CrawlItem] = field(default_factory=list[CrawlItem])
+    linked_pages: list[CrawlItem] = field(default_factory=list[CrawlItem])
     refused: list[Left] = field(default_factory=list[Left])

@@ -147,9 +147,9 @@ class ToolUnavailableError(Exception):
     """A service that the tool needs cannot be reached now: UNAVAILABLE, to be tried again later.
 
     Args:
-        asked: whether the service received the call, and may have run it.
+        was_received: whether the service received the call, and may have run it.
     """
 
-    def __init__(self, message: str, *, asked: bool = False) -> None:
+    def __init__(self, message: str, *, was_received: bool = False) -> None:
         super().__init__(message)
-        self.asked = asked
+        self.was_received = was_received

@@ -40,7 +40,7 @@ VISITOR = "visitor"
 @dataclass(frozen=True, slots=True)
 class VerifiedCaller:
     """The caller, from a verified principal. Nothing in it comes from the model. Only `prompt` (first and last sequence
-    of the messages in the prompt) and `said` (the user's texts, if no conversation stores them) are from unsigned
+    of the messages in the prompt) and `user_texts` (the user's texts, if no conversation stores them) are from unsigned
     fields."""
 
     company: str
@@ -50,7 +50,7 @@ class VerifiedCaller:
     language: str = "es"
     conversation: str | None = None
     prompt: tuple[int, int] | None = None
-    said: tuple[str, ...] | None = None
+    user_texts: tuple[str, ...] | None = None
 
     @property
     def is_visitor(self) -> bool:

@@ -101,7 +101,7 @@ class Execution:
             return call.failure(ToolCode.EXECUTION_ERROR, failure.message, reason=failure.reason)
         except ToolUnavailableError as unavailable:
             # A store that answers too late may still have written, and an earlier attempt may still run.
-            call.outcome_unknown = call.outcome_unknown and (unavailable.asked or must_look_up)
+            call.outcome_unknown = call.outcome_unknown and (unavailable.was_received or must_look_up)
             if call.outcome_unknown:
                 return call.unknown_outcome(ToolCode.UNAVAILABLE)
             return call.failure(ToolCode.UNAVAILABLE, TEXTS["call.unavailable"], reason="service")

@@ -7,7 +7,7 @@ from contracts.text import Text, read_texts
 TEXTS = read_texts("tool_executor.texts")
 
 
-class NamedTool(TypedDict):
+class ToolTexts(TypedDict):
     """A tool's name, its description for models, and the text that a person reads while it runs."""
 
     name: str
@@ -15,7 +15,7 @@ class NamedTool(TypedDict):
     label: Text
 
 
-def named(tool: str) -> NamedTool:
+def named(tool: str) -> ToolTexts:
     return {"name": tool, "description": TEXTS[f"tools.{tool}.description"], "label": TEXTS[f"tools.{tool}.label"]}
 
 
