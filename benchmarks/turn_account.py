@@ -97,12 +97,21 @@ def in_a_row(turns: Iterable[Turn]) -> list[str]:
     """Returns the longest chain of messages, each caused by the one before, until the model was called.
 
     A message that came before another one in every turn counts as its cause. One that came before it in some turns and
-    after it in others does not: then the machine was busy.
+    after it in others does not: then the machine was busy. Messages of fewer than half of the turns are no turn's: a
+    service looked at something by the clock.
     """
     causes: dict[str, set[str]] = {}
-    for turn in turns:
-        for name, possible in turn.causes().items():
+    occurrences: Counter[str] = Counter()
+    turn_causes = [turn.causes() for turn in turns]
+    for one_turn_causes in turn_causes:
+        occurrences.update(one_turn_causes.keys())
+        for name, possible in one_turn_causes.items():
             causes[name] = causes.get(name, possible) & possible
+    causes = {
+        name: {cause for cause in possible if 2 * occurrences[cause] >= len(turn_causes)}
+        for name, possible in causes.items()
+        if 2 * occurrences[name] >= len(turn_causes)
+    }
 
     no_names: list[str] = []
 

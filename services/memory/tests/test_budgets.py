@@ -20,7 +20,7 @@ from contracts.memory_rpc import (
     FurtherCall,
 )
 from contracts.streams import FACTS
-from memory.adapters.redis_budgets import RedisBudgets
+from memory.adapters.redis_budgets import MAX_SETTLED_AT_ONCE, RedisBudgets
 from memory.application.budgets import DAY, HOUR, BudgetBook
 from memory.testing.harness import Replica, Servers, replica
 from runtime.bus.publisher import Publisher
@@ -77,10 +77,10 @@ def ask(
 
 
 def used(
-    call: str, tokens: int, reserved: int = 100, *, payer: str | None = "v1", at: int = NOON
+    call: str, tokens: int, reserved: int = 100, *, payer: str | None = "v1", at: int = NOON, company: str = "acme"
 ) -> BudgetSettleRequest:
     return BudgetSettleRequest(
-        company_id="acme", reservation_id=call, reserved=reserved, used=tokens, reserved_at=at, payer=payer
+        company_id=company, reservation_id=call, reserved=reserved, used=tokens, reserved_at=at, payer=payer
     )
 
 
@@ -150,6 +150,17 @@ async def test_several_are_settled_at_once_each_as_if_alone(ledgers: Ledgers) ->
     await ledgers.one.settle_all([used("a", 40), used("b", 7), used("b", 7)])
     assert await ledgers.account("main:day:20000") == (47, 100)
     await ledgers.one.settle_all([])
+
+
+async def test_a_companys_calls_are_settled_by_few_scripts(ledgers: Ledgers) -> None:
+    calls = [f"c{number}" for number in range(MAX_SETTLED_AT_ONCE + 1)]
+    for call in calls[-2:]:
+        assert (await ledgers.one.reserve(ask(call, daily=1000, hourly=1000)))[0] is None
+    await ledgers.one.settle_all([used(call, 3, company=company) for call in calls for company in ("acme", "other")])
+    for account in ("main:day:20000", f"main:hour:{NOON // 3600}:v1"):
+        assert await ledgers.account(account) == (3 * len(calls), 0)
+    statistics = await ledgers.clients[0].info("commandstats")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    assert statistics["cmdstat_eval"]["calls"] == 4
 
 
 async def test_a_refused_call_holds_nothing_of_either_purse(ledgers: Ledgers) -> None:

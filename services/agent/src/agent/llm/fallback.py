@@ -7,6 +7,7 @@ The retries of an SDK would hide a failing provider for up to a minute; here one
 import asyncio
 import time
 from dataclasses import replace
+from typing import Any
 
 import structlog
 
@@ -57,7 +58,7 @@ async def ask(choice: ModelChoice, prompt: ModelRequest, sink: TextSink) -> Mode
             sink.restart()
         try:
             is_last = position == len(choice.candidates)
-            return await _ask_one(model, _request_for(model.provider, name, prompt), sink, started, is_last=is_last)
+            return await _ask_one(model, name, prompt, sink, started, is_last=is_last)
         except ModelError as error:
             log.warning("model.failed", provider=model.provider, model=name, error=str(error))
             if isinstance(error, ModelDeclinedError):
@@ -69,16 +70,19 @@ async def ask(choice: ModelChoice, prompt: ModelRequest, sink: TextSink) -> Mode
     raise last_error or ModelDownError("no provider is configured")
 
 
-def _request_for(provider: str, model: str, prompt: ModelRequest) -> ModelRequest:
+def _changes_for(provider: str, model: str, prompt: ModelRequest) -> dict[str, Any]:
+    """Returns the fields of the prompt that differ for this model."""
     if prompt.sight.of(provider, model):
-        return prompt if prompt.model == model else replace(prompt, model=model)
-    return replace(prompt, model=model, messages=without_pictures(prompt.messages, prompt.language))
+        return {"model": model}
+    return {"model": model, "messages": without_pictures(prompt.messages, prompt.language)}
 
 
-async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, started: float, *, is_last: bool) -> ModelAnswer:
+async def _ask_one(
+    model: Model, name: str, prompt: ModelRequest, sink: TextSink, started: float, *, is_last: bool
+) -> ModelAnswer:
     """Makes two attempts, and a third one without tools if the model cannot call them. `started`: the monotonic time at
     which the prompt's time limit began. `is_last`: no other provider is left."""
-    limit, total_limit = prompt.time_limit, prompt.total_time_limit
+    limit, total_limit, changes = prompt.time_limit, prompt.total_time_limit, _changes_for(model.provider, name, prompt)
     for attempt in range(3):
         elapsed = time.monotonic() - started
         remaining = limit - elapsed
@@ -87,10 +91,13 @@ async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, started: 
         if attempt:
             sink.restart()
         try:
-            limited = replace(
-                prompt, time_limit=remaining, total_time_limit=None if total_limit is None else total_limit - elapsed
+            request = replace(
+                prompt,
+                time_limit=remaining,
+                total_time_limit=None if total_limit is None else total_limit - elapsed,
+                **changes,
             )
-            reply = _with_calls_from_text(await _reply_measured(model, limited, sink), prompt, sink)
+            reply = _with_calls_from_text(await _reply_measured(model, request, sink), prompt, sink)
         except ModelBusyError as error:
             pause = error.retry_after or 0.25
             if attempt or pause > min(MAX_PAUSE_SECONDS_OF_LAST if is_last else MAX_PAUSE_SECONDS, remaining):

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import orjson
@@ -43,6 +43,8 @@ class EndedTurn:
 
 
 _INPUTS = TypeAdapter(Inputs)
+_ASKER = [field.name for field in fields(Requester) if field.name != "said"]
+"""The recorded fields of a requester; `said` is only set outside conversations, so never in a turn."""
 
 
 def inputs_to_json(inputs: Inputs, key: ConversationKey) -> bytes:
@@ -59,10 +61,7 @@ def inputs_to_json(inputs: Inputs, key: ConversationKey) -> bytes:
             "owner_since": view.owner_seq,
             "first_unanswered": view.first_unanswered,
         },
-        # `said` is only set outside conversations, so never in a turn.
-        "asker": {
-            name: value for name, value in asdict(_without_principal(snapshot.requester)).items() if name != "said"
-        },
+        "asker": _asker(snapshot.requester),
         "fence_filter": conversation_tree(*key),
         "text": snapshot.text,
         "asked": snapshot.asked,
@@ -92,8 +91,9 @@ def hash_of(tools: Iterable[OfferedTool]) -> str:
     return hashlib.sha256(b"[%b]" % b",".join(tool.identity for tool in tools)).hexdigest()[:16]
 
 
-def _without_principal(requester: Requester) -> Requester:
-    return requester if requester.principal is None else replace(requester, principal=PROVEN)
+def _asker(requester: Requester) -> dict[str, Any]:
+    asker = {name: getattr(requester, name) for name in _ASKER}
+    return asker if requester.principal is None else {**asker, "principal": PROVEN}
 
 
 def _to_wire(value: Any) -> Any:

@@ -51,7 +51,8 @@ ASKS_NAME = re.compile(
 class PromptMaterial:
     """Everything that goes into a prompt.
 
-    `last`: this is the turn's last call, which may use no tools. `time_limit`: seconds for the reply. `context`: the
+    `last`: this is the turn's last call, which may use no tools. `time_limit`, `total_time_limit`: seconds, as
+    in a ModelRequest. `context`: the
     customer's context; None for a visitor, or if memory did not answer. `knowledge`: the company's passages on the
     question, as many as fit; None if the search failed. `wishes`: of the requester's own program; its instructions come
     after everything of the company.
@@ -70,6 +71,7 @@ class PromptMaterial:
     wishes: Wishes = NO_WISHES
     files: tuple[ReadFile, ...] = ()
     sight: PictureSupport = LISTED_SUPPORT
+    total_time_limit: float | None = None
 
 
 class Composer:
@@ -117,6 +119,7 @@ class Composer:
             temperature=material.config.temperature,
             max_tokens=material.config.max_response_tokens,
             time_limit=material.time_limit,
+            total_time_limit=material.total_time_limit,
             language=material.requester.language,
             page_url=material.requester.page_url or material.history.page_url,
             knowledge=material.knowledge,

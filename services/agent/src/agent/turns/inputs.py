@@ -301,9 +301,9 @@ class TurnInputs:
         choice: ModelChoice,
         before_search: Callable[[ModelRequest, PassageQuery], None] | None,
     ) -> ModelRequest:
-        """Builds the prompt of the next call, for the models of `choice`. `before_search`: called with the uncompressed
-        prompt without passages if the search was not sent yet; it sends the search. None: the search is sent by
-        itself."""
+        """Builds the prompt of the next call, for the models of `choice`. `seconds`: what is left of the turn.
+        `before_search`: called with the uncompressed prompt without passages if the search was not sent yet; it sends
+        the search. None: the search is sent by itself."""
         with span(SPAN_CONTEXT) as context_span:
             history_task, context_task = self.begin(effect.view.seq), self.begin_context(snapshot, config)
             # Shielded: when this call is cancelled, the next one still needs the result.
@@ -331,7 +331,8 @@ class TurnInputs:
                     journal=effect.journal,
                     tools=tools if is_offline else shown,
                     last=effect.last,
-                    time_limit=seconds,
+                    time_limit=min(seconds, self._limits.model),
+                    total_time_limit=seconds,
                     context=self.context,
                     window=self._limits.window,
                     wishes=snapshot.wishes or NO_WISHES,

@@ -5,7 +5,7 @@ The model itself is only called after the journal is saved, because the journal 
 """
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.domain.cost import Reservation, SpendingAccount
 from agent.domain.knowledge import MAX_TOKENS
@@ -107,10 +107,11 @@ class Prefetch:
                     ports.spending.budgets.settle(further, 0)
                 self._advance = EarlyReservation.request(ports.spending, account, config, prompt, tokens, search)
 
-        seconds = min(remaining, self._limits.model)
-        prompt = await self._inputs.prompt(call, config, snapshot, seconds, choice, reserve_tokens if is_paid else None)
+        prompt = await self._inputs.prompt(
+            call, config, snapshot, remaining, choice, reserve_tokens if is_paid else None
+        )
         reserve_tokens(prompt)
-        return PreparedCall(replace(prompt, total_time_limit=remaining), choice, account, self._advance)
+        return PreparedCall(prompt, choice, account, self._advance)
 
 
 def apply_wishes(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tuple[CompanyConfig, ModelChoice]:

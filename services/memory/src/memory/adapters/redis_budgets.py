@@ -57,15 +57,28 @@ end
 return both and -1 or 0
 """
 _SETTLE = """
-if not redis.call('SET', KEYS[1], 1, 'NX', 'EX', ARGV[4]) then return 0 end
-local member = ARGV[1] .. ':' .. ARGV[2]
-for i = 2, #KEYS, 2 do
-  if redis.call('ZREM', KEYS[i + 1], member) == 1 then redis.call('HINCRBY', KEYS[i], 'held', -ARGV[2]) end
-  redis.call('HINCRBY', KEYS[i], 'used', ARGV[3])
-  redis.call('EXPIRE', KEYS[i], ARGV[4 + i / 2])
+local key, arg, settled = 1, 2, 0
+while arg <= #ARGV do
+  local call, reserved, used, accounts = ARGV[arg], ARGV[arg + 1], ARGV[arg + 2], tonumber(ARGV[arg + 3])
+  if redis.call('SET', KEYS[key], 1, 'NX', 'EX', ARGV[1]) then
+    settled = settled + 1
+    for i = 1, accounts do
+      local account, held = KEYS[key + 2 * i - 1], KEYS[key + 2 * i]
+      if redis.call('ZREM', held, call .. ':' .. reserved) == 1 then
+        redis.call('HINCRBY', account, 'held', -reserved)
+      end
+      redis.call('HINCRBY', account, 'used', used)
+      redis.call('EXPIRE', account, ARGV[arg + 3 + i])
+    end
+  end
+  key, arg = key + 1 + 2 * accounts, arg + 4 + accounts
 end
-return 1
+return settled
 """
+"""Settles calls, all of one company: keys for each are its own and two for each account, arguments the call, what was
+reserved and used, the number of accounts, and how long each is kept. Returns how many were not settled before."""
+MAX_SETTLED_AT_ONCE = 100
+"""Calls that one script settles; Redis does nothing else meanwhile."""
 
 
 class RedisBudgets:
@@ -91,17 +104,21 @@ class RedisBudgets:
 
     async def settle(self, settlement: Settlement) -> bool:
         """Settles a call; returns False if it was settled before. Raises RedisUnavailableError."""
-        keys, arguments = _settle_arguments(settlement)
+        keys, arguments = _settle_arguments([settlement])
         return await self._run(self._settle(keys=keys, args=arguments)) == 1
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
         """Settles calls in one write, each independently. Raises RedisUnavailableError."""
+        by_company: dict[str, list[Settlement]] = {}
+        for settlement in settlements:
+            by_company.setdefault(settlement.company, []).append(settlement)
         async with self._slots, self._redis.pipeline(transaction=False) as pipe:
             with redis_errors("settle budgets"):
-                for settlement in settlements:
-                    keys, arguments = _settle_arguments(settlement)
-                    # Sent as text: a pipeline to a cluster cannot ensure that each server has the script loaded.
-                    pipe.eval(_SETTLE, len(keys), *keys, *arguments)
+                for company_settlements in by_company.values():
+                    for start in range(0, len(company_settlements), MAX_SETTLED_AT_ONCE):
+                        keys, arguments = _settle_arguments(company_settlements[start : start + MAX_SETTLED_AT_ONCE])
+                        # Sent as text: a pipeline to a cluster cannot ensure that each server has the script loaded.
+                        pipe.eval(_SETTLE, len(keys), *keys, *arguments)
                 await pipe.execute()
 
     async def _run(self, script: Awaitable[Any]) -> int:
@@ -110,15 +127,15 @@ class RedisBudgets:
                 return int(cast("int", await script))
 
 
-def _settle_arguments(settlement: Settlement) -> tuple[list[str], list[Any]]:
-    keys = [f"nexus:budget:{{{settlement.company}}}:settled:{settlement.call}", *_keys(settlement.accounts)]
-    return keys, [
-        settlement.call,
-        settlement.reserved,
-        settlement.used,
-        SETTLED_TTL_SECONDS,
-        *(account.keep for account in settlement.accounts),
-    ]
+def _settle_arguments(settlements: Sequence[Settlement]) -> tuple[list[str], list[Any]]:
+    keys: list[str] = []
+    arguments: list[Any] = [SETTLED_TTL_SECONDS]
+    for settlement in settlements:
+        accounts = settlement.accounts
+        keys += [f"nexus:budget:{{{settlement.company}}}:settled:{settlement.call}", *_keys(accounts)]
+        arguments += [settlement.call, settlement.reserved, settlement.used, len(accounts)]
+        arguments += [account.keep for account in accounts]
+    return keys, arguments
 
 
 def _keys(accounts: list[BudgetAccount]) -> list[str]:
