@@ -108,7 +108,7 @@ async def test_every_place_to_resume_from_gives_exactly_the_rest(client: AsyncOp
     for cut in range(len(told) - 1):
         stream = await client.responses.retrieve(first.id, stream=True, starting_after=told[cut].sequence_number)
         rest = [event async for event in stream]
-        heard = told[: cut + 1] + rest
+        heard: list[Any] = told[: cut + 1] + rest
         text = "".join(event.delta for event in heard if event.type == "response.output_text.delta")
         assert text == "One two.", told[cut].type
         assert rest[-1].type == "response.completed"

@@ -76,10 +76,10 @@ def serve(offer: Offer, key: bytes, answers: Answers) -> GatewayMcpServer:
         **offer.handlers,
     )
 
-    async def translate_instructions(context: Context, call_next: CallNext) -> HandlerResult:
-        result = await call_next(context)
+    async def translate_instructions(ctx: Context, call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
         if isinstance(result, dict) and "instructions" in result:
-            result["instructions"] = offer.instructions.in_language(await language_of(context))
+            result["instructions"] = offer.instructions.in_language(await language_of(ctx))
         return result
 
     server.middleware.append(translate_instructions)
