@@ -280,6 +280,9 @@ async def test_an_orders_card_decides_its_own_order_once(stack: RunningStack, an
         spanish = {"Accept": "application/json, text/event-stream", "Accept-Language": "es"}
         async with httpx2.AsyncClient(headers=spanish | {"Authorization": f"Bearer {ana}"}) as other:
             assert "Precios en un gráfico" in (await other.post(f"{stack.url}/mcp", json=listed)).text
+            opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+            opened = await other.post(f"{stack.url}/mcp", json=listed | {"method": "initialize", "params": opening})
+            assert "Datos de mercado" in opened.text
         for name in ("get_ohlcv", "market_snapshot", "create_paper_order", "decide_order"):
             assert (tools[name].meta or {})["ui"]["resourceUri"] in views, name
         assert (tools["decide_order"].meta or {})["ui"]["visibility"] == ["app"]

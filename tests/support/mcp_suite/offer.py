@@ -10,6 +10,7 @@ from typing import Any
 import mcp_types as types
 from mcp.server.caching import CacheableMethod, CacheHint
 
+from contracts.text import Text
 from gateway.domain.client_answers import Answers
 from gateway.doors.mcp.offer import Context, Offer
 from gateway.doors.mcp.server import GatewayMcpServer, serve
@@ -46,7 +47,8 @@ def build(api: Api, answers: Answers) -> GatewayMcpServer:
         "on_set_logging_level": nothing,
     }
     hints = dict.fromkeys(_CACHEABLE, CacheHint(ttl_ms=60_000, scope="private"))
-    return serve(Offer("Diagnostics.", handlers, hints, header_schema, JOBS), api.identity.seal_key, answers)
+    texts = Text(en="Diagnostics.", es="Diagnóstico.")
+    return serve(Offer(texts, handlers, hints, header_schema, JOBS), api.identity.seal_key, answers)
 
 
 async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

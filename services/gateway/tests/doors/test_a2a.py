@@ -335,6 +335,7 @@ async def test_errors_have_the_protocols_shapes(
     assert await call(asking("message/send", {})) == (7, -32601)
     assert await call(asking("GetTask", {"id": "x"}), {}) == (7, -32009)
     assert await call(asking("GetTask", {"id": "x"}), {"A2A-Version": "0.3"}) == (7, -32009)
+    assert await call(asking("GetTask", {"id": "x"}), {"A2A-Version": "1.0.1"}) == (7, -32001)
     assert await call(asking("GetExtendedAgentCard", {})) == (7, -32004)
     assert await call(asking("CreateTaskPushNotificationConfig", {})) == (7, -32003)
     assert await call(saying({"text": "hi"}, taskPushNotificationConfig={"url": "http://10.0.0.1"})) == (7, -32003)

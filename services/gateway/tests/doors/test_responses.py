@@ -56,10 +56,10 @@ async def test_an_answer_whole_and_again_later(client: AsyncOpenAI, agent: Answe
         truncation="auto",
         extra_body={"presence_penalty": 0.1},
     )
-    assert (made.status, made.output_text, made.output[0].type) == ("completed", "One two.", "message")
+    assert (made.status, made.output_text) == ("completed", "One two.")
     assert made.usage is not None
     assert (made.usage.input_tokens, made.usage.total_tokens) == (7, 9)
-    assert [item.type for item in made.output] == ["message", "mcp_call"]
+    assert [item.type for item in made.output] == ["mcp_call", "message"]
     assert agent.wishes == [
         {
             "instructions": "Rhyme.",
@@ -72,7 +72,7 @@ async def test_an_answer_whole_and_again_later(client: AsyncOpenAI, agent: Answe
     later = await client.responses.retrieve(made.id)
     assert later.to_dict().keys() >= REQUIRED_OF_A_RESPONSE
     assert (later.id, later.status, later.output_text) == (made.id, "completed", "One two.")
-    assert (later.output[0].id, later.created_at) == (made.output[0].id, made.created_at)
+    assert (later.output[0].id, later.created_at) == (made.output[1].id, made.created_at)
     then = await client.responses.create(model="nexus", input="and now?", previous_response_id=made.id)
     assert then.previous_response_id == made.id
     assert [text for _, text in agent.received_messages] == ["hello", "and now?"]
@@ -89,6 +89,9 @@ async def test_an_answer_as_it_comes(client: AsyncOpenAI, agent: AnsweringAgent)
     assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == "One two."
     assert kinds.count("response.output_text.delta") == 2
     assert {"response.mcp_call.in_progress", "response.mcp_call.completed"} <= set(kinds)
+    added = [event for event in events if event.type == "response.output_item.added"]
+    assert [(event.output_index, event.item.type) for event in added] == [(0, "mcp_call"), (1, "message")]
+    assert [item.type for item in final.output] == ["mcp_call", "message"]
     numbers = [event.sequence_number for event in events]
     assert numbers == sorted(set(numbers))
     assert final.output_text == "One two."
@@ -105,15 +108,16 @@ async def test_every_place_to_resume_from_gives_exactly_the_rest(client: AsyncOp
     for cut in range(len(told) - 1):
         stream = await client.responses.retrieve(first.id, stream=True, starting_after=told[cut].sequence_number)
         rest = [event async for event in stream]
-        heard = told[: cut + 1] + rest
+        heard: list[Any] = told[: cut + 1] + rest
         text = "".join(event.delta for event in heard if event.type == "response.output_text.delta")
         assert text == "One two.", told[cut].type
         assert rest[-1].type == "response.completed"
         assert rest[-1].response.output_text == "One two."
-        kept = [event.type for event in rest]
-        for once in ("response.output_item.added", "response.content_part.added"):
-            ours = [event.type for event in told[: cut + 1] if getattr(event, "output_index", 0) == 0]
-            assert (ours + kept).count(once) == 1, (told[cut].type, once)
+        answer = [event for event in heard if getattr(event, "item_id", "").startswith("msg_")]
+        added = [event for event in heard if event.type == "response.output_item.added"]
+        assert [event.type for event in answer].count("response.content_part.added") == 1, told[cut].type
+        assert [event.item.type for event in added].count("message") == 1, told[cut].type
+        assert {event.output_index for event in answer} == {len(added) - 1}, told[cut].type
 
 
 async def test_a_run_that_begins_again_is_told_without_a_word_twice(client: AsyncOpenAI, agent: AnsweringAgent) -> None:
@@ -317,7 +321,7 @@ async def test_who_ends_at_an_unannounced_approval_is_asked_in_words(
     agents = client.with_options(default_headers={"User-Agent": "Agents/Python 0.24.0"})
     made = await agents.responses.create(model="nexus", input="buy")
     assert ([item.type for item in made.output], made.output_text) == (
-        ["message", "mcp_call"],
+        ["mcp_call", "message"],
         "One two.\n\nBuy 1 AAPL\nDo you confirm?",
     )
     agent.actions = [agent.actions[0].model_copy(update={"summary": "Comprar 1 AAPL a mercado (simulado)"})]

@@ -11,13 +11,16 @@ from typing import Any
 import aiohttp
 import jwt
 import pytest
+from starlette.requests import Request
 
 from gateway.adapters.identity import IdentityKeys
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS
+from gateway.errors import TokenInvalidError
 from gateway.settings import GatewaySettings
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view, run_gateway
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.tokens import TokenMaker
+from gateway.web.deps import bearer
 from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -158,8 +161,18 @@ async def test_a_conversation_is_for_its_visitor_and_the_companys_human_agents(
     ):
         assert_problem(await http("GET", path, token=token), 404, "NOT_FOUND")
     assert_problem(await http("GET", path, token=tokens.user("robot", "service")), 403, "FORBIDDEN")
-    assert_problem(await http("GET", path), 401, "UNAUTHORIZED")
-    assert_problem(await http("GET", path, token="nonsense"), 401, "UNAUTHORIZED")
+    tokenless, forged = await http("GET", path), await http("GET", path, token="nonsense")
+    assert_problem(tokenless, 401, "UNAUTHORIZED")
+    assert_problem(forged, 401, "UNAUTHORIZED")
+    challenges = [answer[2]["www-authenticate"] for answer in (tokenless, forged)]
+    assert challenges == ["Bearer", 'Bearer error="invalid_token"']
+
+
+def test_several_tokens_are_none() -> None:
+    headers = [(b"authorization", b"Bearer a"), (b"accept", b"*/*"), (b"authorization", b"Bearer b")]
+    assert bearer(Request({"type": "http", "headers": headers[:2]})) == "a"
+    with pytest.raises(TokenInvalidError):
+        bearer(Request({"type": "http", "headers": headers}))
 
 
 async def test_the_inbox_is_the_companys_for_human_agents_and_ones_own_for_visitors(

@@ -75,12 +75,13 @@ ConversationPath = Annotated[str, Path(pattern=ID_PATTERN, alias="conversationId
 
 
 def bearer(request: Request) -> str | None:
-    """The bearer token of the Authorization header, or None."""
-    for name, value in request.scope["headers"]:
-        if name == b"authorization":
-            scheme, _, token = value.decode("latin-1").partition(" ")
-            return (token.strip() or None) if scheme.lower() == "bearer" else None
-    return None
+    """The bearer token of the Authorization header, or None. Raises TokenInvalidError for several headers, of which a
+    server in between may have checked another one."""
+    values = [value for name, value in request.scope["headers"] if name == b"authorization"]
+    if len(values) > 1:
+        raise TokenInvalidError("send one Authorization header, not several")
+    scheme, _, token = (values[0] if values else b"").decode("latin-1").partition(" ")
+    return (token.strip() or None) if scheme.lower() == "bearer" else None
 
 
 async def verified(request: Request, api: Api) -> TokenCaller:

@@ -169,7 +169,8 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
     if error.wait is not None:
         headers["Retry-After"] = str(error.wait)
     elif isinstance(error, TokenInvalidError):
-        headers["WWW-Authenticate"] = "Bearer"
+        # RFC 6750, section 3: the error's code is named if a token was sent.
+        headers["WWW-Authenticate"] = 'Bearer error="invalid_token"' if "authorization" in request.headers else "Bearer"
     status, code = STATUS[error.code], str(error.code)
     return _answer(request, status, code, error.message, errors=error.fields, headers=headers, spent=error.spent)
 

@@ -8,7 +8,7 @@ _MEANINGS = {
     "ETag": "the version, for If-Match and If-None-Match",
     "Location": "where it can be read",
     "Retry-After": "seconds after which to try again",
-    "WWW-Authenticate": "Bearer: a token is wanted",
+    "WWW-Authenticate": 'Bearer; if a token was sent: Bearer error="invalid_token"',
 }
 _OF_ERRORS = {"401": "WWW-Authenticate", "429": "Retry-After", "503": "Retry-After", "504": "Retry-After"}
 

@@ -120,6 +120,7 @@ def parse_request(raw: object) -> RpcRequest:
 
 
 def check_version(version: str | None) -> None:
-    """Raises A2AError (-32009) unless the version is supported: "Agents MUST interpret empty value as 0.3 version"."""
-    if (version or "0.3") != PROTOCOL:
+    """Raises A2AError (-32009) unless the version is supported: "Agents MUST interpret empty value as 0.3 version"; a
+    patch number is not considered."""
+    if (version or "0.3").split(".")[:2] != PROTOCOL.split("."):
         raise A2AError(-32009, "VERSION_NOT_SUPPORTED", f"send A2A-Version: {PROTOCOL}, which is what is spoken here")

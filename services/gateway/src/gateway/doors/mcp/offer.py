@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 
 from contracts.languages import Language
+from contracts.text import Text
 from gateway.doors.mcp.tasks import TaskHandlers
 from gateway.ports import TokenCaller
 from gateway.web.deps import get_api
@@ -22,7 +23,7 @@ Context = ServerRequestContext[Any, Any]
 class Offer:
     """What a server offers. `handlers`: by the names of the parameters of the SDK's Server (`on_list_tools`, …)."""
 
-    instructions: str
+    instructions: Text
     handlers: Mapping[str, Any]
     cache_hints: Mapping[CacheableMethod, CacheHint] = field(default_factory=dict[CacheableMethod, CacheHint])
     header_schema: Callable[[str], Mapping[str, object] | None] = field(default=lambda _: None)

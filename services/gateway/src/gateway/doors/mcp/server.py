@@ -7,6 +7,7 @@ import asyncio
 from importlib.metadata import version
 from typing import Any
 
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
@@ -16,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.domain.client_answers import Answers
 from gateway.doors.mcp.handshake import VERSION_HEADER, Handshake
-from gateway.doors.mcp.offer import Offer, caller_of, principal_of
+from gateway.doors.mcp.offer import Context, Offer, caller_of, language_of, principal_of
 from gateway.doors.mcp.tasks import serve_tasks
 from gateway.doors.mcp.tools import McpTools
 from gateway.web.deps import Api
@@ -69,11 +70,19 @@ def serve(offer: Offer, key: bytes, answers: Answers) -> GatewayMcpServer:
         NAME,
         version=version("nexus-gateway"),
         title="Nexus",
-        instructions=offer.instructions,
+        instructions=offer.instructions.in_language("en"),
         cache_hints=offer.cache_hints,
         get_tool_input_schema=offer.header_schema,
         **offer.handlers,
     )
+
+    async def translate_instructions(ctx: Context, call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if isinstance(result, dict) and "instructions" in result:
+            result["instructions"] = offer.instructions.in_language(await language_of(ctx))
+        return result
+
+    server.middleware.append(translate_instructions)
     server.extensions.update(offer.extensions)
     if offer.tasks is not None:
         serve_tasks(server, offer.tasks)

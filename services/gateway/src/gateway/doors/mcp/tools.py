@@ -50,6 +50,7 @@ from gateway.doors.mcp.views import (
 )
 from gateway.errors import GatewayError, RefusedError, UnavailableError
 from gateway.ports import GatewayToolCall, TokenCaller, ToolAnswer
+from gateway.texts import TEXTS
 from gateway.web.deps import Api
 from gateway.web.free_json import check_json
 
@@ -57,10 +58,6 @@ log = structlog.get_logger(__name__)
 LIST_FRESH_MS = 60_000
 """Milliseconds for which a client may cache the list of tools, which changes with a plan, a setting, or a service that
 announces tools."""
-_INSTRUCTIONS = (
-    "Market data, analysis, education, alerts, a watchlist and a paper portfolio of the user whose token this is. "
-    "Orders are paper orders; none is placed before its user has confirmed it."
-)
 
 
 class McpTools:
@@ -74,7 +71,7 @@ class McpTools:
         """The product's offer: the tools, views of their results, and tasks."""
         fresh = CacheHint(ttl_ms=LIST_FRESH_MS, scope="private")
         return Offer(
-            instructions=_INSTRUCTIONS,
+            instructions=TEXTS["mcp.instructions"],
             handlers={
                 "on_list_tools": self.list_tools,
                 "on_call_tool": self.call_tool,
@@ -98,7 +95,7 @@ class McpTools:
             raise unavailable_error(error) from error
         views = shows_views(context)
         if views:
-            own_tools.append(decide_tool())
+            own_tools.append(decide_tool(language))
         return types.ListToolsResult(tools=[*(listed_tool(tool, views=views) for tool in tools), *own_tools])
 
     async def call_tool(

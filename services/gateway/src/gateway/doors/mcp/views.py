@@ -58,11 +58,11 @@ def declares_views(capabilities: Mapping[str, object]) -> bool:
     return is_list(value) and MEDIA_TYPE in value
 
 
-def decide_tool() -> types.Tool:
+def decide_tool(language: Language) -> types.Tool:
     """The tool that a card's buttons call; only views may call it, never a model."""
     return types.Tool(
         name=DECIDE_TOOL,
-        description="Confirms or rejects the order that this view shows.",
+        description=TEXTS["views.decide"].in_language(language),
         input_schema=OrderDecision.model_json_schema(),
         annotations=types.ToolAnnotations(idempotent_hint=True, open_world_hint=False),
         _meta={"ui": {"resourceUri": ORDER, "visibility": ["app"]}},

@@ -1,8 +1,9 @@
 """A response in progress: the object, and its events.
 
-An event's number is its position in the text: 64 for each character, plus one for each event without text after it. Any
+An event's number is its position in the text (16,384 for each character and for the text's beginning), plus 64 for
+each event without text after it, plus the index of the text's item (before the text: the number of items so far). Any
 gateway can therefore continue after a number from the log alone, without a record of what was sent
-(docs/decisions/0072).
+(docs/decisions/0072, 0235).
 """
 
 import json
@@ -14,8 +15,8 @@ from contracts.events.chat import Action, Citation, Usage
 from gateway.doors.responses.requests import LABEL
 
 Json = dict[str, Any]
-NUMBERS_PER_CHARACTER = 64
-_ITEM_ADDED_NUMBER, _PART_ADDED_NUMBER = NUMBERS_PER_CHARACTER - 2, NUMBERS_PER_CHARACTER - 1
+_NUMBERS_PER_EVENT = 64
+_NUMBERS_PER_CHARACTER = 256 * _NUMBERS_PER_EVENT
 _LIMIT_CODES = frozenset({"rate_limit_exceeded", "insufficient_quota"})
 
 
@@ -30,14 +31,21 @@ class ResponseEvents:
         self._key = key
         self._after = after
         self._last_number = -1
+        self._position = 0
+        """1 plus the characters so far, or 0 before the text's item is open."""
+        self._step = -1
+        """The number of the last event at this position."""
         self._text_offset = 0
         self._answer_text = ""
         self._repeated_text: str | None = None
         self._message: tuple[int, Json] | None = None
-        self._items: list[Json] = []
-        self._index = 1
-        """The next item's index. Index 0 is the answer's, whatever tools are shown before it, so that a resumed stream
-        need not know them."""
+        self._items: dict[int, Json] = {}
+        self._index = 0
+        """The next item's index. Clients append an item when it is added, and find it by its index."""
+        if after >= 0:
+            step, self._index = divmod(after % _NUMBERS_PER_CHARACTER, _NUMBERS_PER_EVENT)
+            if after < _NUMBERS_PER_CHARACTER:  # the log does not have the tools before the text: they are not repeated
+                self._step = step
         self._running_calls: dict[str, tuple[int, Json]] = {}
         self._messages = 0
         self._new_events: list[Json] = []
@@ -45,19 +53,18 @@ class ResponseEvents:
     @property
     def response(self) -> Json:
         """The response object in its current state."""
-        output: list[Json] = []
+        items = dict(self._items)
         if self._message is not None:
-            item = self._message[1]
-            part = _part(self._answer_text)
-            output.append({**item, "content": item["content"] or [part]})
-        return {**self._fields, "output": output + self._items}
+            index, item = self._message
+            items[index] = {**item, "content": item["content"] or [_part(self._answer_text)]}
+        return {**self._fields, "output": [items[index] for index in sorted(items)]}
 
     # ------------------------------------------------------------------ the answer's text
 
     def start(self) -> list[Json]:
         """The first events."""
-        self._event("response.created", 0, response=self.response)
-        self._event("response.in_progress", 1, response=self.response)
+        for kind in ("response.created", "response.in_progress")[self._step + 1 :]:
+            self._event(kind, response=self.response)
         return self._take_events()
 
     def restart(self) -> None:
@@ -109,12 +116,10 @@ class ResponseEvents:
         index, item = self._message or self._open_message()
         start = self._text_offset + len(self._answer_text)
         self._answer_text += delta
-        known_characters = (
-            max(self._after // NUMBERS_PER_CHARACTER - start, 0) if self._after >= NUMBERS_PER_CHARACTER else 0
-        )
+        known_characters = max(self._after // _NUMBERS_PER_CHARACTER - 1 - start, 0)
+        self._advance(1 + start + len(delta))
         self._event(
             "response.output_text.delta",
-            NUMBERS_PER_CHARACTER * (start + len(delta)),
             item_id=item["id"],
             output_index=index,
             content_index=0,
@@ -124,18 +129,15 @@ class ResponseEvents:
 
     def _open_message(self) -> tuple[int, Json]:
         self._messages += 1
-        first = self._messages == 1
-        index = 0 if first else self._next_index()
-        item_id = f"msg_{self._key}" if first else f"msg_{self._key}_{self._messages}"
+        index = self._next_index()
+        item_id = f"msg_{self._key}" if self._messages == 1 else f"msg_{self._key}_{self._messages}"
         item: Json = {"id": item_id, "type": "message", "role": "assistant", "status": "in_progress", "content": []}
         self._message = (index, item)
-        number = _ITEM_ADDED_NUMBER if first else 0
-        self._event("response.output_item.added", number, output_index=index, item=dict(item))
+        if self._position == 0:
+            self._advance(1)
+        self._event("response.output_item.added", output_index=index, item=dict(item))
         part = _part("")
-        number = _PART_ADDED_NUMBER if first else 0
-        self._event(
-            "response.content_part.added", number, item_id=item_id, output_index=index, content_index=0, part=part
-        )
+        self._event("response.content_part.added", item_id=item_id, output_index=index, content_index=0, part=part)
         return self._message
 
     def _close_message(self, status: str, annotations: list[Json]) -> None:
@@ -144,21 +146,21 @@ class ResponseEvents:
         index, item = self._message
         ids = {"item_id": item["id"], "output_index": index, "content_index": 0}
         part = _part(self._answer_text, annotations)
-        self._event("response.output_text.done", 0, **ids, text=self._answer_text, logprobs=[])
-        self._event("response.content_part.done", 0, **ids, part=part)
+        self._event("response.output_text.done", **ids, text=self._answer_text, logprobs=[])
+        self._event("response.content_part.done", **ids, part=part)
         item.update(status=status, content=[part])
-        self._event("response.output_item.done", 0, output_index=index, item=dict(item))
+        self._event("response.output_item.done", output_index=index, item=dict(item))
 
     # ------------------------------------------------------------------ tools, calls, confirmations
 
     def tool_started(self, call: str, name: str) -> list[Json]:
         """The events for a tool of the platform that starts."""
-        item = {"id": f"mcp_{call}", "type": "mcp_call", "server_label": LABEL, "name": name, "arguments": "{}"}
-        item |= {"status": "in_progress", "output": None, "error": None, "approval_request_id": None}
+        item: Json = {"id": f"mcp_{self._key}_{call}", "type": "mcp_call", "server_label": LABEL, "name": name}
+        item |= {"arguments": "{}", "status": "in_progress", "output": None, "error": None, "approval_request_id": None}
         index = self._next_index()
         self._running_calls[call] = (index, item)
-        self._event("response.output_item.added", 0, output_index=index, item=dict(item))
-        self._event("response.mcp_call.in_progress", 0, output_index=index, item_id=item["id"])
+        self._event("response.output_item.added", output_index=index, item=dict(item))
+        self._event("response.mcp_call.in_progress", output_index=index, item_id=item["id"])
         return self._take_events()
 
     def tool_finished(self, call: str, *, success: bool) -> list[Json]:
@@ -170,7 +172,7 @@ class ResponseEvents:
         item["status"] = status
         if not success:
             item["error"] = {"type": "mcp_tool_execution_error", "content": []}
-        self._event(f"response.mcp_call.{status}", 0, output_index=index, item_id=item["id"])
+        self._event(f"response.mcp_call.{status}", output_index=index, item_id=item["id"])
         self._item_done(index, item)
         return self._take_events()
 
@@ -179,11 +181,11 @@ class ResponseEvents:
         item = {"id": f"fc_{call.id}", "type": "function_call", "call_id": call.id, "name": call.name}
         index = self._next_index()
         added_item = {**item, "arguments": "", "status": "in_progress"}
-        self._event("response.output_item.added", 0, output_index=index, item=added_item)
+        self._event("response.output_item.added", output_index=index, item=added_item)
         ids = {"item_id": item["id"], "output_index": index}
-        self._event("response.function_call_arguments.delta", 0, **ids, delta=call.arguments)
+        self._event("response.function_call_arguments.delta", **ids, delta=call.arguments)
         done_fields = {"arguments": call.arguments, "name": call.name}
-        self._event("response.function_call_arguments.done", 0, **ids, **done_fields)
+        self._event("response.function_call_arguments.done", **ids, **done_fields)
         self._item_done(index, {**item, "arguments": call.arguments, "status": "completed"})
         return self._take_events()
 
@@ -219,12 +221,12 @@ class ResponseEvents:
 
     def _add_item(self, item: Json) -> None:
         index = self._next_index()
-        self._event("response.output_item.added", 0, output_index=index, item=item)
+        self._event("response.output_item.added", output_index=index, item=item)
         self._item_done(index, item)
 
     def _item_done(self, index: int, item: Json) -> None:
-        self._items.append(item)
-        self._event("response.output_item.done", 0, output_index=index, item=item)
+        self._items[index] = item
+        self._event("response.output_item.done", output_index=index, item=item)
 
     # ------------------------------------------------------------------ the end
 
@@ -241,9 +243,9 @@ class ResponseEvents:
             error_fields: Json = {"code": error["code"], "message": error["message"], "param": None}
             error_type = "too_many_requests" if error["code"] in _LIMIT_CODES else "server_error"
             # OpenAI's reference has the fields flat, the specification has them in `error`.
-            self._event("error", 0, **error_fields, error={"type": error_type, **error_fields})
+            self._event("error", **error_fields, error={"type": error_type, **error_fields})
         kind = {"completed": "completed", "failed": "failed"}.get(status, "incomplete")
-        self._event(f"response.{kind}", 0, response=self.response)
+        self._event(f"response.{kind}", response=self.response)
         return self._take_events()
 
     def _next_index(self) -> int:
@@ -254,8 +256,14 @@ class ResponseEvents:
         events, self._new_events = self._new_events, []
         return events
 
-    def _event(self, kind: str, number: int, **fields: Any) -> None:
-        self._last_number = max(self._last_number + 1, number)
+    def _advance(self, position: int) -> None:
+        self._position, self._step = position, -1
+
+    def _event(self, kind: str, **fields: Any) -> None:
+        self._step += 1
+        index = self._index if self._message is None else self._message[0]
+        number = _NUMBERS_PER_CHARACTER * self._position + _NUMBERS_PER_EVENT * self._step
+        self._last_number = max(self._last_number + 1, number + min(index, _NUMBERS_PER_EVENT - 1))
         if self._last_number > self._after:
             self._new_events.append({"type": kind, "sequence_number": self._last_number, **fields})
 
