@@ -323,7 +323,9 @@ def _answer_in_same_section(request: SiteQuestion, passages: Sequence[Excerpt]) 
             if any(abs(passage.page_position - other.page_position) <= _MAX_SENTENCE_DISTANCE for other in quoted)
         ]
     if _WHAT_IT_HAS.search(plain(request.question)):
-        return [passage for passage in section_passages if passage not in quoted] or quoted
+        return [passage for passage in section_passages if passage not in quoted] or [
+            passage for passage in quoted if not passage.row
+        ]
     asks_month = any("=month" in keys for keys in terms(request.question).values())
     if (asks_month or A_DAY.search(plain(request.question))) and quoted[0].row:
         return []  # another row is about the other day or month
