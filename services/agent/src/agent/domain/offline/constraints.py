@@ -116,7 +116,6 @@ _MONEY = next(shape for key, shape in shapes.SHAPES if key == "=price")
 _FREE = re.compile(r"\b(?:free|gratis|gratuit[oa]s?)\b")
 _NO_PRICE_OR_SHARE = re.compile(rf"{_FREE.pattern}|\d ?%|\b(?:includ|incluy|incluid|no charge|no cost|sin coste)")
 """What answers a question for a price without an amount."""
-_NAME = dict(shapes.SHAPES)["=name"]
 _DURATION = next(shape for key, shape in shapes.SHAPES if key == "=duration")
 _HOUR = next(shape for key, shape in shapes.SHAPES if key in shapes.CLOCK)
 _TIME = re.compile(
@@ -237,11 +236,10 @@ _ASKS_WHAT_IS_LACKING = re.compile(
 
 
 def _names_somebody_else(excerpt: Excerpt, question: str) -> bool:
-    """Whether an excerpt or its heading contains a name that has no word of the (normalized) question, as "Study room"
-    has for "who runs the study room?"."""
-    names = [*shapes.FULL_NAME.findall(f"{excerpt.heading}. {excerpt.text}")]
-    names += [] if excerpt.row else _NAME.findall(excerpt.text)
+    """Whether an excerpt or its heading contains a person's name, in two words, that has no word of the (normalized)
+    question, as "Study Room" has for "who runs the study room?"."""
     asked = set(words_of(question))
+    names = shapes.FULL_NAME.findall(f"{excerpt.heading}. {excerpt.text}")
     return any(asked.isdisjoint(words_of(name)) for name in names)
 
 

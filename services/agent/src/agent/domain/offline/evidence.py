@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.domain.number_words import BELOW_100
-from agent.domain.offline.constraints import AGE, meets_constraints
+from agent.domain.offline.constraints import A_DAY, AGE, meets_constraints
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.shapes import A_MONTH, NEGATION
 from agent.domain.text_features import plain
@@ -120,6 +120,14 @@ CHECKS = (
             r"(?:\w+(?:io|aron|ieron|[ai]steis|[ai]ste)|fundo|empezo|comenzo|inauguro)\b"
         ),
         re.compile(rf"(?<!\d)(?:1[5-9]|20)\d\d\b|\b(?:ago|hace|yesterday|ayer|last|pasad[oa])\b|\b(?:{A_MONTH.pattern})\b"),
+    ),
+    Evidence(
+        re.compile(r"\b(?:start|starts|begin|begins|empiezan?|comienzan?)\b"),
+        re.compile(
+            r"\b(?:start\w*|beg[ai]n\w*|empiez\w+|empez\w+|comienz\w+|comenz\w+|from|since|desde|del|partir|first|primer\w*|"
+            rf"every|each|cada|{A_DAY.pattern}|\d{{1,2}}[:.]\d\d|\d ?[ap]\.?m|(?<!until )(?<!hasta el )\d{{1,2}} "
+            rf"(?:(?:de|of) )?(?:{A_MONTH.pattern}))\b"
+        ),
     ),
     Evidence(
         re.compile(r"\b(?:end|ends|ending|finish\w*|acab[ao]n?|termina\w*|finaliz\w+)\b"),

@@ -25,7 +25,7 @@ _SELLING_VERBS = {stem("sell"), stem("vender")}
 """Stems of verbs that a price answers, too."""
 _PRICE = dict(SHAPES)["=price"]
 _IF = re.compile(r"^\W*(?:if|when|si|cuando)\b")
-_PRONOUN = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
+_PRONOUN = re.compile(r"\b(?:it|s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
 """Pronouns that refer to somebody or something mentioned before."""
 _WEEKEND = "=weekend"
 _ANY_DAY = frozenset((_WEEKEND, "=weekday"))
