@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agent.domain.offline import shapes
-from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.constraints import FREE_OR_PAID, gives_count, inherited_keys
 from agent.domain.offline.doubts import (
     MAX_SECTIONS_SHOWN,
@@ -30,7 +29,6 @@ from agent.domain.offline.doubts import (
 )
 from agent.domain.offline.evidence import has_evidence
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.kinds import name_of
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
@@ -38,7 +36,6 @@ from agent.domain.offline.passages import complete_answer, is_row_named
 from agent.domain.offline.questions import (
     Query,
     is_other_cancellation,
-    lacks_subject,
     required_keys,
     terms,
 )
@@ -74,7 +71,7 @@ class ChosenAnswer:
     def certain_quote(self) -> list[Excerpt]:
         """What to quote as the certain answer, by the first condition that is met; empty if none is. Unless the
         excerpts are complete, they are quoted with the rest of their paragraphs."""
-        if self._is_complete_list or self._is_of_named_row:
+        if self._is_complete_list:
             return list(self.chosen)
         if self._has_all_in_one_place or self._gives_count_asked_for or self._is_exactly_what_follows:
             return self._in_paragraphs(self.chosen)
@@ -239,18 +236,6 @@ class ChosenAnswer:
     @cached_property
     def _is_complete_list(self) -> bool:
         return bool(complete_answer(self.question, self.antecedent, self.candidates.passages))
-
-    @cached_property
-    def _is_of_named_row(self) -> bool:
-        """Whether a question for the price or the duration of something mentioned before is answered by the table row
-        of that name."""
-        antecedent_keys = frozenset[str]().union(*terms(self.antecedent).values())
-        row_names = [significant_words(name_of(excerpt)) for excerpt in self.chosen if excerpt.is_table_row]
-        return (
-            lacks_subject(self.question)
-            and len(row_names) == len(self.chosen)
-            and all(name and all(keys_of(word) & antecedent_keys for word in name) for name in row_names)
-        )
 
     @cached_property
     def _has_all_in_one_place(self) -> bool:

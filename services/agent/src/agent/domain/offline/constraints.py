@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from agent.domain.number_words import BELOW_100, in_figures
 from agent.domain.offline import shapes
+from agent.domain.offline.common_words import is_common
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import keys_in, keys_of
+from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.text_features import plain
 
 _COUNT = rf"(?:\d{{1,4}}|an?|una?|couple of|par de|{BELOW_100})"
@@ -60,7 +61,7 @@ _DEADLINE_OR_CONDITION = re.compile(
     rf"{_COUNT} (?:\w+ )?{UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*|"
     rf"\b{_COUNT} (?:\w+ )?{UNIT} (?:before(?! \w)|antes(?! de)|ahead|earlier|in advance|notice|"
     r"de (?:antelacion|aviso))\b|"
-    rf"\b(?:ages?|aged|edad\w*)(?: \w+){{0,2}}:? {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
+    rf"\b(?:ages?|aged|edad\w*)(?: \w+){{0,2}}:? {_COUNT}(?: {UNIT})?(?: ?(?:to|a|-|–) ?{_COUNT})? {UNIT}\b|"
     rf"\b{_COUNT}[ -](?:years?|months?)[ -]old\b"
 )
 """Deadlines, conditions and ages, which are not durations."""
@@ -174,7 +175,7 @@ def gives_count(passage: Excerpt, keys: frozenset[str]) -> bool:
     if asks_same and any(map(str.isdigit, passage.text)):
         return True
     counts = shapes.COUNTED.finditer(plain(passage.text))
-    return any(keys & keys_of(word) for count in counts for word in count[0].split()[1:])
+    return any(keys & keys_of(word) for count in counts for word in count["what"].split())
 
 
 def contacts_in(text: str) -> set[str]:
@@ -234,12 +235,26 @@ _ASKS_WHAT_IS_LACKING = re.compile(
 """Asks what one thing lacks; no quotation says that."""
 
 
+def _names_somebody_else(excerpt: Excerpt, question: str) -> bool:
+    """Whether an excerpt or its heading contains a person's name, in two words, that has no word of the (normalized)
+    question, as "Study Room" has for "who runs the study room?"."""
+    asked = set(words_of(question))
+    names = shapes.FULL_NAME.findall(f"{excerpt.heading}. {excerpt.text}")
+    return any(asked.isdisjoint(words_of(name)) for name in names)
+
+
 def meets_constraints(question: str, antecedent: str, quoted: Sequence[Excerpt]) -> bool:
     """Whether the quotations together contain what the question states and asks for."""
     normalized, text = plain(question), " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in quoted)
     if states_length(normalized) and not CONTAINS_LENGTH.search(plain(text)):
         return False
     if _ASKS_WHAT_IS_LACKING.search(normalized):
+        return False
+    asked = None if _HOW_MANY_UNITS.search(normalized) else shapes.HOW_MANY.search(normalized)
+    counted = keys_of(asked["what"]) if asked else frozenset[str]()
+    if counted and not is_common(counted) and not any(gives_count(excerpt, counted) for excerpt in quoted):
+        return False
+    if shapes.WHO.search(normalized) and not any(_names_somebody_else(excerpt, normalized) for excerpt in quoted):
         return False
     if A_DAY.search(normalized) and not (A_DAY.search(plain(text)) or _ANY_DAY.search(plain(text))):
         return False

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.domain.number_words import BELOW_100
-from agent.domain.offline.constraints import AGE, meets_constraints
+from agent.domain.offline.constraints import A_DAY, AGE, meets_constraints
 from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.shapes import A_MONTH, NEGATION
 from agent.domain.text_features import plain
 
 _CLAUSE_START = r"(?:^|[.!?¿:;,)\n›»-] ?|\b(?:and|then|please|just|simply|or|to|by|y|o|luego|despues|para)\b )"
@@ -112,6 +113,35 @@ CHECKS = (
             r"\bcuant[oa]s? (?:tiempo |anos )?llevais\b"
         ),
         re.compile(r"(?<!\d)(?:19|20)\d\d\b|\d (?:years|anos)\b"),
+    ),
+    Evidence(
+        re.compile(
+            r"\bwhen (?:did|was|were)\b|\bcuando (?:se |os |lo |la )?(?!(?:camb|env|limp|estud|inic|anunc|prop)io\b)"
+            r"(?:\w+(?:io|aron|ieron|[ai]steis|[ai]ste)|fundo|empezo|comenzo|inauguro)\b"
+        ),
+        re.compile(rf"(?<!\d)(?:1[5-9]|20)\d\d\b|\b(?:ago|hace|yesterday|ayer|last|pasad[oa])\b|\b(?:{A_MONTH.pattern})\b"),
+    ),
+    Evidence(
+        re.compile(r"\b(?:start|starts|begin|begins|empiezan?|comienzan?)\b"),
+        re.compile(
+            r"\b(?:start\w*|beg[ai]n\w*|empiez\w+|empez\w+|comienz\w+|comenz\w+|from|since|desde|del|partir|first|primer\w*|"
+            rf"every|each|cada|{A_DAY.pattern}|\d{{1,2}}[:.]\d\d|\d ?[ap]\.?m|(?<!until )(?<!hasta el )\d{{1,2}} "
+            rf"(?:(?:de|of) )?(?:{A_MONTH.pattern}))\b"
+        ),
+    ),
+    Evidence(
+        re.compile(r"\b(?:end|ends|ending|finish\w*|acab[ao]n?|termina\w*|finaliz\w+)\b"),
+        re.compile(
+            r"\b(?:end|ends|ended|ending|until|till|finish\w*|last|acab\w+|termin\w+|finaliz\w+|hasta|final(?:es)?|"
+            rf"ultim[oa]s?|(?:al?|to) \d{{1,2}}(?:[:.]\d\d|(?:th|st|nd|rd)?(?: (?:de|of))? (?:{A_MONTH.pattern})))\b"
+        ),
+    ),
+    Evidence(
+        re.compile(
+            r"\b(?:what|which)(?: (?!if\b)\w+)? (?:\w+n['’]?t|cannot|(?:can|is|are|do|does) not)\b|"
+            r"(?:^|[¿?.,;:] ?|\b(?:y|en|con|de|a) )(?:que|cual(?:es)?)(?: \w+)? no\b(?! se\b)"
+        ),
+        re.compile(rf"{NEGATION.pattern}|\b(?:only|solo|solamente|except|salvo|excepto|menos|aparte|extra|separately|apart)\b"),
     ),
     Evidence(
         re.compile(

@@ -8,24 +8,24 @@ import re
 from collections.abc import Sequence
 
 from agent.domain.number_words import in_figures
-from agent.domain.offline.common_words import is_common
+from agent.domain.offline.common_words import is_common, significant_words
 from agent.domain.offline.constraints import UNIT
 from agent.domain.offline.evidence import PEOPLE
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import keys_in, words_of
+from agent.domain.offline.kinds import name_of, table_of
+from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.questions import Query, required_keys, terms, topic_words
-from agent.domain.offline.shapes import SHAPES
+from agent.domain.offline.shapes import NEGATION, SHAPES
 from agent.domain.text_features import plain, stem
 
 _ACTION_VERB = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
 """Verbs for what is done with a thing; alone they find no passage."""
 _SELLING_VERBS = {stem("sell"), stem("vender")}
 """Stems of verbs that a price answers, too."""
-NEGATION = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
 _PRICE = dict(SHAPES)["=price"]
 _IF = re.compile(r"^\W*(?:if|when|si|cuando)\b")
-_PRONOUN = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
+_PRONOUN = re.compile(r"\b(?:it|s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
 """Pronouns that refer to somebody or something mentioned before."""
 _WEEKEND = "=weekend"
 _ANY_DAY = frozenset((_WEEKEND, "=weekday"))
@@ -55,7 +55,31 @@ def is_another_case(
         or _gives_other_number(question, chosen)
         or _is_only_a_condition(question, query, chosen)
         or any(_is_the_other_day(keys, chosen) for keys in query.values())
+        or _is_of_a_sibling(question, chosen, candidates.passages)
     )
+
+
+def _is_of_a_sibling(question: str, chosen: Sequence[Excerpt], passages: Sequence[Excerpt]) -> bool:
+    """Whether the question names a section or a table row, and the excerpts are all of others beside that one that it
+    does not name: "everything in Basic, and mornings too" under Plus does not say what Basic has."""
+    asked = keys_in(question)
+
+    def is_named(name: str) -> bool:
+        words = significant_words(name)
+        return bool(words) and all(keys_of(word) & asked for word in words)
+
+    def is_mentioned(name: str) -> bool:
+        return any(keys_of(word) & asked for word in significant_words(name))
+
+    named_sections = {(one.url, one.above) for one in passages if is_named(one.heading)}
+    named_rows = {table_of(one) for one in passages if one.is_table_row and is_named(name_of(one))}
+
+    def is_of_sibling(one: Excerpt) -> bool:
+        if one.is_table_row:
+            return table_of(one) in named_rows and not is_mentioned(name_of(one))
+        return bool(one.heading) and (one.url, one.above) in named_sections and not is_mentioned(one.heading)
+
+    return all(map(is_of_sibling, chosen))
 
 
 def _is_only_mentioned(question: str, query: Query, chosen: Sequence[Excerpt], sections: Sequence[str]) -> bool:

@@ -234,6 +234,12 @@ class PassageIndex:
         shared_by_day = [keys & self._text_keys[position] for keys in query.values() if keys & _WEEKDAY]
         return any(shared and shared <= _WEEKDAY | _WEEKEND for shared in shared_by_day)
 
+    def names_day(self, query: Query, position: int) -> bool:
+        """Whether a passage names a day of the question."""
+        return any(
+            (keys - _WEEKDAY - _WEEKEND) & self._text_keys[position] for keys in query.values() if keys & _WEEKDAY
+        )
+
     def heading_has(self, query: Query, words: Sequence[str], position: int) -> bool:
         """Whether a passage's own heading has all of these words of a question."""
         return all(query[word] & self._heading_keys[position] for word in words)

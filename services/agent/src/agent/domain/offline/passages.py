@@ -183,7 +183,7 @@ def _with_section(question: str, query: Query, candidates: Candidates, scores: S
         return [passages[i] for i in section_positions[: MAX_SHOWN if chosen.item else 3]]
     if chosen.row and index.is_about_another_day(query, best):
         # All days together show that the day is not among them.
-        return [passages[i] for i in section_positions if passages[i].row][:MAX_SHOWN]
+        return [passages[i] for i in section_positions if passages[i].row or index.names_day(query, i)][:MAX_SHOWN]
     title_keys = keys_in(f"{chosen.title} {chosen.heading}")
     if chosen.item and HOW_TO.search(plain(question)) and any(keys & title_keys for keys in query.values()):
         return [passages[i] for i in section_positions if passages[i].item][:MAX_SHOWN]

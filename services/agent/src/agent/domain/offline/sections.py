@@ -196,6 +196,7 @@ def included_passages(question: str, passages: Sequence[Excerpt]) -> list[Excerp
         or shapes.WHETHER.search(question_words)
         or ((included := shapes.INCLUDES_IT.match(question_words)) and significant_words(included["what"]))
         or shapes.HOW_MANY.search(question_words)
+        or shapes.WHICH_INCLUDE.search(question_words)
     ):
         return []
     topic = shapes.INCLUDED.sub(" ", question_words)

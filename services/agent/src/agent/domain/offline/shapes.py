@@ -152,6 +152,7 @@ SHAPES = _shapes(
                  r"\b[A-Z]{1,2}\d{1,2} \d[A-Z]{2}\b|\b\d{5} [A-ZÁÉÍÓÚ][\w-]+(?:[.,]|$)")),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
+NEGATION = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
 HOW_LONG = re.compile(
     r"\bhow (?:long|soon|quick\w*)\b|\bcuant[oa]s? (?:tiempo|tard\w+|dur\w+|aguant\w+)\b|"
     r"\b(?:until when|hasta cuando)\b"
@@ -177,9 +178,9 @@ NAMES_WHICH = re.compile(
 )
 INGREDIENTS = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
 COUNTED = re.compile(
-    rf"\b(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|{BELOW_100}|once(?= \w+s\b)) (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})"
+    rf"\b(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|{BELOW_100}|once(?= \w+s\b))(?= (?P<what>(?:\w+ ){{0,2}}\w{{3,}}))"
 )
-"""A number with what it counts. "Una" and "one" are left out, since they seldom say how many there are."""
+"""A number, followed by what it counts. "Una" and "one" are left out, since they seldom say how many there are."""
 FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 WHO = re.compile(
     r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede|pays?|has to|must|tiene que|paga|debe))"
@@ -239,6 +240,8 @@ INCLUDES_IT = re.compile(
     r"(?P<what>.+)"
 )
 """Asks whether a thing includes another one, without a word that asks: "¿el plan Pro incluye alertas?"."""
+WHICH_INCLUDE = re.compile(r"\b(?:which|what|que|cuales) \w+ (?:includes?|incluyen)\b")
+"""Asks which things include another one."""
 COMPARING = re.compile(
     r"\b(cheap\w*|expensive|barat[oa]s?|car[oa]s?|differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b"
     r""

@@ -20,13 +20,19 @@ from agent.domain.offline.excerpts import Excerpt, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
 from agent.domain.offline.kinds import with_ordinals_named
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
-from agent.domain.offline.other_cases import NEGATION
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import MIN_COVERAGE, find_answer, is_row_name
 from agent.domain.offline.questions import is_other_cancellation, lacks_subject, required_keys, terms, topic_words
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.sections import with_named_columns
-from agent.domain.offline.shapes import ANSWERED_BY_HEADING, FULL_NAME, MIN_ANTECEDENT_COVERAGE, PRICE, WHERE_IS
+from agent.domain.offline.shapes import (
+    ANSWERED_BY_HEADING,
+    FULL_NAME,
+    MIN_ANTECEDENT_COVERAGE,
+    NEGATION,
+    PRICE,
+    WHERE_IS,
+)
 from agent.domain.offline.small_talk import is_visitors_statement
 from agent.domain.offline.steps import SayText
 from agent.domain.offline.superlatives import is_superlative
@@ -323,7 +329,9 @@ def _answer_in_same_section(request: SiteQuestion, passages: Sequence[Excerpt]) 
             if any(abs(passage.page_position - other.page_position) <= _MAX_SENTENCE_DISTANCE for other in quoted)
         ]
     if _WHAT_IT_HAS.search(plain(request.question)):
-        return [passage for passage in section_passages if passage not in quoted] or quoted
+        return [passage for passage in section_passages if passage not in quoted] or [
+            passage for passage in quoted if not passage.row
+        ]
     asks_month = any("=month" in keys for keys in terms(request.question).values())
     if (asks_month or A_DAY.search(plain(request.question))) and quoted[0].row:
         return []  # another row is about the other day or month
