@@ -397,29 +397,3 @@ async def test_what_was_done_with_a_deleted_users_conversations_goes_with_them(s
             await client.close()
         held = await DirectReader(one.client, FACTS.name).batch("note.added.v1.>", 1, 10)
         assert held.facts == []
-
-
-async def test_conversations_are_found_by_words_names_labels_and_time(servers: Servers) -> None:
-    async with replica(servers) as one:
-        first, second = Writer(one.client, "acme", "c1"), Writer(one.client, "acme", "c2")
-        await first.assistant(
-            "El reembolso tarda 3 días", await first.visitor("¿Cuánto tarda la devolución?", user="maria")
-        )
-        await second.visitor("the invoice of march is wrong", user="john")
-        await Writer(one.client, "rival", "c3").visitor("invoice")
-        assert await listed(one, "all", query="devolucion") == ["c1"]
-        assert await listed(one, "all", query="REEMB") == ["c1"]
-        assert await listed(one, "all", query="invoice march") == ["c2"]
-        assert await listed(one, "all", query="invoice reembolso") == []
-        assert await listed(one, "all", query="maria") == ["c1"]
-        await update(one, "c2", labels=["Billing"], assignee="ana")
-        assert await listed(one, "all", query="billing") == ["c2"]
-        assert await listed(one, "all", label="Billing") == ["c2"]
-        assert await listed(one, "mine", query="invoice") == ["c2"]
-        # What was said since is found too.
-        await second.visitor("y la devolución", user="john")
-        assert await listed(one, "all", query="devolución") == ["c2", "c1"]
-        assert await listed(one, "all", query="devolución", direction="asc", limit=1) == ["c1"]
-        tomorrow = datetime.now(UTC) + timedelta(days=1)
-        assert await listed(one, "all", query="devolución", since=tomorrow) == []
-        assert await listed(one, "all", until=tomorrow) == ["c2", "c1"]

@@ -1,5 +1,7 @@
 """Lists of conversations."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from pymongo import AsyncMongoClient
 
@@ -16,6 +18,7 @@ from contracts.conversation_rpc import (
     MessagesRequest,
     SnapshotRequest,
 )
+from contracts.desk_rpc import CONVERSATION_UPDATE, ConversationUpdate
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from contracts.ids import uuid7
 from contracts.migration_rpc import MIGRATE, MigrateRequest
@@ -121,7 +124,7 @@ async def test_a_hand_over_is_told_with_its_pages_and_each_change_of_owner_stand
             "https://shop.example/pricing",
             "https://shop.example/",
         ]
-        taken = Owner(kind=OwnerKind.HUMAN, operator_id="ana", name="Ana")
+        taken = Owner(kind=OwnerKind.HUMAN, operatorId="ana", name="Ana")
         await changed(writer, OwnerChanged(owner=taken, by="ana", name="Ana"))
         await writer.operator("Hello")
         await changed(writer, OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="ana", name="Ana"))
@@ -169,3 +172,32 @@ async def test_a_conversation_that_an_older_release_stored_comes_into_its_lists(
             == await listed(one, which="all", query="invoice")
             == ["c1"]
         )
+
+
+async def test_conversations_are_found_by_words_names_labels_and_time(servers: Servers) -> None:
+    async with replica(servers) as one:
+        first, second = Writer(one.client, "acme", "c1"), Writer(one.client, "acme", "c2")
+        await first.assistant(
+            "El reembolso tarda 3 días", await first.visitor("¿Cuánto tarda la devolución?", user="maria")
+        )
+        await second.visitor("the invoice of march is wrong", user="john")
+        await Writer(one.client, "rival", "c3").visitor("invoice")
+        assert await listed(one, which="all", query="devolucion") == ["c1"]
+        assert await listed(one, which="all", query="REEMB") == ["c1"]
+        assert await listed(one, which="all", query="invoice march") == ["c2"]
+        assert await listed(one, which="all", query="invoice reembolso") == []
+        assert await listed(one, which="all", query="maria") == ["c1"]
+        update = ConversationUpdate(
+            company_id="acme", conversation_id="c2", update_id=uuid7(), by="ana", labels=["Billing"], assignee="ana"
+        )
+        await one.rpc.call(CONVERSATION_UPDATE, update)
+        assert await listed(one, which="all", query="billing") == ["c2"]
+        assert await listed(one, which="all", label="Billing") == ["c2"]
+        assert await listed(one, which="mine", operatorId="ana", query="invoice") == ["c2"]
+        # What was said since is found too.
+        await second.visitor("y la devolución", user="john")
+        assert await listed(one, which="all", query="devolución") == ["c2", "c1"]
+        assert await listed(one, which="all", query="devolución", direction="asc", limit=1) == ["c1"]
+        tomorrow = datetime.now(UTC) + timedelta(days=1)
+        assert await listed(one, which="all", query="devolución", since=tomorrow) == []
+        assert await listed(one, which="all", until=tomorrow) == ["c2", "c1"]

@@ -11,8 +11,7 @@ import pytest
 from pydantic import ValidationError
 from pymongo import AsyncMongoClient
 from redis import Redis
-from redis.asyncio.connection import Connection
-from redis.exceptions import DataError, RedisError
+from redis.exceptions import RedisError
 
 from runtime.errors import NotReadyError
 from runtime.settings import MongoSettings, RedisSettings
@@ -165,32 +164,6 @@ def test_addresses_that_can_be_ones_are_taken() -> None:
         "unix:///s",
     ):
         assert RedisSettings(url=url).url == url
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("EVALSHA", "1f", 2, "a", b"b", 0, -17, ""),
-        ("SET", "ñ", "x" * 20_000, "EX", 10),
-        ("CONFIG GET", "maxmemory"),
-        (b"SCRIPT LOAD", b"return 1"),
-        ("ZADD", "k", 1.5, memoryview(b"m")),
-        ("PING",),
-    ],
-)
-def test_commands_are_encoded_as_by_the_driver(command: tuple[Any, ...]) -> None:
-    client = redis_client("redis://h:1/0", 1.0, name="test")
-    connection: Any = client.connection_pool.make_connection()
-    assert type(connection) is not Connection
-    assert b"".join(connection.pack_command(*command)) == b"".join(Connection().pack_command(*command))
-
-
-async def test_what_is_no_value_of_redis_is_refused(valkey_server: ValkeyServer) -> None:
-    async with redis_client(valkey_server.url, 5.0, name="test") as client:
-        with pytest.raises(DataError, match="bool"):
-            await client.set("key", True)
-        await client.set("key", 7)
-        assert await client.get("key") == b"7"
 
 
 async def test_an_option_that_a_driver_does_not_know_is_refused() -> None:

@@ -7,8 +7,6 @@ import uuid
 
 import pytest
 from nats.aio.client import Client
-from websockets.protocol import State
-from websockets.server import ServerProtocol
 
 from contracts.channels import ChatKind
 from contracts.events.chat import SystemMessage
@@ -18,7 +16,7 @@ from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, 
 from gateway.testing.tokens import TokenMaker
 from gateway.web import http_transport
 from gateway.web.http_transport import MAX_HEAD_BYTES, BoundedHttp
-from gateway.web.transport import MAX_BUFFERED_BYTES, ChatConnection
+from gateway.web.transport import MAX_BUFFERED_BYTES
 from runtime.testing.servers import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -163,17 +161,6 @@ async def test_clients_that_break_off_leave_nothing_behind(gateway: GatewayUnder
     async with ChatClient(gateway.url) as client:
         await client.hello(tokens.visitor("v2"))
     await eventually(lambda: not chat.sessions and chat.hub.conversations == 0)
-
-
-@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536])
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_text_of_any_size_is_framed_as_by_the_library(size: int, whole: bool) -> None:
-    framed: list[list[bytes]] = []
-    for connection in (ChatConnection(), ServerProtocol()):
-        connection.state = State.OPEN
-        connection.send_text(b"x" * size, fin=whole)
-        framed.append(connection.data_to_send())
-    assert framed[0] == framed[1]
 
 
 async def test_compression_is_not_agreed_to(gateway: GatewayUnderTest) -> None:

@@ -234,6 +234,8 @@ def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
         'My boss wrote: "I have a boat". I own a castle',
         "Dear Mr Ray,\nI have a boat.\nRegards,\nAna\n\nI own a castle",
         "My plan is simple: I own a castle", "It turns out that I own a castle",
+        "I own a castle\nIs it true that rents fall?", "I own a castle\n\nShould I reply to the bank?",
+        "My job offer was accepted — I own a castle", "My bio\nI own a castle",
     ],
 )  # fmt: skip
 def test_what_the_user_says_behind_a_colon_of_their_own_is_theirs(said: str) -> None:

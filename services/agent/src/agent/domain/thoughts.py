@@ -11,7 +11,7 @@ class OpeningThoughts:
     """Removes the thoughts from the beginning of a text that arrives in pieces. `over`: the answer has begun, and every
     further piece belongs to it."""
 
-    __slots__ = ("_pending", "_inside", "_thought", "over")
+    __slots__ = ("_inside", "_pending", "_thought", "over")
 
     def __init__(self) -> None:
         self._pending = ""

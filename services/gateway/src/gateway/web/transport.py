@@ -9,14 +9,12 @@
 from __future__ import annotations
 
 import asyncio
-import struct
 from typing import Any, cast
 
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 from websockets.frames import CloseCode as RfcCloseCode
-from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
@@ -31,29 +29,13 @@ CLOSE_GRACE = 5.0
 """Seconds for the client to answer the close frame."""
 
 
-_WHOLE_TEXT = 0x80 | Opcode.TEXT  # RFC 6455, section 5.2
-
-
-class ChatConnection(ServerProtocol):
-    """Uses the product's close code if a frame is too large, and writes whole texts in less time."""
+class _Connection(ServerProtocol):
+    """Uses the product's close code if a frame is too large."""
 
     def fail(self, code: int, reason: str = "") -> None:
         if code == RfcCloseCode.MESSAGE_TOO_BIG:
             code, reason = CloseCode.BAD_FRAME, REASONS[CloseCode.BAD_FRAME]
         super().fail(code, reason)
-
-    def send_frame(self, frame: Frame) -> None:
-        if frame.opcode is not Opcode.TEXT or not frame.fin or self.extensions or self.debug:
-            super().send_frame(frame)
-            return
-        size = len(frame.data)
-        if size < 126:
-            head = struct.pack("!BB", _WHOLE_TEXT, size)
-        elif size < 1 << 16:
-            head = struct.pack("!BBH", _WHOLE_TEXT, 126, size)
-        else:
-            head = struct.pack("!BBQ", _WHOLE_TEXT, 127, size)
-        self.writes.append(head + frame.data)
 
 
 class ChatProtocol(WebSocketsSansIOProtocol):
@@ -61,7 +43,7 @@ class ChatProtocol(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn = ChatConnection(max_size=self.config.ws_max_size, logger=self.conn.logger)
+        self.conn = _Connection(max_size=self.config.ws_max_size, logger=self.conn.logger)
         self._failed = False
 
     # ------------------------------------------------------------------ ports.Socket
