@@ -124,7 +124,7 @@ async def test_a_hand_over_is_told_with_its_pages_and_each_change_of_owner_stand
             "https://shop.example/pricing",
             "https://shop.example/",
         ]
-        taken = Owner(kind=OwnerKind.HUMAN, operatorId="ana", name="Ana")
+        taken = Owner(kind=OwnerKind.HUMAN, operator_id="ana", name="Ana")
         await changed(writer, OwnerChanged(owner=taken, by="ana", name="Ana"))
         await writer.operator("Hello")
         await changed(writer, OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="ana", name="Ana"))

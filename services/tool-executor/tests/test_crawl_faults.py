@@ -129,5 +129,5 @@ async def test_where_a_run_has_more_to_tell_than_fits_failures_stay(store: Redis
     await state.refuse([(refused, None) for refused in (*failed, ends, *denied)], 1_000)
     report = await state.report(now=True)
     assert report is not None
-    assert report.left == [*failed, ends, *denied[-196:]]
+    assert report.left_out == [*failed, ends, *denied[-196:]]
     assert report.counts.skipped == 254

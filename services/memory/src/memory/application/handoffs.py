@@ -15,6 +15,7 @@ from contracts.company import CompanyConfig
 from contracts.conversation import Snapshot
 from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage, Wait
+from contracts.json_values import object_of
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations, waiting_key
@@ -199,8 +200,9 @@ class Handoffs:
             return None
         if company not in self._queues:
             self._queues[company] = asyncio.create_task(self.conversations.waiting(company))
-        wait_seq = (owner.data.get("wait") or {}).get("seq", owner.seq)
-        key = waiting_key(company, conversation, LogPosition(self.log.era, wait_seq))
+        wait_seq = object_of(owner.data.get("wait")).get("seq")
+        place = LogPosition(self.log.era, wait_seq if isinstance(wait_seq, int) else owner.seq)
+        key = waiting_key(company, conversation, place)
         return handoff.QueuePlace(
             1 + bisect_left(await self._queues[company], key),
             await self._usual_wait(company, now),
