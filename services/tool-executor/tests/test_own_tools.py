@@ -260,7 +260,7 @@ async def test_one_companys_slow_server_leaves_places_for_others(nats_client: Cl
         ({"url": "http://shop.example/{order}"}, "https"),
         ({"url": "https://{order}.example/"}, "behind the host"),
         ({"url": "https://shop.example/{order"}, "braces"),
-        ({"name": "Order Status"}, "form"),
+        ({"name": "Order Status"}, "lower-case letters"),
         ({"headers": [{"name": "Host", "value": "x"}]}, "cannot be set"),
         ({"headers": [{"name": "X", "value": "a\r\nHost: b"}]}, "printable"),
         ({"timeoutSeconds": 31}, "30"),

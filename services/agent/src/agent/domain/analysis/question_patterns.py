@@ -180,8 +180,8 @@ PRICE_BEYOND = re.compile(
 HAD_BOUGHT = re.compile(
     r"\b(?:if (?:i|we)|had (?:i|we)|i d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
     r"(?:bought|got|comprad[oa])\b|"
-    r"\d[\d.,]* (?:\S+ ){1,3}?(?:(?:that|which) )?(?:i|we) (?:had )?(?:bought|got)\b|"
-    r"\d[\d.,]* (?:\S+ ){1,4}?que (?:yo )?(?:compre|compramos|adquiri)\b"
+    r"(?<![\w.,])\d[\d.,]* (?:\S+ ){1,3}?(?:(?:that|which) )?(?:i|we) (?:had )?(?:bought|got)\b|"
+    r"(?<![\w.,])\d[\d.,]* (?:\S+ ){1,4}?que (?:yo )?(?:compre|compramos|adquiri)\b"
 )
 """Shares that were bought, or might have been."""
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")

@@ -47,7 +47,7 @@ _BEFORE_PASTED = re.compile(
     r"spelling|tradu[cz]\w+|resum\w+|corri[gj]\w+|reescrib\w+|parafrase\w+|acort\w+|gram[aá]tica|ortograf[ií]a)\b"
     rf"[^:.!?;\n]{{0,40}}{_THIS}[^:.!?;\n]{{0,40}}[:.!?\n]|^[^:.!?;\n]{{0,60}}{_THIS}[^:.!?;\n]{{0,40}}[?.:]?\n|"
     rf"^[^\w\n]*(?:(?:is|are) th(?:is|ese)|est[oa]s? (?:es|son)) (?:una?|an?) \w+\?)|[^:.!?;\n]{{1,120}}(?::| >)(?=\s)|"
-    rf"^[^\w\n]*{_NOT_OWN}(?:(?:here(?:'s| is| are)|te (?:paso|copio|pego|mando)|aqu[ií] (?:va|est[aá]|tienes?))\b|"
+    rf"^{_NOT_OWN}[^\w\n]*(?:(?:here(?:'s| is| are)|te (?:paso|copio|pego|mando)|aqu[ií] (?:va|est[aá]|tienes?))\b|"
     rf"(?:[\w']+ ){{0,2}}{_TEXT}\b)[^:.!?\n]{{0,60}}(?:\n\s*| [—–-]+ )|"
     r"^[^\w\n]*(?-i:[A-ZÁÉÍÓÚÑ]\w+(?: [A-Z]\w+)?)[ ,]+[(\[]?\d{1,2}[:.]\d\d(?: ?[ap]m)?[)\]]?\s*\n",
     re.I | re.M,
