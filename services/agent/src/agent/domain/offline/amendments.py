@@ -258,9 +258,11 @@ def _another_order(follow_up: FollowUp) -> Wish | None:
         and "?" not in follow_up.text
     )
     if wants_more and talk_words.GOING_ON.search(normalized) and "quantity" in follow_up.new_arguments:
-        given = {"symbol": arguments.get("symbol"), **follow_up.new_arguments}
+        order_arguments = {"symbol": arguments.get("symbol"), **follow_up.new_arguments}
         required = follow_up.schema["required"]
-        figures = {name: given[name] for name in given if name in required or name.endswith("_price")}
+        figures = {
+            name: order_arguments[name] for name in order_arguments if name in required or name.endswith("_price")
+        }
         return Wish(Intent.TOOL, ((ORDER, {"side": arguments["side"], **figures}),))
     computing_way = follow_up.earlier.way if follow_up.earlier.way in _COMPUTED_ARGUMENTS else ""
     if symbols and talk_words.SAME.search(normalized) and (computing_way or "quantity" in arguments):

@@ -33,7 +33,7 @@ _OFFER = TEXTS["offline.offer"].by_language
 _UNSURE = TEXTS["offline.unsure"].by_language
 _EMPTY_ANSWER_KEYS = ("nearest", "nothing_about", "unknown", "unknown_again", "not_told")
 _BEGINNINGS = tuple(
-    said.partition("{")[0] for key in _EMPTY_ANSWER_KEYS for said in TEXTS[f"offline.{key}"].by_language.values()
+    text.partition("{")[0] for key in _EMPTY_ANSWER_KEYS for text in TEXTS[f"offline.{key}"].by_language.values()
 )
 """Beginnings of answers that say that nothing is known, or only something related."""
 CITED = re.compile(r"\[\d")
@@ -244,21 +244,24 @@ def multiplied(price: float, factor: float, language: Language) -> str:
     return f"{times} × {unit_price} = {product}"
 
 
-def if_moved(quote: Mapping[str, Any], factor: float, held: float, equity: float | None, language: Language) -> str:
-    """What a share would cost at `factor` times its price, and what that would make of the `held` shares and of the
-    `equity` (None without a portfolio)."""
+def if_moved(
+    quote: Mapping[str, Any], factor: float, share_count: float, equity: float | None, language: Language
+) -> str:
+    """What a share would cost at `factor` times its price, and what that would make of `share_count` shares and
+    of the `equity` (None without a portfolio)."""
     price, symbol = float(quote["price"]), str(quote["symbol"])
-    money = {name: number(value, language) for name, value in
-             (("price", price), ("then", price * factor), ("change", abs(held * price * (factor - 1))))}  # fmt: skip
+    change = share_count * price * (factor - 1)
+    amounts = {"price": price, "then": price * factor, "change": abs(change)}
+    money = {name: number(value, language) for name, value in amounts.items()}
     sentence = say("results.if_moved", language, symbol=symbol, move=signed(percent(factor - 1, language)), **money)
     if equity is None:
         return sentence
-    if not held:
+    if not share_count:
         return f"{sentence} {say('results.if_moved_none', language, symbol=symbol)}"
-    new_equity = number(equity + held * price * (factor - 1), language)
+    new_equity = number(equity + change, language)
     direction = "if_moved_down" if factor < 1 else "if_moved_up"
     position = say(
-        f"results.{direction}", language, symbol=symbol, held=figure(held, language), equity=new_equity, **money
+        f"results.{direction}", language, symbol=symbol, held=figure(share_count, language), equity=new_equity, **money
     )
     return f"{sentence} {position}"
 

@@ -379,7 +379,7 @@ def _site_question(request: _Request) -> SiteQuestion:
     if antecedent and len(earlier_questions) > 1 and (is_follow_up(antecedent, 3) or lacks_subject(antecedent)):
         antecedent = f"{earlier_questions[-2]}\n{antecedent}"  # that one refers to the one before it
     antecedent = "" if is_about_the_company(antecedent) else antecedent
-    told = [text for text in request.replies if not is_empty_answer(text)]
+    answers = [text for text in request.replies if not is_empty_answer(text)]
     return SiteQuestion(
         question,
         antecedent,
@@ -387,10 +387,10 @@ def _site_question(request: _Request) -> SiteQuestion:
         request.page_url,
         asks_about_company=request.wish.intent is Intent.ABOUT,
         missed_before=request.missed_before,
-        last_answer=told[-1] if told and told[-1] == request.replies[-1] else "",
+        last_answer=answers[-1] if answers and answers[-1] == request.replies[-1] else "",
         search_incomplete=request.search_incomplete,
         previous_question=antecedent or previous_question,
-        last_quote=told[-1] if told else "",
+        last_quote=answers[-1] if answers else "",
     )
 
 

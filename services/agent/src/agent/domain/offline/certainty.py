@@ -260,11 +260,11 @@ class ChosenAnswer:
 
     @property
     def _gives_count_asked_for(self) -> bool:
-        asked = None if self.antecedent else shapes.HOW_MANY.search(plain(self.question))
+        how_many = None if self.antecedent else shapes.HOW_MANY.search(plain(self.question))
         return (
-            asked is not None
+            how_many is not None
             and self._is_full
-            and any(gives_count(passage, keys_of(asked["what"])) for passage in self._passages)
+            and any(gives_count(passage, keys_of(how_many["what"])) for passage in self._passages)
         )
 
     @property

@@ -48,9 +48,9 @@ def with_figures(
     if distance is not None and (figures := numbers_in(normalized)):
         side = 1 if float(arguments[distance]) > 1 else -1
         return {**arguments, distance: round(1 + side * figures[-1][1] / 100, 6)}
-    given = _by_argument(normalized, arguments, new_arguments)
+    changes = _by_argument(normalized, arguments, new_arguments)
     names = ("quantity", "limit_price", "stop_price", "price", "side")
-    updates = {name: given[name] for name in names if name in given}
+    updates = {name: changes[name] for name in names if name in changes}
     other_symbols = [symbol for symbol in symbols if symbol != arguments.get("symbol")]
     updates |= {"symbol": other_symbols[0]} if other_symbols else {}
     if "side" in arguments and not order_words.SAYS_SIDE.search(normalized):
@@ -75,18 +75,19 @@ def with_figures(
 def _by_argument(normalized: str, arguments: Mapping[str, Any], new_arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The new values by the argument that each changes: a number without words beside it was read as the quantity, and
     one after "a" as the limit."""
-    given, prices = dict(new_arguments), [name for name in arguments if name in ("limit_price", "stop_price")]
+    changes, prices = dict(new_arguments), [name for name in arguments if name in ("limit_price", "stop_price")]
     moves = slots.MOVES.search(normalized)
-    if len(prices) == 1 and "quantity" in given:
-        is_price = is_like_price(given["quantity"], arguments) and not talk_words.COUNTED.search(normalized)
+    if len(prices) == 1 and "quantity" in changes:
+        is_price = is_like_price(changes["quantity"], arguments) and not talk_words.COUNTED.search(normalized)
         if moves or is_price:  # "raise it to 30", or "no, 185" after a stop at 180
-            given[prices[0]] = given.pop("quantity")
-    elif len(prices) == 1 and "quantity" in arguments and "limit_price" in given and _TO_FIGURE.search(normalized):
-        if not is_like_price(given["limit_price"], arguments):
-            given["quantity"] = given.pop("limit_price")  # "cámbiala a 5" after a limit of 500: "a" is "to", not "at"
-    elif not prices and "limit_price" in given and moves:
-        given["quantity"] = given.pop("limit_price")  # "raise it to 20" without a price to raise
-    return given
+            changes[prices[0]] = changes.pop("quantity")
+    elif len(prices) == 1 and "quantity" in arguments and "limit_price" in changes and _TO_FIGURE.search(normalized):
+        if not is_like_price(changes["limit_price"], arguments):
+            # "cámbiala a 5" after a limit of 500: "a" is "to", not "at"
+            changes["quantity"] = changes.pop("limit_price")
+    elif not prices and "limit_price" in changes and moves:
+        changes["quantity"] = changes.pop("limit_price")  # "raise it to 20" without a price to raise
+    return changes
 
 
 def new_level(normalized: str, earlier: Wish, new_arguments: Mapping[str, Any]) -> float:

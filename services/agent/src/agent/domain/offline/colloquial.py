@@ -47,7 +47,7 @@ _FORMAL: dict[str, str] = {
 }  # fmt: skip
 """Commands in the formal address (usted), with the informal ones."""
 _FORMAL_COMMAND = re.compile(
-    rf"{_CLAUSE}(?P<verb>{'|'.join(one.translate(_ACCENTED) for one in _FORMAL)})"
+    rf"{_CLAUSE}(?P<verb>{'|'.join(verb.translate(_ACCENTED) for verb in _FORMAL)})"
     r"(?P<rest>me|nos|le|l[oa]s?|mel[oa]s?|sel[oa]s?)?\b(?!\W+(?:que|o)\b)",
     re.IGNORECASE,
 )
@@ -225,8 +225,8 @@ def in_known_words(text: str, language: Language) -> str:
             if count and len(without_asides.strip(" ?!.,¿¡")) > 1
             else result
         )
-    for one in ("es", "en"):
-        result = _SENDS[one].sub(lambda match, one=one: f"{match['lead']}{_ALERT[one]}", result)
+    for language in ("es", "en"):
+        result = _SENDS[language].sub(lambda match, language=language: f"{match['lead']}{_ALERT[language]}", result)
     result = _TOO_MANY.sub("no, ", result)
     if language == "es":
         result = _FORMAL_COMMAND.sub(_informal_command, result)

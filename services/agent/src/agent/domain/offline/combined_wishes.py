@@ -31,8 +31,8 @@ def both_wishes(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish
     for cut in list(_AND.finditer(text))[:_MAX_CUTS]:
         parts = text[: cut.start()], text[cut.end() :]
         rows = [personal_tool(part, plain(part)) or matching_phrase(with_known_spelling(part)) for part in parts]
-        one = next((row for row in rows if row), None)
-        if None in rows and (one.tool in _LIST_CHANGES if one else listed_by(before) == LIST_TOOL):
+        wish_row = next((row for row in rows if row), None)
+        if None in rows and (wish_row.tool in _LIST_CHANGES if wish_row else listed_by(before) == LIST_TOOL):
             parts = tuple(part if row else f"{part} watchlist" for part, row in zip(parts, rows, strict=True))
             rows = [row or matching_phrase(with_known_spelling(part)) for part, row in zip(parts, rows, strict=True)]
         if rows[0] is None or (rows[1] is None and not TAKES_BACK.search(plain(parts[1]))):

@@ -81,7 +81,7 @@ _FORMAL_MEANINGS = frozenset(("=weekday", "=month", "=free", "=include", "=last"
 """Meanings that say what kind of question it is; they do not make a word one that it is about."""
 _MIN_MISSPELT_LETTERS = 6
 """Minimum letters of a common word that is recognised with one wrong letter."""
-_LONG_COMMON = tuple(one for one in COMMON if len(one) >= _MIN_MISSPELT_LETTERS)
+_LONG_COMMON = tuple(word for word in COMMON if len(word) >= _MIN_MISSPELT_LETTERS)
 ASKING = frozenset(("where", "donde"))
 
 

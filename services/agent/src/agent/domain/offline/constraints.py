@@ -214,7 +214,7 @@ _CONTAINS_AGE = dict(shapes.SAID_AS)["=age"]
 _HOW_OLD = re.compile(r"\b(?:que edad|(?:wh?at|which) age|how (?:old|young))\b")
 _PRICED = re.compile(f"{shapes.HOW_PRICED.pattern}|{shapes.COSTS.pattern}")
 _ASKS_ITSELF = re.compile(
-    "|".join(one.pattern for one in (shapes.ASKS_WHICH, shapes.DO_YOU, shapes.MAY, shapes.OBLIGED))
+    "|".join(pattern.pattern for pattern in (shapes.ASKS_WHICH, shapes.DO_YOU, shapes.MAY, shapes.OBLIGED))
 )
 """Patterns of a question that asks for something of its own instead of repeating the previous one."""
 _HOW_LONG = re.compile(
@@ -238,9 +238,9 @@ _ASKS_WHAT_IS_LACKING = re.compile(
 def _names_somebody_else(excerpt: Excerpt, question: str) -> bool:
     """Whether an excerpt or its heading contains a person's name, in two words, that has no word of the (normalized)
     question, as "Study Room" has for "who runs the study room?"."""
-    asked = set(words_of(question))
+    question_words = set(words_of(question))
     names = shapes.FULL_NAME.findall(f"{excerpt.heading}. {excerpt.text}")
-    return any(asked.isdisjoint(words_of(name)) for name in names)
+    return any(question_words.isdisjoint(words_of(name)) for name in names)
 
 
 def meets_constraints(question: str, antecedent: str, quoted: Sequence[Excerpt]) -> bool:
@@ -250,8 +250,8 @@ def meets_constraints(question: str, antecedent: str, quoted: Sequence[Excerpt])
         return False
     if _ASKS_WHAT_IS_LACKING.search(normalized):
         return False
-    asked = None if _HOW_MANY_UNITS.search(normalized) else shapes.HOW_MANY.search(normalized)
-    counted = keys_of(asked["what"]) if asked else frozenset[str]()
+    how_many = None if _HOW_MANY_UNITS.search(normalized) else shapes.HOW_MANY.search(normalized)
+    counted = keys_of(how_many["what"]) if how_many else frozenset[str]()
     if counted and not is_common(counted) and not any(gives_count(excerpt, counted) for excerpt in quoted):
         return False
     if shapes.WHO.search(normalized) and not any(_names_somebody_else(excerpt, normalized) for excerpt in quoted):

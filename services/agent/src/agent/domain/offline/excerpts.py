@@ -84,7 +84,7 @@ def sentences_of(
 ) -> list[Excerpt]:
     """Return the sentences, list items and rows of a text that begins under a heading; `above` are the headings above
     that one."""
-    found: list[Excerpt] = []
+    excerpts: list[Excerpt] = []
     columns, cells, paragraph = list[str](), list[str](), 0
     path = {at: text_line for at, text_line in enumerate([*above, heading], start=2) if text_line}
     lines = [line for text_line in text.splitlines() if (line := text_line.strip())]
@@ -117,14 +117,14 @@ def sentences_of(
             row = item = line.startswith("- ")
             sentence_text = _SENTENCE_END.sub("\n", line.lstrip("- "))
             columns, cells, pieces = [], [], _NUMBER_ALONE.sub(r"\1 ", sentence_text).split("\n")
-        paragraph += not (item and found and found[-1].item and found[-1].heading == heading)
-        found += [
+        paragraph += not (item and excerpts and excerpts[-1].item and excerpts[-1].heading == heading)
+        excerpts += [
             Excerpt(
                 sentence_text,
                 heading,
                 url,
                 title,
-                len(found) + at,
+                len(excerpts) + at,
                 number,
                 paragraph,
                 row,
@@ -136,7 +136,7 @@ def sentences_of(
             )
             for at, sentence_text in enumerate(pieces)
         ]
-    return found
+    return excerpts
 
 
 def with_columns(row: Excerpt, places: Sequence[int]) -> Excerpt:
@@ -147,8 +147,8 @@ def with_columns(row: Excerpt, places: Sequence[int]) -> Excerpt:
 
 def _row_text(row: str, names: Sequence[str], cells: Sequence[str]) -> str:
     """A row's name with its cells, each with its column's header; empty cells are left out."""
-    said = [_cell_text(name, cell) for name, cell in zip(names, cells, strict=True) if cell]
-    return f"{row}: " + ", ".join(said) if said else row
+    named_cells = [_cell_text(name, cell) for name, cell in zip(names, cells, strict=True) if cell]
+    return f"{row}: " + ", ".join(named_cells) if named_cells else row
 
 
 def _cell_text(name: str, cell: str) -> str:

@@ -39,9 +39,9 @@ def answer_otherwise(
     results: Sequence[Result],
     language: Language,
     market: Mapping[str, Any] | None,
-    found: str,
+    answer: str,
 ) -> SayText | UseTools | None:
-    """What to answer if neither a tool nor a page was found for a question; None: leave the answer as it is. `found`
+    """What to answer if neither a tool nor a page was found for a question; None: leave the answer as it is. `answer`
     is the answer so far, which may quote a page that is only near the question."""
     term = requested_term(plain(question)) or another_term(plain(question), earlier_questions)
     term = term or ("" if OWN.search(plain(question)) else order_kind(plain(question)))
@@ -86,7 +86,7 @@ def answer_otherwise(
         and (readings := nearest_readings(question, offered, language))
     ):
         return SayText(do_you_mean(readings, language))
-    quotes_near_page = CITED.search(found) and terms(question)
+    quotes_near_page = CITED.search(answer) and terms(question)
     if not symbols and "search_memory" in offered and not quotes_near_page and asks_about_oneself(question):
         return SayText(not_told(language, missed_before=any(map(is_unknown, replies))))
     if not symbols or "get_price" not in offered:

@@ -41,8 +41,8 @@ def holding_answer(question: str, portfolio: Mapping[str, Any], language: Langua
     if _DIVIDENDS.search(normalized) and not symbols:
         return _say("dividends", language, amount=number(portfolio.get("dividends") or 0, language), currency=currency)
     if symbols and not named:
-        held = {position["symbol"] for position in positions}
-        absent = [symbol for symbol in symbols if symbol not in held]
+        held_symbols = {position["symbol"] for position in positions}
+        absent = [symbol for symbol in symbols if symbol not in held_symbols]
         return _say("none", language, symbol=", ".join(absent)) if absent else ""
     if not priced:
         return ""

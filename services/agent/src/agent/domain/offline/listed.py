@@ -29,7 +29,7 @@ _AGREES = re.compile(
 _READING = re.compile(r"[“«]([^”»]+)[”»]")
 _LISTS = ("list_alerts", "get_pending_orders")
 """Tools that show what can be cancelled or deleted."""
-_QUESTION_BEGINNINGS = tuple(said.partition("{")[0] for said in TEXTS["offline.do_you_mean"].by_language.values())
+_QUESTION_BEGINNINGS = tuple(wording.partition("{")[0] for wording in TEXTS["offline.do_you_mean"].by_language.values())
 _LINE = re.compile(r"^(- .+)$", re.MULTILINE)
 _NAMES = re.compile(r"\(([A-Z][\w./]*(?:, [A-Z][\w./]*)+)\)")
 

@@ -62,22 +62,26 @@ def is_another_case(
 def _is_of_a_sibling(question: str, chosen: Sequence[Excerpt], passages: Sequence[Excerpt]) -> bool:
     """Whether the question names a section or a table row, and the excerpts are all of others beside that one that it
     does not name: "everything in Basic, and mornings too" under Plus does not say what Basic has."""
-    asked = keys_in(question)
+    question_keys = keys_in(question)
 
     def is_named(name: str) -> bool:
         words = significant_words(name)
-        return bool(words) and all(keys_of(word) & asked for word in words)
+        return bool(words) and all(keys_of(word) & question_keys for word in words)
 
     def is_mentioned(name: str) -> bool:
-        return any(keys_of(word) & asked for word in significant_words(name))
+        return any(keys_of(word) & question_keys for word in significant_words(name))
 
-    named_sections = {(one.url, one.above) for one in passages if is_named(one.heading)}
-    named_rows = {table_of(one) for one in passages if one.is_table_row and is_named(name_of(one))}
+    named_sections = {(excerpt.url, excerpt.above) for excerpt in passages if is_named(excerpt.heading)}
+    named_rows = {table_of(excerpt) for excerpt in passages if excerpt.is_table_row and is_named(name_of(excerpt))}
 
-    def is_of_sibling(one: Excerpt) -> bool:
-        if one.is_table_row:
-            return table_of(one) in named_rows and not is_mentioned(name_of(one))
-        return bool(one.heading) and (one.url, one.above) in named_sections and not is_mentioned(one.heading)
+    def is_of_sibling(excerpt: Excerpt) -> bool:
+        if excerpt.is_table_row:
+            return table_of(excerpt) in named_rows and not is_mentioned(name_of(excerpt))
+        return (
+            bool(excerpt.heading)
+            and (excerpt.url, excerpt.above) in named_sections
+            and not is_mentioned(excerpt.heading)
+        )
 
     return all(map(is_of_sibling, chosen))
 

@@ -152,23 +152,27 @@ _AROUND = 4
 
 def asks_for_person(text: str) -> bool:
     """Whether the text asks for a person to go on."""
-    said = _said(text)
-    return _is_bare(_POLITE.sub(r"\1", said)) or any(
-        True for kind in _ASKS for match in kind.finditer(said) if not _unwanted(said, match)
+    normalized = _normalized(text)
+    return _is_bare(_POLITE.sub(r"\1", normalized)) or any(
+        True for kind in _ASKS for match in kind.finditer(normalized) if not _unwanted(normalized, match)
     )
 
 
 @lru_cache(64)
 def only_asks_for_person(text: str, beside: int = _AROUND) -> bool:
     """Whether it asks for nothing else; `beside`: the most words that it may have beside the wish."""
-    said = _said(text)
-    if _is_bare(said):
+    normalized = _normalized(text)
+    if _is_bare(normalized):
         return True
-    rest = said
+    rest = normalized
     for kind in _SURE:
-        rest = kind.sub(lambda match: match[0] if _unwanted(said, match) else " ", rest)
-    left = _BESIDE.sub(" ", rest)
-    return rest != said and len(re.findall(r"\w+", left)) <= beside and "?" not in without_person_request(text)
+        rest = kind.sub(lambda match: match[0] if _unwanted(normalized, match) else " ", rest)
+    words_beside = _BESIDE.sub(" ", rest)
+    return (
+        rest != normalized
+        and len(re.findall(r"\w+", words_beside)) <= beside
+        and "?" not in without_person_request(text)
+    )
 
 
 def without_person_request(text: str) -> str:
@@ -177,24 +181,24 @@ def without_person_request(text: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence.strip() and not asks_for_person(sentence)).strip()
 
 
-def _said(text: str) -> str:
+def _normalized(text: str) -> str:
     # Without its accent a past tense would be a wish.
     without_past = re.sub(r"\bhablé\b", "hablado", text[:LONGEST].lower())
     return re.sub(r"[ \t]+", " ", plain(without_past).replace("’", "'")).strip()
 
 
-def _is_bare(said: str) -> bool:
-    words = re.sub(r"[^\w\s]+", " ", said)
+def _is_bare(normalized: str) -> bool:
+    words = re.sub(r"[^\w\s]+", " ", normalized)
     words = " ".join(words.split())
     return len(words) <= 60 and bool(_BARE.fullmatch(words)) and not _ALONE.fullmatch(words)
 
 
-def _unwanted(said: str, match: re.Match[str]) -> bool:
+def _unwanted(normalized: str, match: re.Match[str]) -> bool:
     """Whether the words before the match, in its clause, make it something other than a wish."""
-    clause = _CLAUSE.split(said[: match.start()])[-1].lstrip()
+    clause = _CLAUSE.split(normalized[: match.start()])[-1].lstrip()
     before = re.sub(r"[^\w\s']+", " ", clause)
     before = " ".join(before.split())
-    if _IS_THERE.search(said) and _WHO_OR_WHEN.search(clause + said[match.start() :]):
+    if _IS_THERE.search(normalized) and _WHO_OR_WHEN.search(clause + normalized[match.start() :]):
         return True
     if _WHY_NOT.search(before):
         return False

@@ -22,51 +22,51 @@ _QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
 LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
-def own_phrase(text: str, said: str, *, effects: bool) -> ToolPhrase | None:
+def own_phrase(text: str, normalized: str, *, effects: bool) -> ToolPhrase | None:
     """The phrase of the grammar that a text itself has; None if its words ask for something else."""
-    row = personal_tool(text, plain(text)) or matching_phrase(said, effects=effects)
+    row = personal_tool(text, plain(text)) or matching_phrase(normalized, effects=effects)
     if row is None or (row.tool == "get_price" and not row.way):
         row = share_tool(text) or row  # a price is what is meant where nothing else is named
     without_quotes = _QUOTED.sub(" ", text)
     if row is not None and row.tool in EFFECTS_ON_ONE_SYMBOL and significant_words(without_quotes):
         row = matching_phrase(with_known_spelling(without_quotes))  # what somebody else said orders nothing
     is_share_look_up = row is not None and row.about and row.tool in (*LOOK_UPS, "get_price") and row.way != "if_moved"
-    if is_share_look_up and not symbols_in(text) and MINE.search(said):
-        row = matching_phrase(said, alone=True) or row  # what my portfolio is worth is no share's price
+    if is_share_look_up and not symbols_in(text) and MINE.search(normalized):
+        row = matching_phrase(normalized, alone=True) or row  # what my portfolio is worth is no share's price
     return None if row is not None and asks_for_another_tool(row, text) else row
 
 
-def only_states(text: str, said: str, row: ToolPhrase | None) -> bool:
+def only_states(text: str, normalized: str, row: ToolPhrase | None) -> bool:
     """Whether a text with the words of a look-up corrects something, or says something about oneself."""
     is_look_up = row is not None and row.tool in (*LOOKED_UP, "get_ohlcv", "get_portfolio")
     if row is None or not is_look_up or "?" in text:
         return False
-    says_of_oneself = talk_words.OF_ONESELF.match(said) or talk_words.STATED.search(said)
-    return talk_words.MISTAKEN.match(said) is not None or bool(row.about and says_of_oneself)
+    says_of_oneself = talk_words.OF_ONESELF.match(normalized) or talk_words.STATED.search(normalized)
+    return talk_words.MISTAKEN.match(normalized) is not None or bool(row.about and says_of_oneself)
 
 
 def phrase_in_context(
-    text: str, said: str, row: ToolPhrase | None, before: Sequence[str], *, short: bool
+    text: str, normalized: str, row: ToolPhrase | None, before: Sequence[str], *, short: bool
 ) -> ToolPhrase | None:
     """The phrase that a text means after what was said before: taking something back, or asking how it stands."""
     may_take_back = row is None or (row.way == "sell" and listed_by(before) not in (None, "get_portfolio"))
-    if may_take_back and TAKES_BACK.search(said) and not AT_MARKET.search(said):
-        phrases = (matching_phrase(with_known_spelling(one)) for one in reversed(before[-MAX_MESSAGES_BACK:]))
+    if may_take_back and TAKES_BACK.search(normalized) and not AT_MARKET.search(normalized):
+        phrases = (matching_phrase(with_known_spelling(message)) for message in reversed(before[-MAX_MESSAGES_BACK:]))
         undoing_way = next((UNDOES[phrase.tool] for phrase in phrases if phrase and phrase.tool in UNDOES), None)
-        row = next((one for one in TABLE if undoing_way and undoing_way in (one.way, one.tool)), None)
-    if row is None and symbols_in(text) and talk_words.DROPS.match(said) and listed_by(before) == LIST_TOOL:
+        row = next((phrase for phrase in TABLE if undoing_way and undoing_way in (phrase.way, phrase.tool)), None)
+    if row is None and symbols_in(text) and talk_words.DROPS.match(normalized) and listed_by(before) == LIST_TOOL:
         row = phrase_for("remove_from_watchlist")
-    asks_overall = short and talk_words.OVERALL.fullmatch(said)
+    asks_overall = short and talk_words.OVERALL.fullmatch(normalized)
     if (row is None or row.tool == "market_snapshot") and asks_overall and _mentions_portfolio(before[-2:]):
         row = phrase_for("get_portfolio")
     is_look_up = row is not None and row.tool in ("get_price", "market_snapshot") and not symbols_in(text)
-    if is_look_up and short and talk_words.THEY.search(said) and listed_by(before) == LIST_TOOL:
+    if is_look_up and short and talk_words.THEY.search(normalized) and listed_by(before) == LIST_TOOL:
         row = phrase_for(LIST_TOOL)
     may_be_other = row is None or row.tool in ("get_portfolio", "market_snapshot")
-    if may_be_other and short and talk_words.IS_DONE.search(said):
+    if may_be_other and short and talk_words.IS_DONE.search(normalized):
         row = phrase_for(listed_by(before)) or row
     is_price = row is not None and row.tool == "get_price" and not symbols_in(text)
-    is_count = is_price and talk_words.COUNTED.search(said) and talk_words.YES_BUT.search(said)
+    is_count = is_price and talk_words.COUNTED.search(normalized) and talk_words.YES_BUT.search(normalized)
     return None if is_count else row  # so many of what was ordered
 
 

@@ -30,7 +30,9 @@ _CANNOT_COME = re.compile(
 
 def _shapes(*rows: tuple[str, str | re.Pattern[str]]) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Meanings with what is said of each, in upper or lower case unless its pattern is compiled already."""
-    return tuple((key, re.compile(said, re.IGNORECASE) if isinstance(said, str) else said) for key, said in rows)
+    return tuple(
+        (key, re.compile(pattern, re.IGNORECASE) if isinstance(pattern, str) else pattern) for key, pattern in rows
+    )
 
 
 SAID_AS = _shapes(

@@ -159,11 +159,11 @@ def _sold_later(wish: Wish, results: Sequence[Result], language: Language) -> Sa
     """The purchase, with the remark that its stop or sale comes later."""
     if not results:
         return UseTools(wish.calls)
-    said = _results_in_words(results, language)
+    results_text = _results_in_words(results, language)
     is_done = all("error" not in body for _, _, body in results)
     purchase = wish.calls[0][1]
     later = stop_later if wish.way == "stop_later" else partial(sale_later, purchase)
-    return SayText(f"{said.text}\n{later(wish.amount, language)}") if is_done else said
+    return SayText(f"{results_text.text}\n{later(wish.amount, language)}") if is_done else results_text
 
 
 def _as_many(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -260,8 +260,8 @@ def _if_moved(wish: Wish, results: Sequence[Result], language: Language) -> SayT
         if position["symbol"] == quote["symbol"]
     ]
     equity = next((float(body["equity"]) for _, _, body in results[1:] if body.get("equity") is not None), None)
-    held = sum(float(position["quantity"]) for position in positions)
-    return SayText(if_moved(quote, wish.amount, held, equity, language))
+    share_count = sum(float(position["quantity"]) for position in positions)
+    return SayText(if_moved(quote, wish.amount, share_count, equity, language))
 
 
 def _grown(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -337,11 +337,11 @@ def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> Say
         for result in results
         if result[0] == "get_pending_orders" and ("error" in result[2] or _rows(result[2], "orders"))
     ]
-    held = [result for result in results if result[0] != "get_pending_orders"]
-    said = _results_in_words([*held, *waiting], language)
-    body = held[0][2] if held else {}
-    asked = holding_answer(wish.words, body, language)
-    return SayText(f"{asked}\n{said.text}") if asked else said
+    other_results = [result for result in results if result[0] != "get_pending_orders"]
+    results_text = _results_in_words([*other_results, *waiting], language)
+    body = other_results[0][2] if other_results else {}
+    answer = holding_answer(wish.words, body, language)
+    return SayText(f"{answer}\n{results_text.text}") if answer else results_text
 
 
 _DISTANCES = {"of_price": "price", "of_average_price": "average_price"}

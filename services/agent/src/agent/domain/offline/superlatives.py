@@ -80,8 +80,8 @@ _WAY = re.compile(r"\b(?:way|manera|forma|modo)\b")
 """The cheapest way to do something is not in a table."""
 _PAID = re.compile(r"\b(?:paid|paying|de pago)\b")
 _PERIODS = tuple(
-    (re.compile(rf"\b(?:{asked})\b"), re.compile(rf"\b(?:{other})\b"))
-    for asked, other in (
+    (re.compile(rf"\b(?:{question_words})\b"), re.compile(rf"\b(?:{other})\b"))
+    for question_words, other in (
         ("month|monthly|mes|mensual", r"(?:a|per|the|al|por) (?:day|dia|year|ano|hour|hora)"),
         ("year|yearly|ano|anual", r"(?:a|per|the|al|por) (?:day|dia|month|mes|hour|hora)"),
     )
@@ -162,9 +162,9 @@ def _values_of_sections(values: Sequence[tuple[float, Excerpt]], kind: set[str])
 def _most_of_each(values: Sequence[tuple[float, Excerpt]]) -> list[Excerpt]:
     """The row with the most of each table, if there are at most `_MAX_TABLES` tables."""
     tables: dict[tuple[str, str], list[tuple[float, Excerpt]]] = {}
-    for value, one in values:
-        if one.is_table_row:
-            tables.setdefault(one.location, []).append((value, one))
+    for value, row in values:
+        if row.is_table_row:
+            tables.setdefault(row.location, []).append((value, row))
     tables_of_several = [rows for rows in tables.values() if len(rows) > 1]
     if 1 < len(tables_of_several) <= _MAX_TABLES:
         return [max(rows, key=lambda row: row[0])[1] for rows in tables_of_several]

@@ -77,13 +77,13 @@ def _risk_reward(body: Fields, language: Language) -> str:
 
 def _order(body: Fields, language: Language) -> str:
     estimate: Fields = body["estimate"]
-    price, amount, left = (number(estimate[name], language) for name in ("price", "amount", "cash_after"))
+    price, amount, cash_left = (number(estimate[name], language) for name in ("price", "amount", "cash_after"))
     parts = {"summary": body["summary"], "currency": estimate["currency"]}
-    return _say("order", language, **parts, price=price, amount=amount, left=left)
+    return _say("order", language, **parts, price=price, amount=amount, left=cash_left)
 
 
 def _portfolio(body: Fields, language: Language) -> str:
-    lines = [_position(one, language) for one in _list(body, "positions")]
+    lines = [_position(position, language) for position in _list(body, "positions")]
     cash, equity = (number(body[name], language) for name in ("cash", "equity"))
     as_of, currency = moment(body["as_of"], language), body["currency"]
     head = _say("portfolio", language, as_of=as_of, cash=cash, equity=equity, currency=currency)
@@ -239,15 +239,15 @@ def _snapshot(body: Fields, language: Language) -> str:
 
 def _performance(body: Fields, language: Language) -> str:
     figures = _list(body, "figures")
-    told = derived_text(
+    text = derived_text(
         [
             {"ticker": ticker, "derived": figures}
             for ticker in dict.fromkeys(str(figure["ticker"]) for figure in figures)
         ],
         language,
     )
-    unknown = [f"- {one['ticker']}: {one['error']}" for one in _list(body, "errors")]
-    return "\n".join([told or _say("no_data", language), *unknown, "", _source(body, language)])
+    unknown = [f"- {entry['ticker']}: {entry['error']}" for entry in _list(body, "errors")]
+    return "\n".join([text or _say("no_data", language), *unknown, "", _source(body, language)])
 
 
 def _bars(body: Fields, language: Language) -> str:
@@ -260,7 +260,7 @@ def _bars(body: Fields, language: Language) -> str:
     if start == end:
         start, end = moment(first["time"], language), moment(last["time"], language)
     elif body.get("timeframe") == "1w":  # a bar bears its week's first day, and its close is of the last
-        start, end = (_say("week_of", language, day=one) for one in (start, end))
+        start, end = (_say("week_of", language, day=day) for day in (start, end))
     stretch = {"begun": begun, "start": start, "ended": ended, "end": end}
     return _say("bars", language, symbol=body["symbol"], **stretch, source=_source(body, language))
 

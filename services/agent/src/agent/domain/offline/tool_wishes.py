@@ -94,44 +94,58 @@ def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish |
 
 
 def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effects: bool = True) -> Wish | None:
-    said = with_known_spelling(text)
-    if matching_phrase(said) is None:
-        said = next((one for one in (plain(text), in_figures(said)) if matching_phrase(one)), said)
-    row = own_phrase(text, said, effects=effects)
-    if only_states(text, said, row):
+    normalized = with_known_spelling(text)
+    if matching_phrase(normalized) is None:
+        normalized = next(
+            (phrase for phrase in (plain(text), in_figures(normalized)) if matching_phrase(phrase)), normalized
+        )
+    row = own_phrase(text, normalized, effects=effects)
+    if only_states(text, normalized, row):
         row = None
     elif (corrected := _corrected(text, schemas, before)) is not None:
         return corrected
     if (order := _order_in_two_parts(text, row, schemas, before)) is not None:
         return order
-    symbols, short = symbols_in(text), len(said.split()) <= MAX_FOLLOW_UP_WORDS
-    row = phrase_in_context(text, said, row, before, short=short)
-    may_amend = row is not None or talk_words.AMENDS.search(said) or talk_words.YES_BUT.search(said)
+    symbols, short = symbols_in(text), len(normalized.split()) <= MAX_FOLLOW_UP_WORDS
+    row = phrase_in_context(text, normalized, row, before, short=short)
+    may_amend = row is not None or talk_words.AMENDS.search(normalized) or talk_words.YES_BUT.search(normalized)
     skip_talk = "?" not in text and short and bool(may_amend)
-    earlier = _earlier_wish(schemas, before, skip_talk=skip_talk) if before and not DEFINES.search(said) else None
-    if row is not None and earlier is not None and _continues(text, said, row, earlier):
+    earlier = _earlier_wish(schemas, before, skip_talk=skip_talk) if before and not DEFINES.search(normalized) else None
+    if row is not None and earlier is not None and _continues(text, normalized, row, earlier):
         row = None
-    if earlier is not None and row is None and (one_order := one_of_several(earlier, symbols, said)) is not None:
+    if earlier is not None and row is None and (one_order := one_of_several(earlier, symbols, normalized)) is not None:
         if one_order.intent is Intent.UNREAD or one_order.way == "cancel" or one_order.missing:
             return one_order
         earlier = one_order
-    if earlier is not None and not symbols and (details := _details(said, earlier)) is not None:
+    if earlier is not None and not symbols and (details := _details(normalized, earlier)) is not None:
         return details
-    if earlier is not None and row is None and short and "?" not in text and (alert := alert_instead(said, earlier)):
+    if (
+        earlier is not None
+        and row is None
+        and short
+        and "?" not in text
+        and (alert := alert_instead(normalized, earlier))
+    ):
         return alert if "create_alert" in schemas else None
     if earlier is not None and short and (row is None or row.tool == ORDER) and ORDER in schemas:
-        orders_it = talk_words.THAT_MANY.search(said) and "?" not in text and not numbers_in(said)
-        shares = (symbols or symbol_mentioned(said, before)) if orders_it else ()
-        if orders_it and (same_order := same_quantity(earlier, shares, share_in(said) or 1.0)):
+        orders_it = talk_words.THAT_MANY.search(normalized) and "?" not in text and not numbers_in(normalized)
+        shares = (symbols or symbol_mentioned(normalized, before)) if orders_it else ()
+        if orders_it and (same_order := same_quantity(earlier, shares, share_in(normalized) or 1.0)):
             return same_order
-    nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
-    compares = bool(len(symbols) == 1 and before and talk_words.COMPARED_WITH.search(said))
+    nothing_else = not (
+        without_symbols(text) or re.search(r"\d", normalized) or talk_words.OF_ONESELF.match(normalized)
+    )
+    compares = bool(len(symbols) == 1 and before and talk_words.COMPARED_WITH.search(normalized))
     if compares:
-        symbols = list(dict.fromkeys([*symbol_mentioned(said, before), *symbols]))
+        symbols = list(dict.fromkeys([*symbol_mentioned(normalized, before), *symbols]))
     goes_on = (
         compares
         or nothing_else
-        or (talk_words.CORRECTS.search(said) or talk_words.GOING_ON.search(said) or talk_words.POSSESSED.search(text))
+        or (
+            talk_words.CORRECTS.search(normalized)
+            or talk_words.GOING_ON.search(normalized)
+            or talk_words.POSSESSED.search(text)
+        )
     )
     repeated = None
     if row is None and symbols and before and short and goes_on:
@@ -142,27 +156,32 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         row = repeated = row if row is not None and row.about and row.tool in LOOKED_UP else None
         if repeated is not None and earlier is not None and earlier.calls[0][0] == PERFORMANCE and not earlier.way:
             return replace(earlier, calls=((PERFORMANCE, {**earlier.calls[0][1], "tickers": symbols}),))
-    if row is not None and not symbols and talk_words.ASKS_HOW.search(said) and not re.search(r"\d", said):
+    if row is not None and not symbols and talk_words.ASKS_HOW.search(normalized) and not re.search(r"\d", normalized):
         row = None  # how something is done is told by the pages
-    if earlier is not None and not symbols and short and talk_words.THE_OTHER.search(said):
-        symbols = [one for one in symbols_mentioned(before) if one != earlier.calls[0][1].get("symbol")][-1:]
-    if "?" not in text and _STOP.search(said) and not _ASKS.match(said) and is_purchase(earlier):
-        row = next(one for one in TABLE if one.way == "stop")  # it sells what was bought: no stop of the purchase
-    elif earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
-        amendment = amended(text, said, earlier, schemas, symbols, row if row is not repeated or compares else None)
+    if earlier is not None and not symbols and short and talk_words.THE_OTHER.search(normalized):
+        symbols = [symbol for symbol in symbols_mentioned(before) if symbol != earlier.calls[0][1].get("symbol")][-1:]
+    if "?" not in text and _STOP.search(normalized) and not _ASKS.match(normalized) and is_purchase(earlier):
+        # It sells what was bought: no stop of the purchase.
+        row = next(phrase for phrase in TABLE if phrase.way == "stop")
+    elif earlier is not None and (
+        row is None or talk_words.AMENDS.search(normalized) or row.tool == earlier.calls[0][0]
+    ):
+        amendment = amended(
+            text, normalized, earlier, schemas, symbols, row if row is not repeated or compares else None
+        )
         if amendment is not None:
-            return _checked(text, said, amendment)
-    if (listed := _change_of_listed(said, row, earlier, symbols, schemas, before)) is not None:
+            return _checked(text, normalized, amendment)
+    if (listed := _change_of_listed(normalized, row, earlier, symbols, schemas, before)) is not None:
         return listed
     if "explain_concept" in schemas and (concepts := concepts_in(text, before, names_share=bool(symbols))):
         return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": concept}) for concept in concepts))
-    of_a_share = row is None and symbols and "get_price" in schemas and not talk_words.OF_ONESELF.match(said)
-    if of_a_share and (date_in(said) or (_ASKS.search(said) and main_period(text).tool_arguments)):
-        row = next(one for one in TABLE if one.tool == "get_price" and not one.way)  # how it stood then
+    of_a_share = row is None and symbols and "get_price" in schemas and not talk_words.OF_ONESELF.match(normalized)
+    if of_a_share and (date_in(normalized) or (_ASKS.search(normalized) and main_period(text).tool_arguments)):
+        row = next(phrase for phrase in TABLE if phrase.tool == "get_price" and not phrase.way)  # how it stood then
     if row is not None:
-        return _wish_of_phrase(text, said, row, symbols, schemas, before, is_repeated=row is repeated)
-    bare = (nothing_else or len(said.split()) <= 3) and not talk_words.TAKEN.search(said)
-    if symbols and bare and not talk_words.SAME.search(said) and "get_price" in schemas:
+        return _wish_of_phrase(text, normalized, row, symbols, schemas, before, is_repeated=row is repeated)
+    bare = (nothing_else or len(normalized.split()) <= 3) and not talk_words.TAKEN.search(normalized)
+    if symbols and bare and not talk_words.SAME.search(normalized) and "get_price" in schemas:
         return Wish(Intent.TOOL, tuple(("get_price", {"symbol": symbol}) for symbol in symbols))
     return None
 
@@ -184,37 +203,37 @@ def _order_in_two_parts(text: str, row: ToolPhrase | None, schemas: OfferedTools
     return None
 
 
-def _continues(text: str, said: str, row: ToolPhrase, earlier: Wish) -> bool:
+def _continues(text: str, normalized: str, row: ToolPhrase, earlier: Wish) -> bool:
     """Whether a text goes on with the earlier request, although its words are those of a phrase: the highest close of
     the time that was spoken of, or what another alert or order waits for."""
-    is_figure = row.tool in ("get_price", "market_snapshot") and PERIOD_FIGURE.search(said)
+    is_figure = row.tool in ("get_price", "market_snapshot") and PERIOD_FIGURE.search(normalized)
     if is_figure and not symbols_in(text) and not main_period(text).arguments:
         return True
     return row.way == "if_moved" and has_effects(earlier) and "?" not in text
 
 
-def _details(said: str, earlier: Wish) -> Wish | None:
+def _details(normalized: str, earlier: Wish) -> Wish | None:
     """What the earlier order costs in all, or how many shares it or a calculation is for."""
-    if talk_words.IN_ALL.search(said) and (cost := cost_of(earlier, said)):
+    if talk_words.IN_ALL.search(normalized) and (cost := cost_of(earlier, normalized)):
         return cost
-    if not _ASKS_QUANTITY.search(said):
+    if not _ASKS_QUANTITY.search(normalized):
         return None
     if earlier.calls[0][0] == ORDER:
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # which tells how many the order is for
     return earlier if earlier.calls[0][0] in FIGURES else None
 
 
-def _checked(text: str, said: str, amendment: Wish) -> Wish:
+def _checked(text: str, normalized: str, amendment: Wish) -> Wish:
     """The amended request; if it is an order that lacks a word or figure of the text, that word."""
     is_order = bool(amendment.calls) and amendment.calls[0][0] == ORDER
-    if not is_order or change_in(said) is not None:
+    if not is_order or change_in(normalized) is not None:
         return amendment
-    unread_word = first_unread_of_change(text, said, amendment)
+    unread_word = first_unread_of_change(text, normalized, amendment)
     return Wish(Intent.UNREAD, words=unread_word) if unread_word else amendment
 
 
 def _change_of_listed(
-    said: str,
+    normalized: str,
     row: ToolPhrase | None,
     earlier: Wish | None,
     symbols: Sequence[str],
@@ -222,20 +241,20 @@ def _change_of_listed(
     before: Sequence[str],
 ) -> Wish | None:
     """The change of an order or alert that has to be found in a list first; None if the text changes none."""
-    tools = changes_listed(said, row, earlier, listed_by(before))
+    tools = changes_listed(normalized, row, earlier, listed_by(before))
     if tools is None or tools[0] not in schemas:
         return None
     reference: dict[str, Any] = {"symbol": symbols[0]} if symbols else {}
-    reference |= order_named(said) if tools[0] == ORDER else {}
-    reference |= {"place": at} if (at := ordinal_in(said)) is not None else {}
-    changes_count = tools[0] == ORDER and talk_words.COUNTED.search(said)
-    changed = {**reference, "quantity" if changes_count else "price": numbers_in(said)[-1][1]}
+    reference |= order_named(normalized) if tools[0] == ORDER else {}
+    reference |= {"place": at} if (at := ordinal_in(normalized)) is not None else {}
+    changes_count = tools[0] == ORDER and talk_words.COUNTED.search(normalized)
+    changed = {**reference, "quantity" if changes_count else "price": numbers_in(normalized)[-1][1]}
     return Wish(Intent.TOOL, ((tools[0], changed), (tools[1], reference)), way="replace_listed")
 
 
 def _wish_of_phrase(
     text: str,
-    said: str,
+    normalized: str,
     row: ToolPhrase,
     symbols: Sequence[str],
     schemas: OfferedTools,
@@ -251,39 +270,41 @@ def _wish_of_phrase(
         if last is not None and last.withheld:
             return None  # what the plan costs that has it
     is_look_up = row.about and row.tool in LOOKED_UP
-    group = market_words.GROUP.search(said) if is_look_up and not symbols else None
-    if group and not talk_words.STATED.search(said):
+    group = market_words.GROUP.search(normalized) if is_look_up and not symbols else None
+    if group and not talk_words.STATED.search(normalized):
         symbol_wish = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), words=group[0])
         return symbol_wish if row.tool in schemas else None
-    if row.way == "if_moved" and not symbols and market_words.ALL_HELD.search(said):
-        return portfolio_if_moved(said, schemas)
-    reference = _reference(said, row, symbols, before)
+    if row.way == "if_moved" and not symbols and market_words.ALL_HELD.search(normalized):
+        return portfolio_if_moved(normalized, schemas)
+    reference = _reference(normalized, row, symbols, before)
     candidates = symbols or (symbols_mentioned(before) if reference else ())
-    is_ambiguous = talk_words.ONE_OF_THEM.search(said) or (
-        before and len(symbols_in(before[-1])) > 1 and ordinal_in(said) is None
+    is_ambiguous = talk_words.ONE_OF_THEM.search(normalized) or (
+        before and len(symbols_in(before[-1])) > 1 and ordinal_in(normalized) is None
     )
     if row.tool in EFFECTS_ON_ONE_SYMBOL and len(candidates) > 1 and len(symbols) != 1 and is_ambiguous:
-        return call_of(row, ParsedText(text, said, ()), schemas)  # which of them that is, nobody has said
+        return call_of(row, ParsedText(text, normalized, ()), schemas)  # which of them that is, nobody has said
     if row.about and not reference:
-        return _without_share(text, said, row, schemas, before)
+        return _without_share(text, normalized, row, schemas, before)
     if row.tool == ORDER and not row.way and len(symbols) > 1 and row.tool in schemas:
         orders = order_if_complete(text, orders_by_symbol(text, row.tool, schemas[row.tool]))
-        return replace(orders, missing=orders.missing or LATER_TIME) if talk_words.LATER.search(said) else orders
-    if row.tool == "create_alert" and row.tool in schemas and reference and percent_in(said) is None:
+        return replace(orders, missing=orders.missing or LATER_TIME) if talk_words.LATER.search(normalized) else orders
+    if row.tool == "create_alert" and row.tool in schemas and reference and percent_in(normalized) is None:
         alerts = alerts_by_price(text, row.tool, schemas[row.tool], reference)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
-    parsed = ParsedText(text, said, tuple(reference))
+    parsed = ParsedText(text, normalized, tuple(reference))
     if is_repeated:
-        parsed = replace(parsed, text=f"{text} {before[-1]}", plain=f"{said} {with_known_spelling(before[-1])}")
+        parsed = replace(parsed, text=f"{text} {before[-1]}", plain=f"{normalized} {with_known_spelling(before[-1])}")
     wish = call_of(row, parsed, schemas)
     if wish is None:
         return None
-    meaning = CONCEPT.search(said) if talk_words.EXPLAINED_TOO.search(said) else None
+    meaning = CONCEPT.search(normalized) if talk_words.EXPLAINED_TOO.search(normalized) else None
     if meaning and row.tool in LOOKED_UP and "explain_concept" in schemas:
         return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
     if row.tool == ORDER and not wish.missing:
-        return replace(wish, missing=LATER_TIME) if talk_words.LATER.search(said) else order_if_complete(text, wish)
+        return (
+            replace(wish, missing=LATER_TIME) if talk_words.LATER.search(normalized) else order_if_complete(text, wish)
+        )
     if wish.missing and row.tool in FIGURES and (figures := _last_calculation(schemas, before)):
         # What was worked out before says the rest.
         merged = {**{name: value for name, value in figures.items() if name in wish.missing}, **wish.calls[0][1]}
@@ -291,20 +312,24 @@ def _wish_of_phrase(
     return wish
 
 
-def _reference(said: str, row: ToolPhrase, symbols: Sequence[str], before: Sequence[str]) -> Sequence[str]:
+def _reference(normalized: str, row: ToolPhrase, symbols: Sequence[str], before: Sequence[str]) -> Sequence[str]:
     """The shares that a text names, or refers to among those mentioned before."""
-    if symbols or _is_about_something_else(said, row) or (row.way == "sell" and talk_words.EVERYTHING.search(said)):
+    if (
+        symbols
+        or _is_about_something_else(normalized, row)
+        or (row.way == "sell" and talk_words.EVERYTHING.search(normalized))
+    ):
         return symbols  # without one, all that is held, and not the share that was spoken of
     of_both = (
         before
-        and talk_words.GOING_ON.search(said)
+        and talk_words.GOING_ON.search(normalized)
         and (talk_words.BOTH.search(plain(before[-1])) or len(symbols_in(before[-1])) > 1)
     )
     may_be_several = row.tool in (*LOOKED_UP, "get_ohlcv", "get_correlation")
-    if may_be_several and (talk_words.BOTH.search(said) or of_both):
+    if may_be_several and (talk_words.BOTH.search(normalized) or of_both):
         return symbols_mentioned(before)
-    may_refer = row.tool != "get_price" or bool(row.way) or talk_words.GOING_ON.search(said)
-    return symbol_mentioned(said, before) if may_refer and (row.about or row.way) else ()
+    may_refer = row.tool != "get_price" or bool(row.way) or talk_words.GOING_ON.search(normalized)
+    return symbol_mentioned(normalized, before) if may_refer and (row.about or row.way) else ()
 
 
 def _is_about_something_else(text: str, row: ToolPhrase) -> bool:
@@ -312,15 +337,17 @@ def _is_about_something_else(text: str, row: ToolPhrase) -> bool:
     return row.tool in LOOK_UPS and not row.way and bool(foreign_words(row.tool, text))
 
 
-def _without_share(text: str, said: str, row: ToolPhrase, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
+def _without_share(
+    text: str, normalized: str, row: ToolPhrase, schemas: OfferedTools, before: Sequence[str]
+) -> Wish | None:
     """The wish of a phrase that needs a share, without one: the question for it, a concept, or a question for the
     pages."""
     if row.tool == ORDER and not row.way:
         if row.tool not in schemas:
             return Wish(Intent.TOOL, withheld=row.tool)
-        asked = call_of(row, ParsedText(text, said, ()), schemas)
-        return asked if asked is not None and "quantity" in asked.calls[0][1] else None
-    if (term := CONCEPT.fullmatch(said.strip(" ?!.¿¡"))) and not before and "explain_concept" in schemas:
+        call = call_of(row, ParsedText(text, normalized, ()), schemas)
+        return call if call is not None and "quantity" in call.calls[0][1] else None
+    if (term := CONCEPT.fullmatch(normalized.strip(" ?!.¿¡"))) and not before and "explain_concept" in schemas:
         return Wish(Intent.TOOL, (("explain_concept", {"concept": term[0]}),))
     if row.tool not in schemas:
         return None
@@ -329,7 +356,7 @@ def _without_share(text: str, said: str, row: ToolPhrase, schemas: OfferedTools,
         return None
     if before and (row.way or row.tool not in weak):
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",))
-    of_a_share = row.tool in LOOKED_UP and (row.tool != "get_price" or _SHARE_PRICE_WORDS.search(said))
+    of_a_share = row.tool in LOOKED_UP and (row.tool != "get_price" or _SHARE_PRICE_WORDS.search(normalized))
     return Wish(Intent.SITE, missing=("symbol",)) if of_a_share else None
 
 

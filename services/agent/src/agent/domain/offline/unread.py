@@ -21,7 +21,7 @@ from agent.texts import TEXTS
 
 _CONDITION = re.compile(r"\b(?:if|when|once|si|cuando|en cuanto)\b")
 _REQUEST_WORDS = frozenset(
-    word for said in TEXTS["offline.commands"].by_language.values() for word in re.findall(r"[a-z]+", plain(said))
+    word for wording in TEXTS["offline.commands"].by_language.values() for word in re.findall(r"[a-z]+", plain(wording))
 )
 """The words of requests for an effect, and those around them. Any other word may mean something else, or tell what
 others want, what was, or what might be."""
@@ -177,7 +177,10 @@ def first_unread_figure(text: str, normalized: str, wish: Wish) -> str:
         value for _, arguments in wish.calls for value in arguments.values() if isinstance(value, int | float)
     ]
     known_figures += [
-        100 * abs(1 - value) for _, given in wish.calls for name, value in given.items() if name.startswith("of_")
+        100 * abs(1 - value)
+        for _, arguments in wish.calls
+        for name, value in arguments.items()
+        if name.startswith("of_")
     ]
     amounts = [wish.amount] if wish.way else []
     amounts += [100 * amount for amount in amounts if wish.way == "share_of_cash"]
