@@ -189,12 +189,21 @@ def test_falls_are_told_with_their_days() -> None:
         {"ticker": "IBM", "peak": "2008-07-28", "trough": "2008-11-20", "recovered": None, "depth": -0.448},
         {"ticker": "IBM", "peak": "2008-01-02", "trough": "2008-01-22", "recovered": None, "depth": -0.1},
         {"ticker": "IBM", "peak": "2008-07-28", "trough": "2008-11-20", "recovered": "2009-12-23", "depth": -0.448},
+        {"ticker": "IBM", "peak": "2011-07-19", "trough": "2011-08-19", "recovered": "2011-10-10", "depth": -0.5},
     ]
     report = reported("Drawdown periods of IBM in 2008", {**performance(), "drawdowns": falls}, "get_performance")
     assert report["summary"].splitlines()[0] == (
         "IBM, deepest falls from a peak: -44.8%, 28 July 2008 to 20 November 2008, recovered on 23 December 2009, "
         "398 days after the low; "
         "-10.0%, 2 January 2008 to 22 January 2008, not recovered by the end."
+    )
+    # The time after the year is only looked at for the recovery.
+    report = reported(
+        "How many days did IBM take to recover in 2008?", {**performance(), "drawdowns": falls}, "get_performance"
+    )
+    assert report["summary"].splitlines()[0] == (
+        "IBM, deepest falls from a peak: -44.8%, 28 July 2008 to 20 November 2008, recovered on 23 December 2009, "
+        "398 days after the low."
     )
 
 

@@ -81,7 +81,7 @@ def requested_figures_text(findings: Sequence[Finding], question: Question, lang
             lines += _average_lines(finding, question.averages, language)
         lines += _lines_by_period(finding, unranked_names, language, question.periods, question.most)
         if "drawdowns" in question.figures:
-            lines += drawdowns_text(finding, language, question.most.get("drawdowns"))
+            lines += drawdowns_text(finding, question, language)
         if "crossings" in question.figures:
             crossing_period = _period_of_tool(CROSSINGS, question)
             crossing_period = period_text(crossing_period, language, finding.get("as_of")) if crossing_period else ""

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from agent.domain.analysis.formats import as_date, day, joined, number, percent
 from agent.domain.analysis.texts import analysis_text
+from agent.domain.analysis.wanted_calls import PERFORMANCE, Question
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -15,24 +16,37 @@ _NEXT_RESULTS = "next_earnings_date"
 _DAYS = {"d": 1, "w": 7, "m": 30}
 
 
-def drawdowns_text(finding: Finding, language: Language, max_falls: int | None = None) -> list[str]:
-    """Lists the deepest falls from a peak with their days, at most `max_falls`."""
-    falls_found = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
-    falls_found = sorted(falls_found, key=lambda fall: float(fall["depth"]))
+def drawdowns_text(finding: Finding, question: Question, language: Language) -> list[str]:
+    """Lists the deepest falls from a peak with their days, at most as many as the question asks for."""
+    falls = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
+    falls = sorted(falls, key=lambda fall: float(fall["depth"]))
+    # The recovery may be in a longer period than the fall; a fall that is in both is listed once.
+    recoveries = {fall["peak"]: fall["recovered"] for fall in falls if fall.get("recovered")}
+    falls_in_period = {
+        (fall["peak"], fall["trough"]): fall for fall in falls if _is_in_period(str(fall["trough"]), question)
+    }
     texts: list[str] = []
-    # A fall that is also in a longer period is listed once, with its recovery.
-    for fall in [*{(fall["peak"], fall["trough"]): fall for fall in falls_found}.values()][:max_falls]:
+    for fall in [*falls_in_period.values()][: question.most.get("drawdowns")]:
         depth = percent(float(fall["depth"]), language)
         peak, low = day(fall["peak"], language), day(fall["trough"], language)
         end = analysis_text("episodes.not_recovered", language)
-        if fall.get("recovered"):
-            days = (as_date(fall["recovered"]) - as_date(fall["trough"])).days
-            recovered = day(fall["recovered"], language)
-            end = analysis_text("episodes.recovered", language, day=recovered, days=number(days, language, 0))
+        if recovered := recoveries.get(fall["peak"]):
+            days = number((as_date(recovered) - as_date(fall["trough"])).days, language, 0)
+            end = analysis_text("episodes.recovered", language, day=day(recovered, language), days=days)
         texts.append(analysis_text("episodes.fall", language, depth=depth, peak=peak, low=low, end=end))
     return (
         [analysis_text("episodes.falls", language, ticker=finding["ticker"], falls="; ".join(texts))] if texts else []
     )
+
+
+def _is_in_period(trough: str, question: Question) -> bool:
+    """Whether a day is in a period of the question. A period that is asked for again without its end, for a recovery
+    after it, still ends there."""
+    calls = [call for call in question.calls if call.tool == PERFORMANCE]
+    starts_and_ends = [(call.arguments.get("start"), call.arguments.get("end")) for call in calls]
+    ends = {start: end for start, end in starts_and_ends if start and end}
+    periods = [(start or "", ends.get(start, end) or "9999") for start, end in starts_and_ends]
+    return not periods or any(str(start) <= trough <= str(end) for start, end in periods)
 
 
 def crossings_text(

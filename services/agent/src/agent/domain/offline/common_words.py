@@ -13,8 +13,8 @@ LIGHT = word_set(
     "do does did is are was be been am can could may might will would shall should have has had i you we they it he "
     "she me my your our their us them this that these those there here the a an of to for in on at by with from as "
     "and or but if so not no any some all much many long far often type kind tipo clase support supported ir more "
-    "most less very just also too up out about into than then what which who whom whose when why how where get got "
-    "give need want like know tell say says let please hi hello hey thanks ok okay well actually really whole work "
+    "most less very just also too up out about into than then luego what which who whom whose when why how where get "
+    "got give need want like know tell say says let please hi hello hey thanks ok okay well actually really whole work "
     "make take offer sell provide possible thing way exactly mean site page website company business service product "
     "el la los las un una unos unas lo al del de en y e o u que cual cuales quien quienes como cuando cuanto cuanta "
     "donde por para con sin sobre si es son era ser esta estan este esa ese eso esto hay tiene tienen tengo tener "
@@ -44,7 +44,7 @@ _COMMON = word_set(
     "both either such own able apart besides instead according regarding concerning basically simply automatically "
     "directly aplicar queda valido disponible empezar acabar terminar mantener lleva enviar mostrar ayudar preguntar "
     "responder parecer permitir seguir sigue vivir creer pensar conocer entender aprender intentar esperar encontrar "
-    "agregar verdad rapido pronto luego antes despues todavia aun siempre nunca veces vez quiza bueno malo mejor "
+    "agregar verdad rapido pronto antes despues todavia aun siempre nunca veces vez quiza bueno malo mejor "
     "nuevo viejo otro mismo diferente gusta gustaria preferir importa seguro hoy manana ahora gente alrededor dentro "
     "durante hasta desde mientras cantidad completo ambos propio capaz aparte ademas segun basicamente simplemente "
     "automaticamente directamente llega recibir avisa incluso entonces asi parte forma manera modo caso number numero "
@@ -67,8 +67,8 @@ _COMMON = word_set(
     "alquilar alquilo alquila rent hire cerca cercano cercana recommend recommended advise recomendar recomienda "
     "recomiendas recomendais recomendado recomendable aconsejar aconsejas aconsejais "
 )
-_AMBIGUOUS_STEMS = frozenset(("log", "nin", "bon", "basic"))
-"""Stems of common words (luego, nine, bueno, basically) that are also stems of specific ones: logo, nino, bono, Basic.
+_AMBIGUOUS_STEMS = frozenset(("nin", "bon", "basic"))
+"""Stems of common words (nine, bueno, basically) that are also stems of specific ones: nino, bono, Basic.
 """
 COMMON = frozenset(map(stem, _COMMON)) - _AMBIGUOUS_STEMS
 """Stems of words said about anything: they help to choose a passage, but an answer need not contain them."""
