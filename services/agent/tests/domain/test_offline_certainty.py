@@ -104,6 +104,9 @@ def test_what_pays_is_told_by_what_may_be_paid_with() -> None:
 def test_a_courses_plural_is_the_same_word() -> None:
     pairs = (("course", "courses"), ("house", "houses"), ("clase", "clases"), ("autobus", "autobuses"))
     assert all(stem(pair) == stem(several) for pair, several in pairs)
+    # The changed vowel of a verb makes no other noun of a word of grammar.
+    assert stem("luego") != stem("logo")
+    assert stem("bueno") != stem("bono")
 
 
 def test_a_greeting_before_a_question_is_no_part_of_it() -> None:

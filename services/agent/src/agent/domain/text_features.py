@@ -152,6 +152,10 @@ def bare_verb(word: str) -> str:
 _ENDINGS_AFTER_ANOTHER = ("s", "es", "ed", "ing", "y")
 
 
+_WITHOUT_VOWEL_CHANGE = frozenset(("lueg", "buen"))
+"""What is left of luego and bueno: with the vowel changed, it would be that of logo and bono."""
+
+
 @lru_cache(maxsize=8_192)
 def stem(word: str) -> str:
     """The word without its endings. pesa and peso have one stem, as have mix, mixed and mixing."""
@@ -166,7 +170,7 @@ def stem(word: str) -> str:
         if ending not in _ENDINGS_AFTER_ANOTHER and not (ending == "e" and word.endswith("s")):
             break  # course is one with courses, which lose "es" and the "s" before it
     # Verbs with a changing vowel: prueba and probar, cierra and cerrar.
-    return word.replace("ue", "o").replace("ie", "e")
+    return word if word in _WITHOUT_VOWEL_CHANGE else word.replace("ue", "o").replace("ie", "e")
 
 
 def is_plain_yes(text: str) -> bool:

@@ -67,9 +67,8 @@ _COMMON = word_set(
     "alquilar alquilo alquila rent hire cerca cercano cercana recommend recommended advise recomendar recomienda "
     "recomiendas recomendais recomendado recomendable aconsejar aconsejas aconsejais "
 )
-_AMBIGUOUS_STEMS = frozenset(("nin", "bon", "basic"))
-"""Stems of common words (nine, bueno, basically) that are also stems of specific ones: nino, bono, Basic.
-"""
+_AMBIGUOUS_STEMS = frozenset(("nin", "basic"))
+"""Stems of common words (nine, basically) that are also stems of specific ones: nino, Basic."""
 COMMON = frozenset(map(stem, _COMMON)) - _AMBIGUOUS_STEMS
 """Stems of words said about anything: they help to choose a passage, but an answer need not contain them."""
 _COMMON_MEANINGS = {
