@@ -2,9 +2,8 @@
 
 An idle worker requests one message, so if it freezes it takes at most one. When messages follow each other closely, it
 requests as many as it has free slots (at most 100), for two seconds. Messages without a free slot wait in a backlog. An
-exception from a handler is never an acknowledgement. A delivery is a lease: the server
-gives the message to another worker unless it receives "in progress" within `ack_wait`; one task sends this for all
-messages that the worker holds.
+exception from a handler is never an acknowledgement. A delivery is a lease: the server gives the message to another
+worker unless it receives "in progress" within `ack_wait`; one task sends this for all messages that the worker holds.
 """
 
 from __future__ import annotations

@@ -51,11 +51,10 @@ ASKS_NAME = re.compile(
 class PromptMaterial:
     """Everything that goes into a prompt.
 
-    `last`: this is the turn's last call, which may use no tools. `time_limit`, `total_time_limit`: seconds, as
-    in a ModelRequest. `context`: the
-    customer's context; None for a visitor, or if memory did not answer. `knowledge`: the company's passages on the
-    question, as many as fit; None if the search failed. `wishes`: of the requester's own program; its instructions come
-    after everything of the company.
+    `last`: this is the turn's last call, which may use no tools. `time_limit`, `total_time_limit`: seconds, as in a
+    ModelRequest. `context`: the customer's context; None for a visitor, or if memory did not answer. `knowledge`: the
+    company's passages on the question, as many as fit; None if the search failed. `wishes`: of the requester's own
+    program; its instructions come after everything of the company.
     """
 
     config: CompanyConfig

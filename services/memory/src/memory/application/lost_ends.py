@@ -112,6 +112,7 @@ class LostEnds:
 
 
 def _event_id(fact: StoredFact) -> str | None:
+    """The event's id; None if the message is no event."""
     try:
         return orjson.loads(fact.event)["id"]
     except (ValueError, LookupError, TypeError):
