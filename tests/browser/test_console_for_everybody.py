@@ -59,6 +59,7 @@ async def failures(route: Route) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_in_any_view(visits: Visits, stack: RunningStack, scheme: Scheme, size: str) -> None:
     page = await visits.open("/console", scheme=scheme, size=SIZES[size])
+    await expect(page.get_by_role("heading", level=1)).to_be_visible()
     await clean(page, "sign-in")
     async with a_visitor(stack) as visitor:
         answer = await visitor.ask("What does the Pro plan cost?")

@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from agent.domain.analysis import follow_ups
 from agent.domain.analysis.asked import Refusal, find_refusal, is_about_all_tickers, is_analysis, language_in, period_in
 from agent.domain.analysis.follow_ups import complete_question
 from agent.domain.analysis.relative_days import since_then, with_past_days
@@ -57,6 +58,16 @@ def test_the_other_end_and_the_other_ticker_are_asked_of_the_last_question(
 ) -> None:
     *between, newest = said.split("|")
     assert complete_question(newest, [earlier, *between]) == question
+
+
+def test_each_message_of_a_long_conversation_is_read_once_for_what_it_continues(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(follow_ups, "_market_question", read.append)
+    earlier = [f"and in {year}?" for year in range(2000, 2012)]
+    assert complete_question("and a year later?", earlier) is None
+    assert read == [*earlier[-6:], "and a year later?"]
 
 
 @pytest.mark.parametrize(

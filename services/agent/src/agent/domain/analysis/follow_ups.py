@@ -78,6 +78,8 @@ _OWN_WORDS = re.compile(
 _WORD = re.compile(r"[\^$]?\w[\w.&/-]*\w|\w")
 _MAX_MESSAGES_BACK = 6
 """How many messages back may name the tickers."""
+_MAX_CHARACTERS = 600
+"""Characters of an earlier message that are read."""
 _MAX_FIGURE_WORDS, _MAX_CURRENCY_WORDS, _MAX_SHIFT_WORDS = 12, 4, 5
 """Maximum words of a message that only names another figure, another currency, or a distance in time."""
 _MAX_PERIOD_WORDS = 8
@@ -87,25 +89,32 @@ _MAX_PERIOD_WORDS = 8
 def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
     """Completes a message that asks how the market is doing, or continues a question about several tickers; None for
     any other. `earlier_messages`: oldest first."""
+    recent = [message[:_MAX_CHARACTERS] for message in earlier_messages[-_MAX_MESSAGES_BACK:]]
+    question = ""
+    for place, message in enumerate(recent):
+        question = _completed(message, question, recent[:place]) or message
+    return _completed(text, question, recent)
+
+
+def _completed(text: str, question: str, earlier_messages: Sequence[str]) -> str | None:
+    """The message, completed by those before it, of which `question` is the last one, completed itself."""
     if tickers_in(text):
         if not earlier_messages:
             return None
         relates = BETA.search(folded(text)) or CORRELATED.search(folded(text))
-        return _complete_ticker(text, earlier_messages) or (
-            _complete_figures(text, earlier_messages) if relates else None
-        )
-    if question := _market_question(text):
-        return question
+        return _complete_ticker(text, question) or (_complete_figures(text, question) if relates else None)
+    if market_question := _market_question(text):
+        return market_question
     if not earlier_messages:
         return None
     return (
         _complete_ranking(text, earlier_messages)
-        or _complete_superlative(text, earlier_messages)
-        or _complete_rule(text, earlier_messages)
-        or _complete_period(text, earlier_messages)
-        or _complete_shift(text, earlier_messages)
-        or _complete_currency(text, earlier_messages)
-        or _complete_figures(text, earlier_messages)
+        or _complete_superlative(text, question)
+        or _complete_rule(text, question)
+        or _complete_period(text, question)
+        or _complete_shift(text, question)
+        or _complete_currency(text, question)
+        or _complete_figures(text, question)
     )
 
 
@@ -133,7 +142,7 @@ def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
     words: list[str] = []
     has_lengths = _ONE_OF_THEM.search(normalized) is not None
     period = _period_of(text, has_lengths=has_lengths)
-    for earlier in reversed(earlier_messages[-_MAX_MESSAGES_BACK:]):
+    for earlier in reversed(earlier_messages):
         period = period or _period_of(earlier, has_lengths=has_lengths)
         if not words and is_about_all_tickers(earlier):
             words = ["all", "stocks"] if language_in(text, "en") == "en" else ["todas las", "acciones"]
@@ -159,14 +168,13 @@ def _period_of(text: str, *, has_lengths: bool = True) -> str:
     return _words(text, unread, taken=True)
 
 
-def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
+def _complete_figures(text: str, question: str) -> str | None:
     """A question for another figure of the last question's tickers and period: "and its beta against IBM?", "and how
     long did it take to recover?"."""
     normalized = plain(text)
     is_short = len(text.split()) <= _MAX_FIGURE_WORDS
     if not (is_short and _GOES_ON.search(normalized)) or _OWN_WORDS.search(normalized):
         return None
-    question = _last_question(earlier_messages)
     tickers = tickers_in(normalize(question).text)
     asked = read_question(text, tuple(tickers))
     if not asked.figures or asked.unread or not tickers or not is_analysis(question):
@@ -177,20 +185,19 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     return " ".join(filter(None, [*tickers, text, period]))
 
 
-def _complete_currency(text: str, earlier_messages: Sequence[str]) -> str | None:
+def _complete_currency(text: str, question: str) -> str | None:
     """The last question, with the currency that the message alone names: "in euros?"."""
     if other_currency_in(folded(text)) is None or len(text.split()) > _MAX_CURRENCY_WORDS:
         return None
-    question = _last_question(earlier_messages)
     return f"{question.strip(' ?.')} {text.strip(' ¿')}" if tickers_in(question) else None
 
 
-def _complete_rule(text: str, earlier_messages: Sequence[str]) -> str | None:
+def _complete_rule(text: str, question: str) -> str | None:
     """The last trial of a rule, with the other rule or the costs that the message names, or as it is if the message
     only compares it with holding: "and with momentum?", "vs just holding?"."""
     if len(text.split()) > _MAX_PERIOD_WORDS:
         return None
-    question, unread = _last_question(earlier_messages), UnreadText(folded(text))
+    unread = UnreadText(folded(text))
     if "backtest" not in read_question(question, tuple(tickers_in(question))).figures:
         return None
     unread_question, rest = UnreadText(folded(question)), ""
@@ -216,11 +223,10 @@ def _words(text: str, unread: UnreadText, *, taken: bool = False) -> str:
     return " ".join("".join(characters).strip(" ?!.").split())
 
 
-def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
+def _complete_period(text: str, question: str) -> str | None:
     """The last question about several tickers, or the last trial of a rule, with the period that the message names."""
     if len(text.split()) > _MAX_PERIOD_WORDS:
         return None
-    question = _last_question(earlier_messages)
     if (part := _PART_OF_YEAR.search(folded(text))) and (year := str(main_period(question).period)[:4]).isdigit():
         text = f"{text[: part.end()]} {year}{text[part.end() :]}"
     unread = UnreadText(folded(text))
@@ -236,9 +242,8 @@ def _complete_period(text: str, earlier_messages: Sequence[str]) -> str | None:
     return f"{_words(question, unread_question)}: {text.strip('¿ ')}"
 
 
-def _complete_shift(text: str, earlier_messages: Sequence[str]) -> str | None:
+def _complete_shift(text: str, question: str) -> str | None:
     """The last question, for days at a distance from its own: "and a year later?"."""
-    question = _last_question(earlier_messages)
     if len(text.split()) > _MAX_SHIFT_WORDS or not is_analysis(question):
         return None
     days = shifted_days(plain(text), main_period(question).arguments)
@@ -247,12 +252,11 @@ def _complete_shift(text: str, earlier_messages: Sequence[str]) -> str | None:
     return f"{_words(question, unread_question)}: {days[0]} to {days[1]}" if days else None
 
 
-def _complete_superlative(text: str, earlier_messages: Sequence[str]) -> str | None:
+def _complete_superlative(text: str, question: str) -> str | None:
     """The last question with the opposite superlative, if the message asks for that end: "and the worst?"."""
     match = _OTHER_END.match(plain(text))
     if match is None:
         return None
-    question = _last_question(earlier_messages)
     if not (is_about_all_tickers(question) or is_analysis(question)):
         return None
     folded_question = folded(question)
@@ -263,12 +267,11 @@ def _complete_superlative(text: str, earlier_messages: Sequence[str]) -> str | N
     return f"{question[:first]}{_OPPOSITE[superlative[0]]}{question[last:]}"
 
 
-def _complete_ticker(text: str, earlier_messages: Sequence[str]) -> str | None:
+def _complete_ticker(text: str, question: str) -> str | None:
     """The last question about one ticker, for the other one that the message names alone."""
     [ticker, *others] = tickers_in(text)
     if others or not _OTHER_TICKER.fullmatch(plain(_with_ticker_as(MARK, text))):
         return None
-    question = _last_question(earlier_messages)
     is_about_one = len(tickers_in(question)) == 1 and is_analysis(question)
     return _with_ticker_as(ticker, question) if is_about_one else None
 
@@ -276,8 +279,3 @@ def _complete_ticker(text: str, earlier_messages: Sequence[str]) -> str | None:
 def _with_ticker_as(replacement: str, text: str) -> str:
     """The text with another word for each ticker or company's name."""
     return _WORD.sub(lambda word: replacement if tickers_in(word[0]) else word[0], text)
-
-
-def _last_question(earlier_messages: Sequence[str]) -> str:
-    """The last message, completed by those before it."""
-    return complete_question(earlier_messages[-1], earlier_messages[-_MAX_MESSAGES_BACK:-1]) or earlier_messages[-1]
