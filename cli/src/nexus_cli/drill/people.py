@@ -29,6 +29,7 @@ from nexus_cli.chat.client import (
 from nexus_cli.drill.ledger import ConversationLedger, DrillMessage, settled_at
 from nexus_cli.drill.log_reader import LoggedFact, read_log
 from nexus_cli.drill.stack import RunningStack
+from runtime.background import start_task
 from runtime.errors import RuntimeLibraryError
 
 COMPANY = "demo"
@@ -137,9 +138,7 @@ class Visitor:
                 case "owner.changed":
                     self._handed_over = True
                 case "error" if frame.get("ref") in self._waiting:
-                    task = asyncio.create_task(self._resend(frame["ref"], frame))
-                    self._resending.add(task)
-                    task.add_done_callback(self._resending.discard)
+                    start_task(self._resend(frame["ref"], frame), self._resending)
                 case _:
                     continue
             async with self._news:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from contextvars import Context
+from typing import Any
 
 import structlog
 
@@ -89,6 +91,16 @@ class BackgroundLoop:
 def _is_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def start_task(
+    work: Coroutine[Any, Any, None], running: set[asyncio.Task[None]], *, context: Context | None = None
+) -> None:
+    """Starts a task that nobody waits for, and keeps it in `running` until it is done: the loop itself holds tasks only
+    weakly. `context` is the task's; by default a copy of the caller's."""
+    task = asyncio.create_task(work, context=context)
+    running.add(task)
+    task.add_done_callback(running.discard)
 
 
 async def finish(tasks: Collection[asyncio.Task[None]], seconds: float, *, patience: float = 1.0) -> None:

@@ -18,6 +18,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolsAnnounced, ToolsWithdrawn
 from contracts.streams import FACTS
 from contracts.wrong_fields import message_of
+from runtime.background import start_task
 from runtime.bus.connection import subscribe
 from runtime.bus.direct import DirectReader, StoredFact
 from runtime.errors import ReadFailedError
@@ -60,9 +61,7 @@ class AnnouncedTools:
 
     def catch_up_soon(self) -> None:
         """Reads announcements that may have been missed, in the background."""
-        task = asyncio.create_task(self.catch_up())
-        self._catch_ups.add(task)
-        task.add_done_callback(self._catch_ups.discard)
+        start_task(self.catch_up(), self._catch_ups)
 
     async def close(self) -> None:
         for task in self._catch_ups:

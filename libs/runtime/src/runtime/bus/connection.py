@@ -22,6 +22,7 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
+from runtime.background import start_task
 from runtime.bus.bus_client import BusClient, TakeMessage
 from runtime.bus.credentials import sign, user_jwt
 from runtime.errors import NotReadyError
@@ -242,9 +243,7 @@ def post(client: Client, subject: str, payload: bytes = b"", reply: str = "") ->
     """Publishes without waiting. A message that cannot be sent is lost: for messages that are repeated or not
     needed."""
     if not (isinstance(client, BusClient) and client.publish_now(subject, payload, reply)):
-        task = asyncio.create_task(_publish(client, subject, payload, reply))
-        _posting.add(task)
-        task.add_done_callback(_posting.discard)
+        start_task(_publish(client, subject, payload, reply), _posting)
 
 
 async def _publish(client: Client, subject: str, payload: bytes, reply: str) -> None:

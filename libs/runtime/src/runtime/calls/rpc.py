@@ -24,7 +24,7 @@ from pydantic import BaseModel, ValidationError
 
 from contracts.errors import ErrorCode
 from contracts.rpc import Method, Rpc
-from runtime.background import finish
+from runtime.background import finish, start_task
 from runtime.bus.connection import listen, post
 from runtime.bus.replies import Pending, ReplyInbox, headers_of, is_no_responders
 from runtime.calls.deadlines import HEADER, Arrivals, ClockOrigin, serve_for
@@ -274,9 +274,7 @@ class RpcServer:
                 if message.reply:
                     post(self._client, message.reply, _error(refused))
                 return
-            task = asyncio.create_task(self._take(method, handler, message, remaining))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+            start_task(self._take(method, handler, message, remaining), self._running)
 
         self._subscriptions.append(await listen(self._client, method.subject, take, queue=method.queue or ""))
 

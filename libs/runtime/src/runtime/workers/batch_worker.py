@@ -20,6 +20,7 @@ from nats.errors import Error as NatsError
 from pydantic import BaseModel, ValidationError
 
 from contracts.errors import NexusError
+from runtime.background import start_task
 from runtime.bus.consumers import ConsumerSpec, ensure_consumer
 from runtime.bus.marks import Marks
 from runtime.calls.refusals import wrong_fields
@@ -167,9 +168,7 @@ class BatchWorker:
             with correlation.received(delivery.headers):
                 log.debug("batch.handled", consumer=self._spec.durable, seq=delivery.seq, outcome=outcome.label)
                 if isinstance(outcome, AckAfter):
-                    task = asyncio.create_task(self._finish(message, delivery, outcome))
-                    self._unfinished.add(task)
-                    task.add_done_callback(self._unfinished.discard)
+                    start_task(self._finish(message, delivery, outcome), self._unfinished)
                 else:
                     await self._settle(message, delivery, outcome)
         if self.settled is not None:

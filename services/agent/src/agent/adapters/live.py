@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from agent.ports import ConversationKey
 from contracts.channels import LiveTurnKind, live_turn
+from runtime.background import start_task
 from runtime.bus.publisher import Publisher, event_json
 from runtime.errors import RuntimeLibraryError
 
@@ -31,9 +32,7 @@ class LiveEvents:
             return
         # The order is kept: tasks start in the order of their creation, and a publish does not suspend before its event
         # is in the buffer.
-        task = asyncio.create_task(self._send(subject, event))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        start_task(self._send(subject, event), self._under_way)
 
     async def flush(self, deadline: float) -> None:
         """Waits until all events have been handed over, at most `deadline` seconds."""

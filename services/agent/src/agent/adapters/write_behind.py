@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 from prometheus_client import Counter
 
+from runtime.background import start_task
 from runtime.errors import PublishFailedError
 
 log = structlog.get_logger(__name__)
@@ -27,9 +28,7 @@ class WriteBehind:
         if len(self._tasks) >= self._max_running:
             self._lost.inc()
             return False
-        task = asyncio.create_task(self._write(publish, log_fields))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        start_task(self._write(publish, log_fields), self._tasks)
         return True
 
     async def flush(self, deadline: float) -> None:

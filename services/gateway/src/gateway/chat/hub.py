@@ -19,6 +19,7 @@ from gateway.domain.feed import Feed, FeedOverflowError
 from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError
 from gateway.ports import FollowSigns, Socket, Unsubscribe
+from runtime.background import start_task
 from runtime.observability.correlation import Correlation
 
 log = structlog.get_logger(__name__)
@@ -199,9 +200,7 @@ class Hub:
 
     def _close_lingering(self, key: ConversationKey) -> None:
         self._lingering.pop(key).cancel()
-        closing = asyncio.get_running_loop().create_task(_unsubscribe(self._channels.pop(key)))
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
+        start_task(_unsubscribe(self._channels.pop(key)), self._closing)
 
     def hints(self, company: str, conversation: str) -> ConversationHints:
         """What requests have learned about an open conversation."""

@@ -40,6 +40,7 @@ from gateway.errors import (
 )
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
 from gateway.ports import Socket, TokenCaller
+from runtime.background import start_task
 from runtime.clock import Clock
 from runtime.http.read_deadline import ReadDeadline
 from runtime.observability.correlation import Correlation
@@ -106,9 +107,7 @@ class Chat:
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:
         """Runs a coroutine that nobody waits for."""
-        task = asyncio.get_running_loop().create_task(work)
-        self.background.add(task)
-        task.add_done_callback(self.background.discard)
+        start_task(work, self.background)
 
 
 @dataclass(eq=False, repr=False, slots=True)

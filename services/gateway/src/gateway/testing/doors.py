@@ -14,6 +14,7 @@ from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import Action
 from gateway.testing.harness import AgentStandIn
+from runtime.background import start_task
 from runtime.bus.connection import subscribe
 from runtime.conversation import ConversationLog
 from runtime.testing.servers import eventually
@@ -115,9 +116,7 @@ class AnsweringAgent:
         self.received_messages.append((conversation, data["text"]))
         self.wishes.append(data.get("wishes"))
         basis = int((message.headers or {})["Nats-Sequence"])
-        task = asyncio.create_task(self._answer(company, conversation, basis, data["text"]))
-        self.running.add(task)
-        task.add_done_callback(self.running.discard)
+        start_task(self._answer(company, conversation, basis, data["text"]), self.running)
 
     async def _answer(self, company: str, conversation: str, basis: int, text: str) -> None:
         turn = self.turns.get(conversation)

@@ -16,6 +16,7 @@ from typing import Any, cast
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from contracts.errors import ErrorCode
+from runtime.background import start_task
 from runtime.calls.deadlines import detached_context
 from runtime.errors import RpcError
 from runtime.stores.redis_client import redis_client
@@ -129,9 +130,7 @@ class RedisStore:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((parts, answer))
         if len(self._senders) < _MAX_BATCHES:
-            sender = asyncio.create_task(self._send(), context=detached_context())
-            self._senders.add(sender)
-            sender.add_done_callback(self._senders.discard)
+            start_task(self._send(), self._senders, context=detached_context())
         return await answer
 
     async def _send(self) -> None:
