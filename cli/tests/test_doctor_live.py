@@ -133,7 +133,7 @@ async def test_a_cluster_without_a_quorum(tmp_path: Path) -> None:
                 or said(found, "stream CHAT", "most of its nats-servers are away")
             )
 
-        await eventually(named, 60)
+        await eventually(named)
         await client.close()
 
 
@@ -179,7 +179,7 @@ async def test_a_stream_whose_consumer_has_a_damaged_file(nats_server: NatsServe
     async def told() -> bool:
         return said(await bus.look(nats_streams), "stream CHAT", "offline", "move the file's directory away")
 
-    await eventually(told, 30)
+    await eventually(told)
 
 
 async def test_a_consumer_that_is_missing(nats_streams: Client) -> None:
@@ -215,7 +215,7 @@ async def test_a_message_at_which_its_handler_fails(nats_streams: Client) -> Non
     async def named() -> bool:
         return said(await bus.look(nats_streams), "consumer memory-projection", "message 1", "again and again")
 
-    await eventually(named, 30)
+    await eventually(named)
     await worker.drain(0.5)
 
 

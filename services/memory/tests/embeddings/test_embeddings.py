@@ -164,7 +164,7 @@ async def test_an_embedder_that_fails_or_is_late_fails_no_search_and_is_asked_ag
         async def mended() -> bool:
             return (await recalled(one, "¿cuál es mi profesion?"))[:1] == ["I work as a nurse"]
 
-        await eventually(mended, 30)
+        await eventually(mended)
 
 
 async def test_without_a_setting_nobody_is_asked_and_what_is_not_installed_is_no_fault(
