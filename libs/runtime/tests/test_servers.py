@@ -47,4 +47,4 @@ async def test_mongo_server_gives_each_test_its_own_database(mongo_server: Mongo
 
 async def test_eventually_gives_up_at_its_deadline() -> None:
     with pytest.raises(AssertionError, match="not within"):
-        await eventually(lambda: False)
+        await eventually(lambda: False, deadline=0.02)
