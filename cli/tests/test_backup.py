@@ -186,7 +186,7 @@ async def test_a_backup_that_is_told_to_end_leaves_an_empty_directory(tmp_path: 
         command = [sys.executable, "-m", "nexus_cli", "backup", str(copy), "--data", str(tmp_path / "none")]
         named = {"NEXUS_NATS_URL": "nats://127.0.0.1:9", "NEXUS_MONGODB_URL": url}
         asked = await asyncio.create_subprocess_exec(*command, env=os.environ | named, cwd=tmp_path)
-        await eventually(lambda: (copy / "settings").is_dir(), 60)
+        await eventually(lambda: (copy / "settings").is_dir())
         asked.terminate()
         assert await asyncio.wait_for(asked.wait(), 30) == 130
     assert list(copy.iterdir()) == []

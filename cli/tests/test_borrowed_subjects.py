@@ -123,7 +123,7 @@ async def stored(address: str, subject: str, body: bytes) -> int:
             found = await reader.last(subject)
             return found.seq if found is not None and found.event == body else None
 
-        found = await eventually(there, 30.0)
+        found = await eventually(there)
         assert found is not None
         return found
 
@@ -174,7 +174,7 @@ async def test_a_consumers_next_message_keeps_the_subject_that_it_was_published_
         await thief.publish("$JS.API.CONSUMER.MSG.NEXT.FACTS.thief", b"1", reply=subject)
         await thief.flush()
         reader = DirectReader(looking, "CHAT")
-        assert await eventually(lambda: reader.last(mine), 30.0) is not None
+        assert await eventually(lambda: reader.last(mine)) is not None
         assert await reader.last(subject) is None
 
 

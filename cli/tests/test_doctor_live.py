@@ -40,7 +40,8 @@ from runtime.workers.pull_worker import Ack, Delivery, PullWorker
 from tests.cluster.certificates import make_certificates
 
 CHAT_SUBJECT = "chat.demo.c1.message.visitor.v1"
-TEN_SECONDS = 10.0
+WITHIN = 4 * live.CHECK_SECONDS
+"""Seconds for checks that run beside each other, each for at most CHECK_SECONDS, on a slow machine too."""
 
 
 def said(found: Sequence[Diagnosis], subject: str, *words: str) -> bool:
@@ -93,7 +94,7 @@ async def test_a_bus_that_is_not_there_or_stands_still(nats_server: NatsServer) 
     gone, frozen = await asyncio.gather(live.examine(nobody, "demo"), live.examine(Addresses(nats_server.url), "demo"))
     assert said(gone, "nats", "no NATS server answered", "start nats-server")
     assert said(frozen, "nats", "no NATS server answered", "stands still")
-    assert time.monotonic() - began < TEN_SECONDS
+    assert time.monotonic() - began < WITHIN
     nats_server.resume()
 
 
@@ -126,14 +127,14 @@ async def test_a_cluster_without_a_quorum(tmp_path: Path) -> None:
         async def named() -> bool:
             began = time.monotonic()
             found = await live.examine(Addresses(urls(servers)), "demo")
-            assert time.monotonic() - began < TEN_SECONDS
+            assert time.monotonic() - began < WITHIN
             return (
                 said(found, "stream CHAT", "quorum")
                 or said(found, "nats", "quorum")
                 or said(found, "stream CHAT", "most of its nats-servers are away")
             )
 
-        await eventually(named, 60)
+        await eventually(named)
         await client.close()
 
 
@@ -179,7 +180,7 @@ async def test_a_stream_whose_consumer_has_a_damaged_file(nats_server: NatsServe
     async def told() -> bool:
         return said(await bus.look(nats_streams), "stream CHAT", "offline", "move the file's directory away")
 
-    await eventually(told, 30)
+    await eventually(told)
 
 
 async def test_a_consumer_that_is_missing(nats_streams: Client) -> None:
@@ -215,7 +216,7 @@ async def test_a_message_at_which_its_handler_fails(nats_streams: Client) -> Non
     async def named() -> bool:
         return said(await bus.look(nats_streams), "consumer memory-projection", "message 1", "again and again")
 
-    await eventually(named, 30)
+    await eventually(named)
     await worker.drain(0.5)
 
 

@@ -45,7 +45,7 @@ async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits
             await expect(page.locator(f'.talks a[data-id="{visitor.conversation}"] .writes')).to_be_visible(timeout=500)
             return True
 
-        await eventually(is_seen_typing, 40)
+        await eventually(is_seen_typing)
         await page.get_by_role("button", name="Hand back to the AI").click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
         # A message whose take-over failed takes the conversation over once it is stored.

@@ -230,7 +230,7 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
                         return number
                 raise AssertionError
 
-            async with asyncio.timeout(60), asyncio.TaskGroup() as together:
+            async with asyncio.timeout(180), asyncio.TaskGroup() as together:
                 writing = together.create_task(write_on())
                 await eventually(has_moved)
                 moved.set()

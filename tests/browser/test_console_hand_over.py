@@ -47,7 +47,7 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
         await visitor.say("can I talk to a human, please")
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "waiting")
         # Whoever looks elsewhere is told, and led there.
-        assert await eventually(lambda: page.evaluate("window.told.length"), 20) == 1
+        assert await eventually(lambda: page.evaluate("window.told.length")) == 1
         await expect(page).to_have_title(re.compile(r"^\([1-9]"))
         place = f'.talks a[data-id="{visitor.conversation}"]'
         ben = await as_colleague(visits, stack)

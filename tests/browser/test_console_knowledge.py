@@ -67,7 +67,7 @@ async def test_a_file_a_changed_page_and_a_question_nobody_could_answer_are_in_t
             return words in await admin.get_by_role("region", name="Try a question").inner_text()
 
         await read.click()
-        assert await eventually(lambda: found("from nine to five"), 60)
+        assert await eventually(lambda: found("from nine to five"))
         lamps = pdf_of([["Lamps", "The copper lamp Aurora weighs 12 kg."]])
         await admin.locator("#knowledge-file").set_input_files(
             {"name": "lamps.pdf", "mimeType": "application/pdf", "buffer": lamps}
@@ -85,7 +85,7 @@ async def test_a_file_a_changed_page_and_a_question_nobody_could_answer_are_in_t
 
         site.words = "Open from seven to three, every day."
         await read.click()
-        assert await eventually(lambda: found("from seven to three"), 60)
+        assert await eventually(lambda: found("from seven to three"))
         await expect(await chat.ask("At what hours are you open?")).to_contain_text("from seven to three")
 
         await expect(await chat.ask("Do you mend umbrellas?")).to_contain_text("I do not know")
@@ -97,7 +97,7 @@ async def test_a_file_a_changed_page_and_a_question_nobody_could_answer_are_in_t
             await expect(admin.locator(".documents li", has_text="lamps")).to_be_visible()
             return await gap.count() == 1
 
-        assert await eventually(listed, 60)
+        assert await eventually(listed)
         await gap.get_by_role("textbox").fill("Yes, while you wait.")
         await gap.get_by_role("button", name="Use as the answer").click()
         await expect(gap).to_have_count(0)

@@ -89,7 +89,7 @@ async def test_whoever_is_resolved_is_asked_if_it_helped_and_says_so_in_the_chat
                 rating: dict[str, Any] = (await answer.json()).get("rating", {})
                 return (rating.get("score"), rating.get("comment")) == (4, "quick")
 
-        await eventually(said, 20)
+        await eventually(said)
     await chat.page.reload()
     await chat.ready()
     await expect(steps.get_by_role("button", name="4")).to_have_attribute("aria-pressed", "true")

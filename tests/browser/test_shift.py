@@ -115,11 +115,10 @@ async def recounted(stack: RunningStack, company: str, user: str) -> dict[str, i
 
 async def counts_are(page: Page, stack: RunningStack, company: str, user: str, expected: dict[str, int]) -> None:
     async def agree() -> bool:
-        assert await shown(page) == expected | {"Stuck": 0, "All": VISITORS}
+        assert await shown(page) == await recounted(stack, company, user) == expected | {"Stuck": 0, "All": VISITORS}
         return True
 
-    await eventually(agree, 20)
-    assert await recounted(stack, company, user) == await shown(page)
+    await eventually(agree)
 
 
 async def reply(page: Page, client: ChatClient, text: str) -> None:

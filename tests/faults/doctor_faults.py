@@ -197,7 +197,7 @@ async def _letter(stage: Stage) -> None:
     async def there() -> bool:
         return bool((await stage.api("STREAM.INFO.DLQ"))["state"]["messages"])
 
-    await eventually(there, 30)
+    await eventually(there)
 
 
 def _redis_told(command: str, back: str) -> Callable[[Stage], AbstractAsyncContextManager[None]]:

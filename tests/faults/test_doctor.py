@@ -37,7 +37,7 @@ async def names(stack: RunningStack, subject: str, *words: str) -> None:
         assert any(all(word in text for word in words) for text in texts), found
         return True
 
-    await eventually(named, 30)
+    await eventually(named)
 
 
 @contextmanager
@@ -59,7 +59,7 @@ async def test_nothing_is_wrong_with_a_stack_that_is_well(stack: RunningStack, m
         assert await wrong(stack) == []
         return True
 
-    await eventually(well, 60)
+    await eventually(well)
     # As the command that it is.
     command = ("doctor", "--live", "--json", "--company", "acme", "--data", str(stack.data))
     said = json.loads((await asyncio.to_thread(stack.nexus, *command)).stdout)

@@ -127,7 +127,7 @@ async def nothing_waits(stack: RunningStack) -> None:
             now = await jetstream(bus).consumer_info("WEBHOOKS", "memory-deliveries")
             return not now.num_ack_pending and not now.num_pending
 
-        await eventually(done, 60.0)
+        await eventually(done)
     finally:
         await bus.close()
 

@@ -62,7 +62,7 @@ async def test_a_completion_that_was_not_begun_is_asked_for_by_the_client_itself
     async with npm_clients() as npm:
         asked = npm.ask("openai", stack.url, token, path="chat", body=QUESTION, maxRetries=RETRIES)
         waiting = asyncio.create_task(asked)
-        await eventually(lambda: len(model.asked) == 1, 30.0)
+        await eventually(lambda: len(model.asked) == 1)
         plug.pull()
         told = await waiting
     assert told["choices"][0]["message"]["content"] == SAID

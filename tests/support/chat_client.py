@@ -10,7 +10,7 @@ from typing import Any, Self
 import aiohttp
 
 Frame = dict[str, Any]
-DEADLINE = 30.0
+DEADLINE = 60.0
 """Seconds to wait for a frame, unless a test gives another value."""
 FINAL_ROLES = frozenset({"assistant", "system"})
 

@@ -192,7 +192,7 @@ class Chatwoot:
                 return await self.send(event) == 200
             return False
 
-        await eventually(is_accepted, 30.0)
+        await eventually(is_accepted)
 
 
 @asynccontextmanager

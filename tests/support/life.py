@@ -23,7 +23,7 @@ from runtime.testing.servers import eventually
 
 COMPANY, USER = "acme", "ana"
 DAY = 24 * 3600.0
-DEADLINE = 20.0
+DEADLINE = 60.0
 LEFT_OUT = ("what is remembered of the user", "the user's and the market's data")
 PROPOSING = '"said": '
 """Text that is in every prompt that asks the model what to remember, and in no prompt of a turn."""
@@ -54,7 +54,7 @@ class Life:
                 answer = (await log.snapshot(COMPANY, writer.conversation)).last.get(ChatKind.ASSISTANT)
                 return answer is not None and answer.seq > seq
 
-            await eventually(answered, DEADLINE)
+            await eventually(answered)
             request = SnapshotRequest(company_id=COMPANY, conversation_id=writer.conversation, min_seq=seq + 1)
             snapshot = await self.memory.rpc.call(SNAPSHOT, request, deadline=DEADLINE)
             answers.append(snapshot.messages[-1].text)
@@ -77,7 +77,7 @@ class Life:
             # On a busy machine the prompt may lack memory's part and says that it does: then try again.
             return "" if any(words in prompt for words in LEFT_OUT) else prompt
 
-        return await eventually(complete_prompt, DEADLINE)
+        return await eventually(complete_prompt)
 
     async def remembered(self) -> LongTermMemory:
         """Returns the long-term memory of the customer."""

@@ -109,7 +109,7 @@ class Tasks(ClientExtension):
             self.statuses.append(task["status"])
             return task if task["status"] in ("completed", "failed", "cancelled") else None
 
-        task = await eventually(ended, 30)
+        task = await eventually(ended)
         assert task is not None
         return types.CallToolResult.model_validate(task.get("result", {"content": []}))
 

@@ -81,10 +81,10 @@ async def test_a_file_and_a_row_make_a_provider(tmp_path: Path) -> None:
             http, admin = Http(stack.url, session), stack.mint("admin", "root", "curious")
             await _preferred(http, admin)
             conversation = await _answered(stack)
-            await eventually(lambda: _priced(http, admin), 30)
+            await eventually(lambda: _priced(http, admin))
             doctor = await asyncio.to_thread(stack.nexus, "doctor", "--json", "--data", str(stack.data))
             assert "configured by EXAMPLE_API_KEY" in [load["text"] for load in json.loads(doctor.stdout)]
-            await eventually(lambda: asyncio.to_thread(_replayed, stack, conversation), 30)
+            await eventually(lambda: asyncio.to_thread(_replayed, stack, conversation))
         finally:
             await asyncio.to_thread(stack.stop)
     assert await written == set(KEY_LINES)

@@ -164,7 +164,7 @@ async def test_an_analysis_is_a_resource_of_its_user_alone(stack: RunningStack, 
         assert code == 200
         return view if view["status"] == "done" else None
 
-    view: Any = await eventually(done, 30)
+    view: Any = await eventually(done)
     assert view["report"]["tickers"] == ["IBM", "MSFT"]
     again = await http("POST", "/v2/analysis", token=mine, headers={**key, "Prefer": "wait=5"}, json={"query": COMPARE})
     assert (again[0], again[1]["id"], again[1]["report"]) == (200, begun["id"], view["report"])

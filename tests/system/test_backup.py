@@ -111,7 +111,7 @@ async def test_a_backup_under_load_is_restored_with_every_transcript(tmp_path: P
         known = [name for name in conversations if before[name]]
         conversations[:] = known
         before = {name: before[name] for name in known}
-        await eventually(whole, 60)
+        await eventually(whole)
         # Who comes back is told that it is another log, and goes on.
         async with ChatClient(new.url, token) as visitor:
             welcome = await visitor.hello(conversationId=mine, since={"epoch": epoch, "seq": seq}, locale="en")

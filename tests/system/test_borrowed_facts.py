@@ -49,7 +49,7 @@ async def test_what_carries_no_mark_is_not_shown_and_does_not_keep_the_assistant
             letters = [one for one in await DeadLetters(bus).list(service="memory") if one.origin_seq in forged]
             return letters if len(letters) == len(forged) else None
 
-        letters = await eventually(buried, 60.0)
+        letters = await eventually(buried)
         assert letters is not None
         assert all(letter.reason.endswith(UNMARKED) for letter in letters)
     await bus.close()

@@ -55,7 +55,7 @@ async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_en
                 await visitor.ask(question)
             conversation, seq = visitor.conversation, visitor.seq
             before = [message["id"] for message in visitor.messages()]
-        await eventually(lambda: position_recorded(stack, seq), 30)
+        await eventually(lambda: position_recorded(stack, seq))
         await asyncio.to_thread(stack.stop)
         for stream in ("CHAT", "FACTS"):
             (file,) = (stack.data / "nats").glob(f"jetstream/*/streams/{stream}/msgs/*.blk")
@@ -77,13 +77,13 @@ async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_en
                 assert ids == [*before, ack["messageId"], answer["id"]]
                 return True
 
-            await eventually(whole, 30)
+            await eventually(whole)
 
             async def told() -> bool:
                 found = await bus_looks.look(client)
                 return {one.subject for one in found if "was damaged" in one.text} == {"stream CHAT", "stream FACTS"}
 
-            await eventually(told, 30)
+            await eventually(told)
         assert "the log has lost its end" in (stack.data / "logs" / "memory.log").read_text()
     finally:
         stack.stop()

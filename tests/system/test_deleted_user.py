@@ -17,7 +17,6 @@ from tests.support.running_stack import RunningStack
 COMPANY = "acme"
 WORD, OTHERS = "xyzzy-hers", "xyzzy-his"
 LIMITS = ("redis tool:limit:", "redis nexus:budget:")
-SOON = 60.0
 ORDER = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "limit", "limit_price": 1}
 
 
@@ -45,11 +44,11 @@ async def use_everything(stack: RunningStack, http: Http, user: str, word: str) 
         assert status == 200, body
 
     async with stack.chat(token, locale="en") as chat:
-        (action,) = (await chat.ask(f"buy 3 IBM with a limit of 1 dollar, says {word}", SOON))["actions"]
+        (action,) = (await chat.ask(f"buy 3 IBM with a limit of 1 dollar, says {word}"))["actions"]
         await chat.send_frame("action.confirm", actionId=action["id"])
-        await chat.wait_for("action.updated", deadline=SOON)
-        assert (await chat.ask(f"stumble over {word}", SOON))["code"] == "LLM_UNAVAILABLE"
-        answer = await chat.ask(f"Remember that my word is {word}. What of AAPL?", SOON)
+        await chat.wait_for("action.updated")
+        assert (await chat.ask(f"stumble over {word}"))["code"] == "LLM_UNAVAILABLE"
+        answer = await chat.ask(f"Remember that my word is {word}. What of AAPL?")
         await chat.send_frame("feedback", messageId=answer["id"], rating="up", reason=word)
         await tool("create_alert", symbol="IBM", condition=">=", price=100_000, message=word)
         await tool("add_to_watchlist", symbol="MSFT")
@@ -79,7 +78,8 @@ async def test_a_deleted_user_is_nowhere_and_others_keep_what_is_theirs(tmp_path
             await use_everything(stack, http, user, word) for user, word in ((hers, WORD), (his, OTHERS))
         ]
         wanted = {"mongo facts", "mongo conversations", "mongo executions", "mongo memories"}
-        kinds = ("redis tool:call:", "redis tool:limit:", "redis nexus:memory:short:", "redis nexus:budget:")
+        # Not tool:limit: a slow machine needs more than the minute after which that expires.
+        kinds = ("redis tool:call:", "redis nexus:memory:short:", "redis nexus:budget:")
 
         async def written() -> bool:
             found = places(await everything(stack), hers, WORD, hers_said)
@@ -96,8 +96,8 @@ async def test_a_deleted_user_is_nowhere_and_others_keep_what_is_theirs(tmp_path
             found = places(await everything(stack), his, OTHERS, his_said)
             return set() if any(place.endswith(":held") for place in found) else found
 
-        await eventually(written, SOON)
-        before = await eventually(settled, SOON)
+        await eventually(written)
+        before = await eventually(settled)
         status, body, _ = await http("DELETE", "/v2/users/me", token=token)
         assert status == 200, body
 
@@ -105,8 +105,8 @@ async def test_a_deleted_user_is_nowhere_and_others_keep_what_is_theirs(tmp_path
             found = places(await everything(stack), hers, WORD, hers_said)
             return not [one for one in found if not one.startswith(LIMITS)]
 
-        await eventually(gone, SOON)
+        await eventually(gone)
         left = places(await everything(stack), his, OTHERS, his_said)
-        # Results are kept for seconds, and requests until they are taken; both end by themselves.
-        passing = ("redis tool:cache", "redis tool:lead", "stream TOOLS")
+        # Results are kept for seconds, calls are counted for a minute, requests are kept until they are taken.
+        passing = ("redis tool:cache", "redis tool:lead", "redis tool:limit:", "stream TOOLS")
         assert {place for place in before if not place.startswith(passing)} <= left

@@ -8,7 +8,7 @@ import pytest
 
 from memory.testing.harness import Servers
 from runtime.testing.servers import MongoDatabase, NatsServer, ValkeyServer, eventually
-from tests.support.life import DEADLINE, Life, living
+from tests.support.life import Life, living
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ async def test_what_is_said_changed_and_forgotten_shows_in_the_prompt_of_each_da
         known = await life.remembered()
         return bool(known.preferences) and known.trading_style == "swing" and bool(known.user_notes)
 
-    await eventually(learned, DEADLINE)
+    await eventually(learned)
     # The second day: the copilot knows, and knows which day it is.
     prompt = await life.prompt()
     assert "- Trading style: swing" in prompt
@@ -40,7 +40,7 @@ async def test_what_is_said_changed_and_forgotten_shows_in_the_prompt_of_each_da
     async def moved() -> bool:
         return (await life.remembered()).trading_style == "day_trading"
 
-    await eventually(moved, DEADLINE)
+    await eventually(moved)
     (past, *_) = (await life.remembered()).superseded
     assert (past.field, past.value) == ("tradingStyle", "swing")
     # The fourth day: it shows; something is to be forgotten, and is.

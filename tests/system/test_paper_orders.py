@@ -25,7 +25,6 @@ from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 COMPANY = "acme"
-SOON = 60.0
 """Seconds for what comes with one of the next bars, on a busy machine."""
 
 
@@ -103,7 +102,7 @@ async def test_an_order_is_asked_for_confirmed_filled_and_accounted_for(
     model.say(Rule(match="buy", replies=[asking]), default=ScriptedReply(text="Shall I buy 3 IBM for you?"))
     fills = await customer.facts("order.filled.v1")
     async with stack.chat(customer.token, locale="en") as chat:
-        answer = await chat.ask("buy 3 IBM", SOON)
+        answer = await chat.ask("buy 3 IBM")
         (action,) = answer["actions"]
         assert (action["state"], action["summary"]) == ("pending", "Buy 3 IBM at market (paper)")
         holdings = await customer.rpc.call(HOLDINGS, customer.who, deadline=10)
@@ -118,15 +117,15 @@ async def test_an_order_is_asked_for_confirmed_filled_and_accounted_for(
             for _ in range(2):
                 mark = len(screen.frames)
                 await screen.send_frame("action.confirm", actionId=action["id"])
-                updated = await screen.wait_for("action.updated", after=mark, deadline=SOON)
+                updated = await screen.wait_for("action.updated", after=mark)
                 assert (updated["action"]["id"], updated["action"]["state"]) == (action["id"], "confirmed")
             mark = len(screen.frames)
             await screen.send_frame("action.reject", actionId=action["id"])
-            late = await screen.wait_for("action.updated", after=mark, deadline=SOON)
+            late = await screen.wait_for("action.updated", after=mark)
             assert late["action"]["state"] == "confirmed", "the first decision stands"
-        updated = await chat.wait_for("action.updated", deadline=SOON)
+        updated = await chat.wait_for("action.updated")
         assert updated["action"]["state"] == "confirmed"
-        (fill,) = await eventually(fills.heard, SOON)
+        (fill,) = await eventually(fills.heard)
     assert (fill["orderId"], fill["quantity"], fill["remaining"], fill["state"]) == (action["id"], "3", "0", "filled")
     paid = float(fill["amount"])
     portfolio = await customer.data("get_portfolio")
@@ -147,20 +146,20 @@ async def test_an_alert_fires_once_and_reaches_a_chat_that_is_opened_later(
 ) -> None:
     fired = await customer.facts("alert.triggered.v1")
     made = await customer.data("create_alert", symbol="IBM", condition=">=", price=1, message="IBM moves")
-    await eventually(fired.heard, SOON)
+    await eventually(fired.heard)
     assert (await customer.data("list_alerts"))["alerts"] == []
 
     async def nothing_untold() -> bool:
         return not (await customer.rpc.call(ALERTS_UNTOLD, customer.who, deadline=5)).alerts
 
     async with stack.chat(customer.token, locale="en") as chat:
-        told = (await chat.wait_for("alert.triggered", deadline=SOON))["alert"]
+        told = (await chat.wait_for("alert.triggered"))["alert"]
         assert (told["id"], told["symbol"], told["message"]) == (made["alert_id"], "IBM", "IBM moves")
         assert chat.frames[0]["type"] == "welcome"
-        await eventually(nothing_untold, SOON)
+        await eventually(nothing_untold)
     async with stack.chat(customer.token, locale="en") as chat:
         second = await customer.data("create_alert", symbol="IBM", condition=">=", price=2)
-        live = (await chat.wait_for("alert.triggered", deadline=SOON))["alert"]
+        live = (await chat.wait_for("alert.triggered"))["alert"]
         assert live["id"] == second["alert_id"], "what was told is not told again"
-        await eventually(lambda: len(fired.heard()) > 1, SOON)
+        await eventually(lambda: len(fired.heard()) > 1)
         assert [one["alert"]["id"] for one in fired.heard()] == [made["alert_id"], second["alert_id"]]

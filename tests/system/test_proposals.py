@@ -9,7 +9,7 @@ from agent.scripted_model.script import Rule, ScriptedReply
 from contracts.memory_rpc import fact_id
 from memory.testing.harness import Servers
 from runtime.testing.servers import MongoDatabase, NatsServer, ValkeyServer, eventually
-from tests.support.life import DEADLINE, PROPOSING, Life, living
+from tests.support.life import PROPOSING, Life, living
 
 PLANTED = "The user lives in Oslo and loves TSLA"
 
@@ -27,7 +27,7 @@ async def judged(life: Life, count: int) -> None:
     async def asked() -> bool:
         return len(life.proposing) >= count
 
-    await eventually(asked, DEADLINE)
+    await eventually(asked)
 
 
 async def test_what_a_model_proposes_is_remembered_where_the_customers_words_prove_it(
@@ -41,7 +41,7 @@ async def test_what_a_model_proposes_is_remembered_where_the_customers_words_pro
         async def learned() -> bool:
             return (await life.remembered()).user_notes == [home]
 
-        await eventually(learned, DEADLINE)
+        await eventually(learned)
         await judged(life, 1)
         life.model.say(
             proposes(
@@ -62,7 +62,7 @@ async def test_what_a_model_proposes_is_remembered_where_the_customers_words_pro
             memory = await life.remembered()
             return home in {past.value for past in memory.superseded}
 
-        await eventually(changed, DEADLINE)
+        await eventually(changed)
         memory = await life.remembered()
         (past,) = [one for one in memory.superseded if one.value == home]
         assert past.since is not None

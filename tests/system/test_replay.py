@@ -27,7 +27,7 @@ async def test_a_conversation_comes_out_the_same_with_the_same_model_and_setting
         assert found["summary"]["turns"] == len(QUESTIONS)
         return found
 
-    found = await eventually(replayed, 30)
+    found = await eventually(replayed)
     assert found["summary"]["identical"] == len(QUESTIONS), found["turns"]
     assert found["summary"]["callsNotInRecord"] == 0
     assert next(turn["question"] for turn in found["turns"]) == "What is AAPL trading at?"

@@ -68,6 +68,6 @@ async def _all_messages_settled(url: str) -> None:
         return info["num_pending"] == 0 and info["num_ack_pending"] == 0
 
     try:
-        await eventually(settled, 60)
+        await eventually(settled)
     finally:
         await bus.close()

@@ -22,7 +22,7 @@ async def traced(stack: RunningStack, customer: ChatClient) -> list[dict[str, An
         assert set(found["services"]) == SERVICES
         return found
 
-    return (await eventually(view, 20))["spans"]
+    return (await eventually(view))["spans"]
 
 
 async def test_a_turn_can_be_followed_through_all_five_services(stack: RunningStack) -> None:

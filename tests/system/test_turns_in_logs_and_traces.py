@@ -104,7 +104,7 @@ async def test_a_turns_lines_are_found_in_every_service_by_its_id(talkative: Run
                 assert {line["service"] for line in own} == SERVICES
                 return own
 
-            own = await eventually(found, 30)
+            own = await eventually(found)
             assert {line["company"] for line in own} == {"demo"}
             assert len({line["conversation"] for line in own}) == 1
             (trace,) = {line["trace"] for line in own if "trace" in line}
@@ -135,5 +135,5 @@ async def test_a_collector_gets_every_turn_as_one_trace(talkative: RunningStack,
         assert [span.name for span in found if span.parent and span.parent not in ids] == []
         return found
 
-    first, second = [await eventually(lambda turn=answer["turnId"]: whole(turn), 30) for answer in answers]
+    first, second = [await eventually(lambda turn=answer["turnId"]: whole(turn)) for answer in answers]
     assert not {span.trace for span in first} & {span.trace for span in second}

@@ -11,7 +11,6 @@ import signal
 import socket
 import struct
 import sys
-import time
 import urllib.request
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -96,7 +95,7 @@ async def test_a_program_that_is_killed_is_started_again_and_that_is_said(seen: 
         await supervisor.start()
         first = seen.running["one"]
         os.kill(first.pid, KILL)
-        await eventually(lambda: seen.running["one"].pid != first.pid, deadline=60)
+        await eventually(lambda: seen.running["one"].pid != first.pid)
         assert seen.running["one"].port == first.port
         assert any("one killed by SIGKILL; starting it again at once" in line for line in seen.lines)
         assert any("one is ready again" in line for line in seen.lines)
@@ -110,7 +109,7 @@ async def test_a_program_that_cannot_go_on_by_itself_is_started_again(
     async with supervised(seen, tmp_path, programs) as supervisor:
         await supervisor.start()
         first = {name: process.pid for name, process in seen.running.items()}
-        await eventually(lambda: seen.running["stuck"].pid != first["stuck"], deadline=60)
+        await eventually(lambda: seen.running["stuck"].pid != first["stuck"])
         assert any("stuck cannot go on by itself and is ended" in line for line in seen.lines)
         assert seen.running["well"].pid == first["well"]
 
@@ -127,8 +126,8 @@ async def test_a_first_death_is_followed_by_a_start_at_once_and_only_a_loop_of_d
         for wait in ("at once", "in 0.01 s", "in 0.02 s"):
             pid = seen.running["one"].pid
             os.kill(pid, KILL)
-            await eventually(seen.said(f"starting it again {wait}"), deadline=60)
-            await eventually(lambda pid=pid: seen.running["one"].pid != pid, deadline=60)
+            await eventually(seen.said(f"starting it again {wait}"))
+            await eventually(lambda pid=pid: seen.running["one"].pid != pid)
 
 
 async def test_the_last_line_of_one_that_cannot_start_any_more_is_said(seen: Seen, tmp_path: Path) -> None:
@@ -143,7 +142,7 @@ async def test_the_last_line_of_one_that_cannot_start_any_more_is_said(seen: See
         await supervisor.start()
         os.kill(seen.running["one"].pid, KILL)
         why = "one ended with exit code 1; its last line: cannot start: no reason; starting it again in 0.1 s"
-        await eventually(seen.said(why), deadline=60)
+        await eventually(seen.said(why))
 
 
 async def test_a_program_that_is_asked_to_end_again_and_again_is_started_at_once_each_time(
@@ -154,7 +153,7 @@ async def test_a_program_that_is_asked_to_end_again_and_again_is_started_at_once
         for _ in range(3):
             pid = seen.running["one"].pid
             os.kill(pid, signal.SIGTERM)
-            await eventually(lambda pid=pid: seen.running["one"].pid != pid, deadline=60)
+            await eventually(lambda pid=pid: seen.running["one"].pid != pid)
     said = [line.partition(" (log")[0] for line in seen.lines if "starting it again" in line]
     assert said == ["one ended with exit code 0; starting it again at once"] * 3
 
@@ -233,9 +232,9 @@ async def test_a_restart_waits_for_a_port_that_somebodys_connection_has_taken(se
             os.kill(first.pid, KILL)
             me = Path("/proc/self/comm").read_text().strip()
             waits = seen.said(f"one: port {first.port} is taken by {me} (pid {os.getpid()})")
-            await eventually(waits, deadline=60)
+            await eventually(waits)
             taken[0].close()
-            await eventually(lambda: seen.running["one"].pid != first.pid, deadline=60)
+            await eventually(lambda: seen.running["one"].pid != first.pid)
             assert (seen.running["one"].port, len(taken)) == (first.port, 1)
 
 
@@ -299,14 +298,13 @@ async def test_a_line_without_end_neither_blocks_nor_kills_the_program(seen: See
 
 
 async def test_a_stop_while_things_are_starting_leaves_nothing(seen: Seen, tmp_path: Path) -> None:
-    began = time.monotonic()
-    async with supervised(seen, tmp_path, [tiny("one", "unready"), replace(tiny("two"), needs=("one",))]) as supervisor:
+    never = replace(tiny("one", "unready"), ready_within=3600.0)
+    async with supervised(seen, tmp_path, [never, replace(tiny("two"), needs=("one",))]) as supervisor:
         starting = asyncio.create_task(supervisor.start())
         pids = await eventually(lambda: [int(pid) for pid in _children() if "tiny.py" in _command_line(pid)])
         await supervisor.stop()
         await starting
     await eventually(all_gone(pids))
-    assert time.monotonic() - began < 45
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -342,10 +340,10 @@ async def test_a_program_that_a_full_disk_has_broken_is_started_again_when_there
     async with supervised(seen, tmp_path, [program]) as supervisor:
         await supervisor.start()
         first = seen.running["one"].pid
-        await eventually(seen.said("one: its disk is full"), deadline=60)
+        await eventually(seen.said("one: its disk is full"))
         assert seen.running["one"].pid == first
         room[0] = True
-        await eventually(lambda: seen.running["one"].pid != first, deadline=60)
+        await eventually(lambda: seen.running["one"].pid != first)
 
 
 async def test_a_full_disk_below_the_supervisor_neither_ends_nor_silences_it(seen: Seen, tmp_path: Path) -> None:
@@ -367,9 +365,9 @@ async def test_a_full_disk_below_the_supervisor_neither_ends_nor_silences_it(see
         first = seen.running["one"].pid
         full[0] = True
         os.kill(first, KILL)
-        await eventually(seen.said("could not be started: [Errno 28]"), deadline=60)
+        await eventually(seen.said("could not be started: [Errno 28]"))
         full[0] = False
-        await eventually(lambda: seen.running["one"].pid != first, deadline=60)
+        await eventually(lambda: seen.running["one"].pid != first)
     finally:
         await supervisor.stop()
 

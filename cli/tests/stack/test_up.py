@@ -67,7 +67,7 @@ async def test_kill_9_of_the_supervisor_leaves_no_process_behind(nexus: Nexus) -
 
 async def test_kill_9_in_the_middle_of_starting_leaves_no_process_behind(nexus: Nexus) -> None:
     process = subprocess.Popen(nexus.command("up", *SERVERS), env=nexus.environment)
-    started = await eventually(lambda: children_of(process.pid), deadline=60)
+    started = await eventually(lambda: children_of(process.pid))
     process.kill()
     process.wait()
     await eventually(all_gone(started))
@@ -77,7 +77,7 @@ async def test_with_parent_the_stack_stops_when_the_program_that_started_it_is_k
     command = shlex.join(nexus.command("up", *SERVERS, "--with-parent"))
     # The shell stays the parent: it has another command to run after this one.
     parent = subprocess.Popen(["/bin/sh", "-c", f"{command}; true"], env=nexus.environment)
-    await eventually(lambda: (nexus.data / "stack.json").exists() and len(nexus.pids()) == 3, deadline=60)
+    await eventually(lambda: (nexus.data / "stack.json").exists() and len(nexus.pids()) == 3)
     supervisor = children_of(parent.pid)
     started = children_of(supervisor[0])
     parent.kill()
@@ -127,7 +127,7 @@ async def test_a_server_that_is_killed_comes_back_on_the_same_address(nexus: Nex
     with nexus.up(*SERVERS):
         before = nexus.stack()
         os.kill(nexus.pids()["nats"], signal.SIGKILL)
-        await eventually(lambda: nexus.pids()["nats"] != before["processes"][0]["pid"], deadline=60)
+        await eventually(lambda: nexus.pids()["nats"] != before["processes"][0]["pid"])
         assert nexus.stack()["urls"] == before["urls"]
         await (await connect(nexus)).close()
 

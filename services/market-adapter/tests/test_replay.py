@@ -144,7 +144,7 @@ async def test_it_ends_on_the_last_bar_and_stays_there(replica: Make) -> None:
         await one.time.advance(0.01)
         return running.done()
 
-    await eventually(ended, deadline=60)
+    await eventually(ended)
     assert one.clock.session == SESSIONS[-1]
     late = replica()
     await late.replay.start()

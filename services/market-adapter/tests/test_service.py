@@ -64,7 +64,7 @@ async def test_two_replicas_share_one_clock(stack: Stack, nats_client: Client) -
         async def far() -> bool:
             return await session(nats_client) >= 10
 
-        await eventually(far, deadline=60)
+        await eventually(far)
         assert await one.end(signal.SIGTERM) == await two.end(signal.SIGTERM) == 0
         moves = [line["session"] for service in (one, two) for line in service.logged("market.clock.moved")]
         # Every move was made by one of them, none by both, none left out.

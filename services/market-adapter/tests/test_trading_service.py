@@ -73,7 +73,7 @@ async def test_orders_and_alerts_happen_once_though_replicas_are_killed(stack: S
                 filled = {event["data"]["orderId"] for event in await facts(client, "order.filled.v1")}
                 return filled == set(orders) and len(await facts(client, "alert.triggered.v1")) > 0
 
-            await eventually(all_told, deadline=60)
+            await eventually(all_told)
             fills = [CloudEvent[OrderFilled].parse(json.dumps(e)) for e in await facts(client, "order.filled.v1")]
             assert len(fills) == len(orders)
             (fired,) = [

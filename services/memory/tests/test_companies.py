@@ -292,7 +292,7 @@ async def first_run(on: Replica) -> str:
     async def asked() -> Run | None:
         return (await on.rpc.call(OVERVIEW, CompanyRequest(company_id="acme"))).last_run
 
-    run = await eventually(asked, 60)
+    run = await eventually(asked)
     assert run is not None
     return run.id
 

@@ -222,7 +222,7 @@ async def test_without_mongodb_what_it_alone_knows_is_missing_and_the_log_tells_
                 found = await context(one, new, seq)
                 return found.missing == [] and found.memory is not None and found.memory.user_notes == ["vive en Lima"]
 
-            await eventually(back, deadline=30)
+            await eventually(back)
 
 
 async def test_a_document_that_makes_no_sense_costs_the_part_that_it_is_for(servers: Servers) -> None:

@@ -61,7 +61,7 @@ async def test_those_who_wait_without_an_end_hold_up_nobody_and_cost_nothing(
             told = [found.message_count if found else 0 for found in stored]  # the notice too
             return notices == [1] * len(waiting) and told == [2] * len(waiting) and not await due(sweep)
 
-        await eventually(at_rest, 60)
+        await eventually(at_rest)
         assert await queue() == len(waiting)
         assert (REGISTRY.get_sample_value("nexus_handover_oldest_seconds") or 0) > 500
         queries.asked = queries.documents = 0

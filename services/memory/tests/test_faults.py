@@ -71,7 +71,7 @@ async def test_while_mongodb_is_away_histories_come_from_the_log_and_everything_
             async def complete() -> bool:
                 return await stored(one, writer) == ["m0", "m1", "m2", "m3"]
 
-            assert await eventually(complete, 60)
+            assert await eventually(complete)
 
 
 async def test_settings_survive_the_database_server(servers: Servers) -> None:
@@ -95,7 +95,7 @@ async def test_after_the_bus_was_killed_the_projection_goes_on(servers: Servers,
         async def complete() -> bool:
             return await stored(one, writer) == ["before", "after"]
 
-        assert await eventually(complete, 60)
+        assert await eventually(complete)
 
 
 async def test_a_log_made_anew_keeps_what_was_said_before_in_its_place(servers: Servers) -> None:
@@ -112,5 +112,5 @@ async def test_a_log_made_anew_keeps_what_was_said_before_in_its_place(servers: 
         async def complete() -> bool:
             return await stored(one, writer) == expected
 
-        assert await eventually(complete, 60)
+        assert await eventually(complete)
         assert await history(one, writer, seq) == expected

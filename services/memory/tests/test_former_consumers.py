@@ -59,7 +59,7 @@ async def known(on: Replica, *symbols: str) -> None:
     async def so() -> bool:
         return sorted(await favourites(on)) == sorted(symbols)
 
-    await eventually(so, 60)
+    await eventually(so)
 
 
 async def settled(meta: AsyncCollection[dict[str, Any]], *names: str, at: int) -> None:
@@ -69,7 +69,7 @@ async def settled(meta: AsyncCollection[dict[str, Any]], *names: str, at: int) -
         found = await positions(meta)
         return [found.get(name, 0) for name in names] == [at] * len(names)
 
-    await eventually(said, 60)
+    await eventually(said)
 
 
 async def one_is_watched(servers: Servers, database: AsyncDatabase[dict[str, Any]]) -> None:

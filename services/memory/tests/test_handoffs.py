@@ -53,7 +53,7 @@ async def test_a_message_taken_stays_with_those_who_wait_until_a_person_comes(se
         async def told() -> bool:
             return kinds(await facts_of(one, writer))[-1] == "message.system.v1"
 
-        await eventually(told, 20)
+        await eventually(told)
         await writer.visitor("are you still there?", locale="en")
         await writer.assistant("I am", 4)
         await writer.visitor("thanks", locale="en")
@@ -88,7 +88,7 @@ async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Serv
             await sweeps[0].measure()
             return REGISTRY.get_sample_value("nexus_handovers_waiting") == len(writers)
 
-        await eventually(counted, 60)
+        await eventually(counted)
         assert (REGISTRY.get_sample_value("nexus_handover_oldest_seconds") or 0) > 0
 
         async def all_told() -> bool:
@@ -96,7 +96,7 @@ async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Serv
             total += sum(await asyncio.gather(*(each.sweep() for each in sweeps)))
             return total >= 2 * len(writers) and not await due(sweeps[0])
 
-        await eventually(all_told, 60)
+        await eventually(all_told)
         assert total == 2 * len(writers)
         for writer in writers:
             facts = await facts_of(one, writer)
@@ -189,7 +189,7 @@ async def test_an_owner_who_goes_away_loses_the_visitor_once_and_both_are_told(s
             reply = await one.rpc.call(CONVERSATIONS, request, deadline=20)
             return [(view.id, view.waiting_since) for view in reply.items] == [(writer.conversation, wait.since)]
 
-        await eventually(waits, 20)
+        await eventually(waits)
         # Nobody comes either: the AI takes it.
         later = await sweepers(stack, servers, 2, ClockAhead(minutes(65)))
         assert await run_sweeps(later, writer) == 2
@@ -231,7 +231,7 @@ async def test_what_an_owner_who_leaves_the_team_had_is_back_in_the_queue_at_onc
         async def told() -> bool:
             return kinds(await facts_of(one, writer))[-1] == "message.system.v1"
 
-        await eventually(told, 20)
+        await eventually(told)
         assert await owners(one, writer) == [OwnerKind.HUMAN, OwnerKind.WAITING]
         assert not await (await sweepers(stack, servers, 1))[0].looks.is_anybody_here(
             "acme", datetime.fromtimestamp(0, UTC)
@@ -257,7 +257,7 @@ async def test_who_waits_where_the_assistant_is_off_stays_in_the_queue_and_is_to
             await sweeps[0].sweep()
             return writer.conversation not in await due(sweeps[0])
 
-        await eventually(at_rest, 20)
+        await eventually(at_rest)
         assert await owners(one, writer) == [OwnerKind.WAITING]
         assert len(await facts_of(one, writer)) == 3
 

@@ -146,7 +146,7 @@ async def test_without_a_market_a_turn_is_learned_all_the_same_and_none_of_its_s
         async def learned() -> bool:
             return (await get(one)).user_notes == ["AAPL is my first stock"]
 
-        await eventually(learned, deadline=60)
+        await eventually(learned)
         # Five times to learn and once for the short-term memory, and all of it again where the stores, which are new,
         # are brought up from the log meanwhile.
         assert 6 <= asked <= 12
@@ -168,7 +168,7 @@ async def test_what_waits_for_the_market_holds_up_no_list_and_outlives_its_repli
             info = await jetstream(one.client).consumer_info("CHAT", "memory-projection")
             return info.num_pending == 0 and info.num_ack_pending == 0
 
-        await eventually(settled, deadline=20)
+        await eventually(settled)
         assert (await get(one)).user_notes == []
     async with replica(servers) as two:
         await RpcServer(two.client).serve(MARKET_QUOTES, quotes)
@@ -176,7 +176,7 @@ async def test_what_waits_for_the_market_holds_up_no_list_and_outlives_its_repli
         async def learned() -> bool:
             return (await get(two)).user_notes == ["AAPL is my first stock"]
 
-        await eventually(learned, deadline=60)
+        await eventually(learned)
 
 
 async def test_what_was_said_before_everything_was_forgotten_is_not_learned_afterwards(servers: Servers) -> None:

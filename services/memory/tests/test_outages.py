@@ -78,7 +78,7 @@ async def all_is_well(on: Replica, writers: list[Writer], turns: int) -> None:
     async def nothing_left() -> bool:
         return await unsettled(on.client) == 0
 
-    await eventually(nothing_left, 40)
+    await eventually(nothing_left)
     for writer in writers:
         ref = {"companyId": writer.company, "conversationId": writer.conversation}
 
@@ -86,7 +86,7 @@ async def all_is_well(on: Replica, writers: list[Writer], turns: int) -> None:
             told = (await on.rpc.call(SNAPSHOT, SnapshotRequest.model_validate(ref))).messages
             return [one.text for one in told][-2:] == [f"m{turns - 1}", f"a{turns - 1}"]
 
-        await eventually(answered, 40)
+        await eventually(answered)
         stored = (await on.rpc.call(CONVERSATION_MESSAGES, MessagesRequest.model_validate(ref))).items
         assert [one.text for one in stored] == [text for n in range(turns) for text in (f"m{n}", f"a{n}")]
     report = await on.service.health.report()

@@ -123,7 +123,7 @@ async def test_a_process_killed_within_a_deletion_leaves_a_receipt_that_ends_tru
                 raise AssertionError("the store does not answer yet") from error
             return found if found and found.state == "done" else None
 
-        receipt = await eventually(ended, 40)
+        receipt = await eventually(ended)
         assert receipt is not None
         removed = {one.place: one for one in receipt.removed}
         assert (removed["market-adapter"].removed, removed["market-adapter"].at_least) == (0, True)

@@ -39,7 +39,7 @@ async def test_who_is_resolved_is_asked_once_and_in_their_language(servers: Serv
         async def told() -> bool:
             return len(await questions(one, asked)) == 1
 
-        await eventually(told, 20)
+        await eventually(told)
         assert "Did this conversation help?" in (await questions(one, asked))[0]
         # It is opened and resolved again, by a person and by a message: nobody is asked twice.
         await resolve(one, asked, "open")
@@ -55,7 +55,7 @@ async def test_who_is_resolved_is_asked_once_and_in_their_language(servers: Serv
         async def last_told() -> bool:
             return len(await questions(one, last)) == 1
 
-        await eventually(last_told, 20)
+        await eventually(last_told)
         assert len(await questions(one, asked)) == 1
         assert await questions(one, silent) == []
         assert await questions(one, off) == []

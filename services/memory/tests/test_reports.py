@@ -172,7 +172,7 @@ async def test_a_conversation_has_one_rating_the_latest(servers: Servers) -> Non
             rating = (await one.rpc.call(RATING, ref)).rating
             return rating is not None and (rating.score, rating.comment) == (5, None)
 
-        await eventually(five, 20)
+        await eventually(five)
         found = (await asked_for(one)).total
         assert (found.rated, found.csat) == (1, 5.0)
         other = ConversationRef(company_id="rival", conversation_id=writer.conversation)

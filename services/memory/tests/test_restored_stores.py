@@ -103,7 +103,7 @@ async def all_in(on: Replica, servers: Servers, words: list[str]) -> dict[str, A
         assert [len(found["executions"]), len(found["ratings"])] == [len(words)] * 2
         return found
 
-    return await eventually(complete, 60)
+    return await eventually(complete)
 
 
 def copy_of(server: ServerProcess, part: str) -> Path:
@@ -176,7 +176,7 @@ async def test_settings_that_a_mongodb_has_lost_are_taken_back_from_the_bus(serv
                     raise AssertionError("MongoDB is not back yet") from error
                 return found.version if found is not None else 0
 
-            await eventually(patched, 30)
+            await eventually(patched)
             assert await version() == 2
             mongo.stop()
             put_back(mongo, "data")
@@ -185,7 +185,7 @@ async def test_settings_that_a_mongodb_has_lost_are_taken_back_from_the_bus(serv
             async def taken_back() -> bool:
                 return await version() == 2
 
-            await eventually(taken_back, 30)
+            await eventually(taken_back)
 
 
 async def test_a_mongodb_that_is_new_gets_all_that_the_log_holds(servers: Servers) -> None:
@@ -267,13 +267,13 @@ async def test_what_was_written_to_a_log_without_its_end_is_kept_before_it_is_le
             assert [len(found[name]) for name in ("c-alpha", "c-bravo")] == expected
             return found
 
-        found = await eventually(all_there, 30)
+        found = await eventually(all_there)
         assert {text.partition(" x")[0] for text in found["c-alpha"]} == {
             "since then", *(f"before {number}" for number in range(6))
         }  # fmt: skip
         assert await known.visitor("it goes on") > 6
         expected[0] += 1
-        await eventually(all_there, 30)
+        await eventually(all_there)
     await client.close()
 
 
@@ -292,7 +292,7 @@ async def test_a_log_without_its_end_is_noticed_before_the_store_has_recorded_ho
         async def all_there(many: int) -> bool:
             return len(await texts()) == many
 
-        await eventually(lambda: all_there(6), 30)
+        await eventually(lambda: all_there(6))
         client = await client_of_shortened_log(nats_server)
         again = Writer(client, "acme", "c-alpha")
         for number in range(6):
@@ -301,13 +301,13 @@ async def test_a_log_without_its_end_is_noticed_before_the_store_has_recorded_ho
         async def goes_on() -> bool:
             return await again.visitor("it goes on") > MARGIN
 
-        await eventually(goes_on, 30)
+        await eventually(goes_on)
 
         async def whole() -> bool:
             found = await texts()
             return {f"{when} {number}" for when in ("before", "since then") for number in range(6)} <= set(found)
 
-        await eventually(whole, 30)
+        await eventually(whole)
         await client.close()
 
 
@@ -376,7 +376,7 @@ async def test_a_redis_that_is_put_back_or_emptied_has_the_last_hour_and_the_bud
         async def again() -> bool:
             return await in_redis(one) == before
 
-        await eventually(again, 30)
+        await eventually(again)
 
 
 async def test_a_user_who_may_not_ask_for_the_servers_state_is_refused_once_a_connection() -> None:

@@ -86,7 +86,7 @@ async def test_forty_new_visitors_are_served_and_everything_is_normal_soon_after
             async def normal(writer: Writer = writer, number: int = number) -> bool:
                 return await stored(one, writer) == [f"m{number}"]
 
-            await eventually(normal, 20)
+            await eventually(normal)
 
 
 async def test_callers_that_give_up_cost_the_store_no_connections(far: tuple[Servers, Proxy]) -> None:

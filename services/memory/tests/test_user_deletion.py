@@ -302,7 +302,7 @@ async def test_while_another_service_cannot_delete_it_fails_and_is_carried_out_l
         async def gone() -> bool:
             return places_of(await everything(servers, one.client), ANA.user_id, SECRET) == set()
 
-        await eventually(gone, deadline=30)
+        await eventually(gone)
 
 
 def refuse(client: Client) -> Callable[[Msg], Awaitable[None]]:

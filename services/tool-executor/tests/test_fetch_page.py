@@ -267,9 +267,7 @@ async def test_a_body_that_never_ends_is_left(served: Served):
             await asyncio.sleep(0.01)
 
     served.pages["/x"] = page
-    started = time.monotonic()
     assert await refusal(served, "/x", seconds=0.3) == "too_slow"
-    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -302,11 +300,11 @@ async def test_a_body_that_is_not_what_its_encoding_says_is_refused(served: Serv
 )
 async def test_hostile_markup_costs_little(served: Served, markup: str):
     served.pages["/x"] = html_page(markup)
-    started = time.monotonic()
+    started = time.process_time()
     # Most of these hold no text at all.
     with suppress(ToolFailedError):
         await read(served, "/x")
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 async def test_a_visitor_reads_the_companys_page_over_the_bus_and_the_second_time_from_the_cache(

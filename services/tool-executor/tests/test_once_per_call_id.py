@@ -276,7 +276,7 @@ async def test_a_call_whose_executor_was_killed_is_run_again_only_without_effect
     call_id = f"killed-{name}"
     inbox = await listen(nats_client, "_INBOX.answers")
     with executor_process(nats_server.url, valkey_server.url, tmp_path) as process:
-        await eventually(lambda: (tmp_path / "ready").exists(), 60)
+        await eventually(lambda: (tmp_path / "ready").exists())
         await ToolRequester(nats_client).send(name, {}, Someone(), call_id=call_id, reply_to="_INBOX.answers")
         await eventually(lambda: (tmp_path / call_id).exists())
         process.send_signal(signal.SIGKILL)

@@ -355,5 +355,5 @@ async def test_a_refusal_that_cannot_be_logged_does_not_make_the_call_later(
             info = await nats_client.request("$JS.API.STREAM.INFO.TOOLS", timeout=10)
             return json.loads(info.data)["state"]["messages"] == 0
 
-        await eventually(settled, 30)
+        await eventually(settled)
         assert away.done == []

@@ -133,7 +133,7 @@ async def test_who_is_refused_when_connecting_again_says_why_and_logs_it_once(tm
             async def refused() -> bool:
                 return sum("uthorization" in str(error) for error in tries) > 2
 
-            await eventually(refused, 30)
+            await eventually(refused)
             with pytest.raises(NotReadyError, match=r"disconnected: .*uthorization"):
                 await bus_check(client)()
         finally:

@@ -168,13 +168,13 @@ async def test_a_cluster_without_a_quorum_is_told_of(tmp_path: Path) -> None:
         check = check_of(client, STREAMS[0])
         await eventually(lambda: holds(check), PATIENCE)
         await append(client, STREAMS[0], 1)
-        await eventually(lambda: everywhere(client, STREAMS[0]), 60)
+        await eventually(lambda: everywhere(client, STREAMS[0]))
         servers[1].kill()
         servers[2].kill()
-        await eventually(lambda: is_told(check), 60)
+        await eventually(lambda: is_told(check))
         assert "quorum" in await is_told(check)
         servers[1].start()
-        await eventually(lambda: holds(check), 60)
+        await eventually(lambda: holds(check))
         await client.close()
 
 
@@ -201,7 +201,7 @@ async def test_redis_on_a_full_disk_says_so_keeps_what_it_took_and_goes_on(small
         except RedisError:
             return False
 
-    await eventually(goes_on, 60)
+    await eventually(goes_on)
     assert await client.exists(*(f"k{number}" for number in range(taken))) == taken
     await client.aclose()
     server.kill()
@@ -229,7 +229,7 @@ async def test_mongodb_on_a_full_disk_says_so_keeps_what_it_took_and_goes_on(sma
             return False
         return True
 
-    await eventually(goes_on, 60)
+    await eventually(goes_on)
     assert await rows.count_documents({"_id": {"$lt": taken}}) == taken
     await client.close()
     server.kill()

@@ -142,7 +142,7 @@ async def test_it_serves_on_for_its_notice_and_gives_back_what_does_not_finish_i
     await running.until("service.draining")
     assert await running.get("/readyz") == (503, {"status": "draining", "checks": {}})
     await Publisher(nats_streams).append("tools.call.requested.v1.y", b"one more", stream="TOOLS", msg_id="2")
-    await eventually(lambda: "begun one more" in running.lines, 5)
+    await eventually(lambda: "begun one more" in running.lines)
     assert await ended == 0
     other = await start(nats_server.url, WORK_SECONDS="0")
     await eventually(lambda: {"finished job", "finished one more"} <= {*other.lines})

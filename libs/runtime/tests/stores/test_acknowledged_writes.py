@@ -74,7 +74,7 @@ async def test_what_was_acknowledged_outlives_a_kill_in_the_middle_of_other_writ
             async with documents(server) as found:
                 writers = [asyncio.create_task(write(found, f"{number}-{one}")) for one in range(WRITERS)]
                 enough = 40 * (number + 1)
-                await eventually(lambda enough=enough: sum(acknowledged.values()) >= enough, 30)
+                await eventually(lambda enough=enough: sum(acknowledged.values()) >= enough)
                 server.kill()
                 ended = await asyncio.gather(*writers, return_exceptions=True)
                 assert all(isinstance(one, PyMongoError) for one in ended), ended

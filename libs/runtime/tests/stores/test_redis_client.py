@@ -115,7 +115,7 @@ async def test_a_cluster_goes_on_while_one_of_its_servers_stands_still(tmp_path:
         servers[0].pause()
         try:
             assert 0 < sum(await written_together()) < len(keys)
-            assert await eventually(all_written, 30)
+            assert await eventually(all_written)
             assert len([key async for key in client.scan_iter(match="k*")]) == len(keys)
             assert await client.mget(keys) == [b"1"] * len(keys)
             assert await client.delete(*keys) == len(keys)

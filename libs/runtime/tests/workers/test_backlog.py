@@ -96,12 +96,12 @@ async def shows(waiting: Backlog, due: int) -> None:
             return (await waiting.look()).due == due
         return False
 
-    await eventually(said, 5)
+    await eventually(said)
 
 
 async def at_rest(*workers: Backlog) -> None:
     for waiting in workers:
-        await eventually(lambda waiting=waiting: rests(waiting), 20)
+        await eventually(lambda waiting=waiting: rests(waiting))
 
 
 async def rests(waiting: Backlog) -> bool:
@@ -163,7 +163,7 @@ async def test_a_consumer_that_is_lost_and_made_anew_makes_nothing_due_that_is_d
         deleted = True
         await nats_streams.request(f"$JS.API.CONSUMER.DELETE.CHAT.{DURABLE}", b"", timeout=10)
         # All fifty are delivered once more, and the first of them blocks the only slot.
-        await eventually(lambda: again.now == 1, 30)
+        await eventually(lambda: again.now == 1)
         assert (await lag(nats_streams))[0] == 49
         assert (await waiting.look()).due == 0
         open_calls = 3
@@ -230,10 +230,10 @@ async def test_without_the_servers_word_there_is_no_figure_rather_than_an_old_on
         nats_server.pause()
         try:
             # Nobody refreshes it either, as when the event loop is too late for whoever reads /metrics.
-            await eventually(lambda: math.isnan(shown(due)), 30)
+            await eventually(lambda: math.isnan(shown(due)))
         finally:
             nats_server.resume()
-        await eventually(lambda: said(lambda value: value == 4), 30)
+        await eventually(lambda: said(lambda value: value == 4))
         slow.open.set()
 
 
@@ -262,7 +262,7 @@ async def test_a_leader_that_steps_down_costs_the_figures_five_seconds_at_most(t
         await ensure_streams(client, STREAMS[:1], replicas=3, deadline=60)
         async with working(client, slow) as waiting:
             await ask(client, 20)
-            await eventually(lambda: len(slow.looked_at) == 20 and slow.now == 1, 60)
+            await eventually(lambda: len(slow.looked_at) == 20 and slow.now == 1)
             await shows(waiting, 19)
             for asset in (f"CONSUMER.LEADER.STEPDOWN.CHAT.{DURABLE}", "STREAM.LEADER.STEPDOWN.CHAT"):
                 answer = await client.request(f"$JS.API.{asset}", b"", timeout=10)

@@ -210,7 +210,7 @@ async def test_alone_a_busy_provider_is_waited_for(session: aiohttp.ClientSessio
         models = chain(session, {"groq": busy})
         started = time.monotonic()
         assert (await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())).text == "a whole answer"
-        assert 2.2 <= time.monotonic() - started < 8
+        assert time.monotonic() - started >= 2.2
         busy.say(Rule(replies=[ScriptedReply(status=429, retry_after=60)]), default=GOOD)
         with pytest.raises(ModelBusyError):
             await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())

@@ -64,7 +64,7 @@ async def test_a_model_that_calls_it_gets_the_report_that_anybody_else_would(nat
         details = await serve_tool_details(setting.nats)
         async with agent(nats_server.url, model.base_url):
             await setting.visitor("c1", COMPARE, principal=ADA)
-            answers = await setting.answered("c1", deadline=20.0)
+            answers = await setting.answered("c1")
         kept = await Analyses(setting.nats, "/test").read(COMPANY, "ada", f"{answers[0]['turnId']}-0-0")
         await details.drain(1.0)
     assert answers[0]["text"] == "IBM did better (source: sample)."
@@ -83,7 +83,7 @@ async def test_the_assistant_without_a_model_tells_the_report_with_sources_and_l
         details = await serve_tool_details(setting.nats)
         async with agent(nats_server.url):
             await setting.visitor("c1", "Compara IBM y MSFT en el último año", principal=ADA, locale="es")
-            answers = await setting.answered("c1", deadline=20.0)
+            answers = await setting.answered("c1")
         await details.drain(1.0)
     text = answers[0]["text"]
     assert "IBM subió un 2,7 % y MSFT bajó un 13,4 %" in text

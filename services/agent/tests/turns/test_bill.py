@@ -88,7 +88,7 @@ async def test_one_clear_error_and_no_bill_when_nobody_answers(nats_server: Nats
         agent(nats_server.url, models=providers(groq=bad, anthropic=bad), turn_deadline_seconds=3.0),
     ):
         await scene.visitor("c1", "hi")
-        (notice,) = await scene.answered("c1", deadline=20)
+        (notice,) = await scene.answered("c1")
         assert notice["code"] in {"LLM_UNAVAILABLE", "DEADLINE"}
         assert "key-for-tests" not in str(notice)
         await nothing_held(scene)

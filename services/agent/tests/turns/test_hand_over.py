@@ -161,7 +161,7 @@ async def test_outside_office_hours_it_is_said_without_a_model_too(nats_server: 
             notices[:] = [data for kind, _, data in await scene.facts("c1") if kind is ChatKind.SYSTEM]
             return bool(notices)
 
-        await eventually(failed, 30)
+        await eventually(failed)
         (notice,) = notices
         assert notice["code"] == "LLM_UNAVAILABLE"
         assert notice["text"].startswith("Nobody from the team is here")

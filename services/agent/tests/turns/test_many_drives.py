@@ -144,7 +144,7 @@ async def test_a_run_whose_driver_died_is_ended_when_a_person_has_taken_over(
         offer_slow(scene)
         async with agent(nats_server.url, model.base_url, wrap=death.around, ack_wait_seconds=0.5):
             turn = turn_id(COMPANY, "c1", await scene.visitor("c1", "hello"))
-            await eventually(death.dead.is_set, 30.0)
+            await eventually(death.dead.is_set)
         await scene.take("c1")
         if given_back:
             await scene.operator("c1", "I am here.")
@@ -161,7 +161,7 @@ async def test_a_run_whose_driver_died_is_ended_by_the_next_message(nats_server:
         scene.executor.offer("slow", {})
         async with agent(nats_server.url, model.base_url, wrap=death.around, ack_wait_seconds=0.5):
             first = turn_id(COMPANY, "c1", await scene.visitor("c1", "hello"))
-            await eventually(death.dead.is_set, 30.0)
+            await eventually(death.dead.is_set)
         second = turn_id(COMPANY, "c1", await scene.visitor("c1", "hello?"))
         async with agent(nats_server.url, model.base_url, ack_wait_seconds=0.5):
             await scene.answered("c1")

@@ -94,7 +94,7 @@ async def test_a_tool_that_takes_longer_than_the_first_request_is_waited_for_run
 
         scene.executor.tools["fetch_page"] = slow
         await scene.visitor("c1", "what does Pro cost?")
-        (answer,) = await scene.answered("c1", deadline=40)
+        (answer,) = await scene.answered("c1")
         assert answer["text"] == "Pro is 29 USD."
         assert len(scene.executor.effects) == 1
         assert len(model.asked) == 2

@@ -16,7 +16,7 @@ from contracts.channels import ChatKind, LiveTurnKind
 from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
 from gateway.testing.a2a import Desk, message, shown, states
-from gateway.testing.doors import DEADLINE, order
+from gateway.testing.doors import order
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.records import RecordsStandIn
@@ -206,7 +206,7 @@ async def test_a_person_who_has_it_is_told_of_and_heard(desk: Desk) -> None:
     assert states([told]) == ["WORKING"]
     assert told.task.status.message.parts[0].text == "A person has this conversation."
     following = asyncio.create_task(desk.subscribe(told.task.id))
-    await eventually(lambda: not following.done(), DEADLINE)
+    await eventually(lambda: not following.done())
     spoken = OperatorMessage(message_id="p1", client_message_id="p1", text="I am here", operator_id="olga", name="Olga")
     await desk.agent.append(ChatKind.OPERATOR, spoken, "p1")
     try:

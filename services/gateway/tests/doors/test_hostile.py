@@ -260,7 +260,7 @@ async def test_readers_that_do_not_read_hold_nobody_up(
         assert any("Soon." in line for line in said)
         for writer in writers:
             writer.transport.abort()
-    await eventually(lambda: gateway.gateway.chat.hub.conversations == 0, 15)
+    await eventually(lambda: gateway.gateway.chat.hub.conversations == 0)
 
 
 async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
@@ -289,7 +289,7 @@ async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
             return await http.post(path, json=body, headers=own)
 
         answers = [asyncio.create_task(answer(number)) for number in range(len(asked))]
-        await eventually(lambda: len(agent.received_messages) == len(asked), 30)
+        await eventually(lambda: len(agent.received_messages) == len(asked))
         names = [conversation for conversation, _ in agent.received_messages]
         notice = DeletedConversations(company="acme", conversations=names).to_json()
         # A notice of what is there again ends nothing.
@@ -321,7 +321,7 @@ async def test_who_hangs_up_while_waiting_for_a_whole_answer_holds_nothing(
         said = len(agent.received_messages)
         await eventually(lambda said=said: len(agent.received_messages) > said)
         writer.transport.abort()
-    await eventually(lambda: gateway.gateway.chat.hub.conversations == 0, 15)
+    await eventually(lambda: gateway.gateway.chat.hub.conversations == 0)
 
 
 async def test_a_card_that_names_a_forged_host_is_its_forgers_alone(gateway: GatewayUnderTest) -> None:

@@ -20,7 +20,7 @@ from contracts.events.chat import (
 )
 from contracts.ids import answer_id
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing.doors import DEADLINE, DoorDesk, order
+from gateway.testing.doors import DoorDesk, order
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.records import RecordsStandIn
@@ -235,7 +235,7 @@ async def test_hanging_up_stops_the_answer_unless_somebody_reads_on(
     await again.send("resume")
     await again.until(lambda: again.status == "submitted")
     background = gateway.gateway.chat.background
-    await eventually(lambda: not background, DEADLINE)
+    await eventually(lambda: not background)
     assert (await desk.snapshot()).unanswered
     async with ChatClient(gateway.url) as widget:
         await widget.hello(token, conversationId=desk.conversation)

@@ -133,7 +133,7 @@ async def test_chats_go_on_while_the_interfaces_document_is_made() -> None:
 
     def document() -> dict[str, object]:
         loop.call_soon_threadsafe(others.set)
-        return {"others went on": others.wait(timeout=10)}
+        return {"others went on": others.wait(timeout=60)}
 
     application = ASGITransport(Starlette(routes=docs_routes(document)))
     async with AsyncClient(transport=application, base_url="http://gateway") as http:

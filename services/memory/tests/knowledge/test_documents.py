@@ -84,9 +84,9 @@ async def test_a_document_is_found_replaced_and_taken_out_on_every_replica(serve
         async def other_knows(words: str) -> bool:
             return any(words in passage.text for passage in (await search(two, "price of the pro plan")).passages)
 
-        await eventually(lambda: other_knows("29 USD"), deadline=20)
+        await eventually(lambda: other_knows("29 USD"))
         await put(one, PLANS.replace("29 USD", "39 USD"))
-        await eventually(lambda: other_knows("39 USD"), deadline=20)
+        await eventually(lambda: other_knows("39 USD"))
         assert not await other_knows("29 USD")
         listed = await two.rpc.call(DOCUMENTS, DocumentsRequest(company_id="acme"))
         assert [(item.id, item.external_id, item.state) for item in listed.items] == [(stored.id, "kb-1", "ready")]
@@ -98,7 +98,7 @@ async def test_a_document_is_found_replaced_and_taken_out_on_every_replica(serve
         async def gone() -> bool:
             return (await search(one, "price of the pro plan")).passages == []
 
-        await eventually(gone, deadline=20)
+        await eventually(gone)
 
 
 async def test_a_text_whose_language_nobody_names_has_the_one_it_is_written_in(servers: Servers) -> None:
@@ -139,7 +139,7 @@ async def test_pages_come_over_the_bus_in_any_order_and_in_parts(servers: Server
         async def both() -> bool:
             return len((await search(one, "refunds of shoes returned")).passages) == 1
 
-        await eventually(both, deadline=20)
+        await eventually(both)
         older = page("Nothing is returned.", url=url, at=now - timedelta(hours=1), hash="h0")
         await tell(one, "knowledge.document.upserted.v1", older)
         read_again = page("", url=url, at=now + timedelta(hours=1), hash="h1", title="/returns")
@@ -149,7 +149,7 @@ async def test_pages_come_over_the_bus_in_any_order_and_in_parts(servers: Server
             passages = (await search(one, "refunds of shoes returned")).passages
             return bool(passages) and passages[0].read_at > now and "within a month" in passages[0].text
 
-        await eventually(read_anew, deadline=20)
+        await eventually(read_anew)
         assert (await search(one, "refunds of shoes returned")).passages[0].title == "A page"
         removed = DocumentRemoved(company_id="acme", source="site", url=url)
         await tell(one, "knowledge.document.removed.v1", removed, now + timedelta(hours=2))
@@ -157,7 +157,7 @@ async def test_pages_come_over_the_bus_in_any_order_and_in_parts(servers: Server
         async def gone() -> bool:
             return (await search(one, "refunds of shoes returned")).passages == []
 
-        await eventually(gone, deadline=20)
+        await eventually(gone)
 
 
 async def test_what_most_pages_repeat_is_found_on_the_first_alone(servers: Servers) -> None:
@@ -172,7 +172,7 @@ async def test_what_most_pages_repeat_is_found_on_the_first_alone(servers: Serve
             holders = [passage.url for passage in found.passages if "0199" in passage.text]
             return found.documents == 12 and holders == ["https://www.example.com/"]
 
-        await eventually(said_once, deadline=30)
+        await eventually(said_once)
         assert (await search(one, "subject11")).passages[0].url == f"https://www.example.com/{'a' * 11}"
 
 
@@ -197,7 +197,7 @@ async def test_each_language_has_a_menu_of_its_own_which_its_pages_repeat(server
                 ["https://www.example.com/en", "https://www.example.com/es"],
             ]
 
-        await eventually(said_once, deadline=30)
+        await eventually(said_once)
 
 
 async def test_passages_ride_along_with_a_history_and_answer_the_tool(servers: Servers) -> None:
@@ -229,14 +229,14 @@ async def test_a_companys_knowledge_goes_with_it_on_every_replica(servers: Serve
         async def known() -> bool:
             return (await search(two, "price of pro")).documents == 2
 
-        await eventually(known, deadline=20)
+        await eventually(known)
         for _ in range(2):
             await one.rpc.call(FORGET, CompanyRequest(company_id="acme"))
 
         async def gone() -> bool:
             return [(await search(each, "price of pro")).documents for each in (one, two)] == [0, 0]
 
-        await eventually(gone, deadline=20)
+        await eventually(gone)
         assert (await search(two, "price of pro", company="rival")).documents == 1
         left = await DirectReader(one.client, FACTS.name).last_of_each(["knowledge.document.>"])
         assert left == []
@@ -255,4 +255,4 @@ async def test_whoever_writes_one_document_at_once_leaves_it_whole(servers: Serv
             found = [[p.text for p in (await search(on, "shoes returned")).passages] for on in (one, two)]
             return found[0] == found[1] == told
 
-        await eventually(agree, deadline=40)
+        await eventually(agree)

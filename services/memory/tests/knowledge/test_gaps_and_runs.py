@@ -86,7 +86,7 @@ async def test_those_who_ask_the_same_are_one_gap_and_one_click_answers_the_next
             found = await gaps(one)
             return [(gap.count, gap.proposed) for gap in found] == [(2, "Yes, in ten days."), (1, None)]
 
-        await eventually(listed, deadline=30)
+        await eventually(listed)
         gap = (await gaps(one))[0]
         assert {example.conversation_id for example in gap.examples} == {"c1", "c2"}
         decided = GapDecide(company_id="acme", id=gap.id, answer=gap.proposed)
@@ -135,7 +135,7 @@ async def test_a_thumb_down_is_a_gap_of_the_question_that_was_answered(servers: 
                 ("Is there a gym nearby?", 1, "thumbs_down")
             ]
 
-        await eventually(listed, deadline=30)
+        await eventually(listed)
 
 
 async def test_what_a_deleted_user_asked_is_no_gap_any_more(servers: Servers) -> None:
@@ -147,7 +147,7 @@ async def test_what_a_deleted_user_asked_is_no_gap_any_more(servers: Servers) ->
         async def both() -> bool:
             return len(await gaps(one)) == 2
 
-        await eventually(both, deadline=30)
+        await eventually(both)
         await serve_deletions(one.client)
         await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"))
         assert [gap.question for gap in await gaps(one)] == ["Can I pay with bitcoin?"]
@@ -183,7 +183,7 @@ async def begun(on: Replica) -> Run:
     async def asked() -> Run | None:
         return (await on.rpc.call(OVERVIEW, CompanyRequest(company_id="acme"))).last_run
 
-    return await eventually(asked, deadline=30) or pytest.fail("no run")
+    return await eventually(asked) or pytest.fail("no run")
 
 
 async def progress(on: Replica, run: Run, state: str, step: int, gone: list[str] | None = None) -> None:
@@ -216,7 +216,7 @@ async def pages(on: Replica, count: int) -> list[str]:
     async def stored() -> bool:
         return (await search(on, "subject")).documents == count
 
-    await eventually(stored, deadline=30)
+    await eventually(stored)
     return [document_id("acme", "site", f"{SITE}/{number}") for number in range(count)]
 
 
@@ -238,7 +238,7 @@ async def test_a_site_is_read_by_itself_and_its_run_is_followed(servers: Servers
             seen = await state_of(two, run)
             return (seen.state, seen.counts.fetched, len(seen.left)) == ("running", 3, 1)
 
-        await eventually(running, deadline=30)
+        await eventually(running)
         ids = await pages(one, 4)
         await progress(one, run, "running", 9)
         await progress(one, run, "finished", 9, [ids[3]])
@@ -246,7 +246,7 @@ async def test_a_site_is_read_by_itself_and_its_run_is_followed(servers: Servers
         async def finished() -> bool:
             return (await state_of(two, run)).state == "finished" and (await search(two, "subject3")).documents == 3
 
-        await eventually(finished, deadline=30)
+        await eventually(finished)
         after = (await one.rpc.call(REFRESH, RefreshAsk(company_id="acme", by="me"))).run
         assert after is not None
         assert after.id != run.id
@@ -263,7 +263,7 @@ async def test_a_run_that_would_remove_more_than_half_waits_for_a_yes(servers: S
         async def waits() -> bool:
             return (await state_of(one, run)).state == "waiting"
 
-        await eventually(waits, deadline=30)
+        await eventually(waits)
         assert (await search(one, "subject0")).documents == 4
         decide = RunDecide(company_id="acme", id=run.id, remove=remove)
         for _ in range(2):

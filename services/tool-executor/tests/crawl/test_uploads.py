@@ -65,7 +65,7 @@ async def test_a_file_in_pieces_is_put_together_taken_out_and_its_room_given_bac
     )
     file = await put(nats_client, text.encode(), "handbook.txt")
     assert file.pieces > 3
-    await eventually(lambda: file.document_id in memory.documents, 60)
+    await eventually(lambda: file.document_id in memory.documents)
     known = memory.documents[file.document_id]
     assert (known.title, known.language) == ("handbook", "en")
     assert known.text == text.replace("\n\n", "\n")
@@ -74,17 +74,17 @@ async def test_a_file_in_pieces_is_put_together_taken_out_and_its_room_given_bac
     async def gone() -> bool:
         return await pieces.last(upload_piece(COMPANY, file.upload_id, 0)) is None
 
-    await eventually(gone, 20)
+    await eventually(gone)
 
 
 async def test_a_pdf_and_a_word_document_are_read_and_the_same_id_again_replaces_it(
     memory: SiteMemory, nats_client: Client
 ):
     file = await put(nats_client, pdf_of([["Returns", "Thirty days."]], [("Returns", 0)]), "returns.pdf")
-    await eventually(lambda: file.document_id in memory.documents, 60)
+    await eventually(lambda: file.document_id in memory.documents)
     assert memory.documents[file.document_id].blocks[0].headings == ["Returns"]
     await put(nats_client, docx_of(("Title", "Returns"), ("Normal", "Sixty days.")), "returns.docx")
-    await eventually(lambda: memory.documents[file.document_id].text == "Sixty days.", 60)
+    await eventually(lambda: memory.documents[file.document_id].text == "Sixty days.")
 
 
 async def test_a_file_does_not_wait_for_the_end_of_a_run(nats_client: Client, valkey_server: ValkeyServer):
@@ -97,7 +97,7 @@ async def test_a_file_does_not_wait_for_the_end_of_a_run(nats_client: Client, va
             run = await memory.refresh()
             await wait_for_pages(site, 20)
             file = await put(nats_client, b"Words of a file.", "file.txt")
-            await eventually(lambda: file.document_id in memory.documents, 60)
+            await eventually(lambda: file.document_id in memory.documents)
             assert memory.runs[run].state == "running"
         await server.drain(2.0)
 
@@ -121,7 +121,7 @@ async def test_what_cannot_be_read_is_told_in_words(
     reason: str,
 ):
     file = await put(nats_client, body() if callable(body) else body, filename, lost=lost)
-    await eventually(lambda: bool(memory.failures), 60)
+    await eventually(lambda: bool(memory.failures))
     failure = memory.failures[0]
     assert (failure.document_id, failure.reason) == (file.document_id, reason)
     assert failure.message

@@ -52,7 +52,7 @@ class ServerFailedError(RuntimeError):
     """A server did not start in time; the message contains its last output."""
 
 
-async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 20.0) -> T:
+async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 60.0) -> T:
     """Waits until `predicate` is truthy and returns its value.
 
     Args:

@@ -101,6 +101,14 @@ def explore(scenario: Scenario, rules: Rules | None = None) -> Finding:
     predecessors: list[list[int]] = [[]]
     good_ends: list[int] = []
     current = 0
+    numbers: dict[Job | None, int] = {}
+
+    def ordered(world: World) -> World:
+        """Agents are alike, unless their tools tell them apart: of the worlds that differ in who does what, one is
+        explored. In a path an agent may so change its number."""
+        if scenario.tools:
+            return world
+        return world._replace(jobs=tuple(sorted(world.jobs, key=lambda job: numbers.setdefault(job, len(numbers)))))
 
     def path(index: int, last: str | None = None) -> list[str]:
         steps = [last] if last else []
@@ -115,6 +123,7 @@ def explore(scenario: Scenario, rules: Rules | None = None) -> Finding:
         try:
             for step, following in _moves(world, scenario, rules):
                 has_moves = True
+                following = ordered(following)
                 next_index = index_of.get(following)
                 if next_index is None:
                     next_index = index_of[following] = len(worlds)

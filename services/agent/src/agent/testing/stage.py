@@ -213,23 +213,23 @@ class Stage:
         kinds = (ChatKind.ASSISTANT, ChatKind.SYSTEM)
         return [data for kind, _, data in await self.facts(conversation) if kind in kinds]
 
-    async def answered(self, conversation: str, count: int = 1, deadline: float = 20.0) -> list[dict[str, Any]]:
+    async def answered(self, conversation: str, count: int = 1) -> list[dict[str, Any]]:
         """Waits for at least `count` answers and returns them."""
 
         async def enough() -> list[dict[str, Any]] | None:
             answers = await self.answers(conversation)
             return answers if len(answers) >= count else None
 
-        return cast("list[dict[str, Any]]", await eventually(enough, deadline))
+        return cast("list[dict[str, Any]]", await eventually(enough))
 
-    async def idle(self, deadline: float = 20.0) -> None:
+    async def idle(self) -> None:
         """Waits until every turn's trigger is acknowledged."""
 
         async def is_drained() -> bool:
             info = orjson.loads((await self.nats.request("$JS.API.CONSUMER.INFO.CHAT.agent", b"")).data)
             return info["num_pending"] == 0 and info["num_ack_pending"] == 0
 
-        await eventually(is_drained, deadline)
+        await eventually(is_drained)
 
     def told(self, kind: str) -> list[dict[str, Any]]:
         """Returns the data of the live events of a kind, e.g. message.delta."""
@@ -239,7 +239,7 @@ class Stage:
         """Returns an event that the conversation's first live event of the kind sets, e.g. message.delta."""
         return self._heard.setdefault((conversation, kind), asyncio.Event())
 
-    async def usage(self, count: int, deadline: float = 20.0) -> list[dict[str, Any]]:
+    async def usage(self, count: int) -> list[dict[str, Any]]:
         """Waits for at least `count` usage.recorded facts and returns their data."""
         reader = DirectReader(self.nats, "FACTS")
 
@@ -247,7 +247,7 @@ class Stage:
             facts = (await reader.batch("usage.recorded.v1.>", 1, 1000)).facts
             return [orjson.loads(fact.event)["data"] for fact in facts] if len(facts) >= count else None
 
-        return cast("list[dict[str, Any]]", await eventually(enough, deadline))
+        return cast("list[dict[str, Any]]", await eventually(enough))
 
     # ------------------------------------------------------------ stand-ins
 

@@ -19,8 +19,6 @@ from runtime.bus.connection import subscribe
 from runtime.conversation import ConversationLog
 from runtime.testing.servers import eventually
 
-DEADLINE = 20.0
-
 
 class DoorDesk:
     """A customer's conversation behind a door, and the agent that answers in it."""
@@ -40,7 +38,7 @@ class DoorDesk:
             seq = (await self.snapshot()).newest_visitor
             return seq if seq > previous else 0
 
-        return await eventually(newest, DEADLINE)
+        return await eventually(newest)
 
 
 def order(identity: str = "a1", state: str = "pending", **fields: object) -> Action:

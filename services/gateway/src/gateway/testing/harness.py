@@ -42,7 +42,7 @@ from runtime.settings import NatsSettings
 from runtime.stores.file_store import FileStore
 
 Frame = dict[str, Any]
-DEADLINE = 20.0
+DEADLINE = 60.0
 
 
 @dataclass

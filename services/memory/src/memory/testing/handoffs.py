@@ -118,5 +118,5 @@ async def run_sweeps(sweeps: Sequence[Handoffs], writer: Writer) -> int:
         total += sum(await asyncio.gather(*(sweep.sweep() for sweep in sweeps)))
         return is_listed or total > 0
 
-    await eventually(seen, 60)
+    await eventually(seen)
     return total

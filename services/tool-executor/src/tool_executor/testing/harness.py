@@ -330,7 +330,7 @@ async def executor_processes(
         for mark in marks
     ]
     try:
-        await eventually(lambda: all(mark.exists() for mark in marks), 60)
+        await eventually(lambda: all(mark.exists() for mark in marks))
         yield started
     finally:
         for process in started:

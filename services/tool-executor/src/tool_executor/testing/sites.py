@@ -231,4 +231,4 @@ def asked_for(served: Served) -> Counter[str]:
 
 async def wait_for_pages(served: Served, pages: int) -> None:
     """Waits until the site has got at least `pages` requests."""
-    await eventually(lambda: len(served.asked) >= pages, 30.0)
+    await eventually(lambda: len(served.asked) >= pages)
