@@ -18,7 +18,7 @@ SHORTCUT_PATTERN = r"^[a-z0-9_-]{1,40}$"
 
 class ConversationUpdate(Wire):
     """Changes what the desk has noted about a conversation, as conversation.updated.v1 does. CONFLICT if
-    `expected_assignee` is given and the conversation has another assignee by now, NOT_FOUND for an unknown person."""
+    `expected_assignee` is given and the conversation has another assignee by now."""
 
     company_id: CompanyId
     conversation_id: Id
