@@ -1,9 +1,10 @@
 """Who is who at the desk: colleagues named in a note, and visitors who are one person."""
 
+import asyncio
 import uuid
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.browser.axe import violations
 from tests.browser.console import a_visitor, opened, row_of, signed_in
@@ -56,6 +57,37 @@ async def test_a_note_completes_the_names_of_colleagues_with_keys_and_with_the_m
         await expect(page.locator(".thread .said.note .text")).to_contain_text("please look")
         await expect(page.locator(".thread .said.visitor").first).to_be_visible()
         await expect(page.locator(".thread .said.note .text")).to_have_count(1)
+
+
+async def test_a_note_is_in_sight_while_it_is_saved_and_back_in_its_field_if_it_cannot_be(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with a_visitor(stack) as visitor:
+        await visitor.ask("hello")
+        page = await opened(visits, visitor)
+        held: asyncio.Queue[Route] = asyncio.Queue()
+
+        async def hold(route: Route) -> None:
+            if route.request.method == "POST":
+                held.put_nowait(route)
+            else:
+                await route.continue_()
+
+        await page.route("**/notes", hold)
+        field, note = page.get_by_label("Your message"), page.locator(".thread .said.note")
+        await page.keyboard.press("n")
+        await field.fill("the parcel is in Vigo")
+        await page.keyboard.press("Control+Enter")
+        await expect(note).to_contain_text("the parcel is in Vigo")
+        await expect(note).to_contain_text("Sending…")
+        await (await asyncio.wait_for(held.get(), 40)).abort()
+        await expect(note).to_have_count(0)
+        await expect(field).to_have_value("the parcel is in Vigo")
+        await page.unroute("**/notes")
+        await page.keyboard.press("Control+Enter")
+        await expect(note.locator("time")).to_be_visible()
+        await expect(note).to_have_count(1)
+        await expect(field).to_be_focused()
 
 
 async def test_a_visitor_is_merged_with_a_customer_after_a_question_and_separated(

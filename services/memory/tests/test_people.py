@@ -134,6 +134,12 @@ async def test_who_is_nobody_here_or_a_customer_or_somebody_elses_is_not_merged(
         )  # fmt: skip
         assert "the same person" in (await refused(one, "eva", "phone"))[1]
         assert (await theirs(one, "eva"), await theirs(one, "adam")) == (["c1", "c3"], ["c2"])
+        # The same holds where one conversation alone is said to be somebody's.
+        update = {"companyId": "acme", "conversationId": "c3", "updateId": uuid7(), "by": "ana"}
+        with pytest.raises(RpcError, match="nobody with the id nobody has written"):
+            await one.rpc.call(CONVERSATION_UPDATE, ConversationUpdate.model_validate(update | {"person": "nobody"}))
+        await one.rpc.call(CONVERSATION_UPDATE, ConversationUpdate.model_validate(update | {"person": "adam"}))
+        assert (await theirs(one, "eva"), await theirs(one, "adam")) == (["c1"], ["c2", "c3"])
 
 
 async def test_colleagues_are_the_team_and_who_was_at_the_desk(servers: Servers) -> None:

@@ -48,7 +48,7 @@ class ConversationPatch(Body):
     expected_assignee: Id | None = None
     labels: list[Annotated[Label, LINE]] | None = Field(default=None, max_length=MAX_LABELS)
     topic: Annotated[Topic, LINE] | None = None
-    customer: Id | None = Field(default=None, description="whom the visitor has turned out to be")
+    customer: Id | None = Field(default=None, description="who has written here before: the visitor is them")
 
     @model_validator(mode="after")
     def _says_something(self) -> "ConversationPatch":

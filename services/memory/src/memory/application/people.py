@@ -116,6 +116,14 @@ class People:
             )
         )
 
+    async def known(self, update: ConversationUpdate) -> ConversationUpdate:
+        """Returns the update with the person it names as the desk knows them; raises NotFoundError."""
+        if not update.person or update.person == update.by:
+            return update
+        await self.inbox.fresh()
+        person, name = await self._identity(update.company_id, update.person)
+        return update.model_copy(update={"person": person, "person_name": name})
+
     async def follow(self, update: ConversationUpdate) -> None:
         """Gives a new conversation of a merged visitor to the other person too. A sign-in applies only to the
         conversations that existed by then, so it is not followed."""

@@ -47,7 +47,7 @@ def serve(deps: Deps, intake: FactIntake, inbox: Inbox) -> Desk:
     people = People(desk=desk, store=stored, conversations=conversations, companies=companies, inbox=inbox, looks=looks)
 
     async def update(request: desk_rpc.ConversationUpdate) -> ConversationReply:
-        updated = await desk.update(request)
+        updated = await desk.update(await people.known(request))
         await people.follow(request)
         return ConversationReply(conversation=updated)
 

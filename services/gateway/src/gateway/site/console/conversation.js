@@ -35,7 +35,9 @@ export class ConversationView {
       files: this.#unsent.picker(id, (saved) => files.picker(saved)), may: () => this.#confirmTake(), send: (text, files) => this.#sendMessage(text, files),
       typing: () => context.live.send("typing", { conversationId: id }),
       note: async (text, noteId) => {
+        this.#thread.waits({ clientMessageId: noteId, text }, "note");
         try { await post(this.#path("notes"), { text, noteId }); } catch (error) { this.#toldElsewhere(error.message); throw error; }
+        finally { this.#thread.arrived(noteId); }
         this.#reading.now();
       },
       userId: context.session.who.subject,

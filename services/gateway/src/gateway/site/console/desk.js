@@ -20,7 +20,7 @@ export class Desk {
     this.#whenSent = whenSent;
     this.#onChange = onChange;
     this.#onFault = onFault;
-    this.node = make("section", { class: "desk", "aria-label": say("desk") });
+    this.node = make("section", { class: "desk", "aria-label": say("desk"), tabindex: "-1" });
     this.person = make("p");
   }
   /* Key e: resolve, or open again. */
@@ -37,12 +37,10 @@ export class Desk {
       this.#view = view;
       return;
     }
-    const focused = this.node.contains(document.activeElement) && document.activeElement.dataset.what;
     this.#view = view;
     this.node.dataset.told = signature;
     this.node.replaceChildren(this.#state(view), this.#owner(view), this.#labels(view), this.#topic(view));
     this.person.replaceChildren(this.#customer(view));
-    if (focused) this.node.querySelector(`[data-what="${focused}"]`)?.focus();
   }
 
   #state(view) {
@@ -128,7 +126,7 @@ export class Desk {
         for (const name of Object.keys(typed)) delete this.#unsaved[name];
         if (!Object.keys(this.#unsaved).length) this.#onFault("");
         this.node.dataset.told = "";
-        if (from === document.activeElement && this.node.contains(from) && from.matches("input, select")) from.blur();
+        if (from === document.activeElement && this.node.contains(from) && from.matches("input, select")) this.node.focus();
         this.#onChange(view);
       } catch (error) {
         for (const [name, text] of Object.entries(typed)) if (text) this.node.querySelector(`[data-what="${name}"]`).value = this.#unsaved[name] = text;

@@ -53,7 +53,7 @@ class InboxView {
     this.#endObserver = new IntersectionObserver(([entry]) => { if (entry.isIntersecting) inbox.more(); }, { rootMargin: "300px" });
     this.#endObserver.observe(this.#more);
     this.#stage.addEventListener("scroll", this.#scrolled, { capture: true, passive: true });
-    this.#place = make("section", { class: "talk", "aria-label": say("conversation") });
+    this.#place = make("section", { class: "talk", "aria-label": say("conversation"), tabindex: "-1" });
     stage.append(make("div", { class: "split" },
       make("section", { class: "list", "aria-label": say("inbox") },
         make("div", { class: "listhead" },
@@ -80,6 +80,7 @@ class InboxView {
     inbox.choose({ list: params.get("list") || "all", query, label: params.get("label") || "", days, direction: params.get("order") });
     this.#stage.querySelector(".split").toggleAttribute("data-open", Boolean(id));
     if (id !== this.#open) {
+      const left = this.#open;
       this.#open = id;
       this.#openIndex = 0;
       this.#conversation?.end();
@@ -88,8 +89,11 @@ class InboxView {
         this.#context.live.follow(null);
         this.#place.replaceChildren(make("p", { class: "empty" }, say("chooseOne")));
       }
-    }
-    this.#draw();
+      this.#draw();
+      // On a small screen only one of the two is there.
+      if (!id) this.#rows.get(left)?.node.querySelector("a").focus();
+      else if (!this.#list.checkVisibility()) this.#place.focus();
+    } else this.#draw();
   }
   frame(frame) { this.#conversation?.frame(frame); }
   /* Somebody began or stopped typing or looking. */
@@ -151,7 +155,7 @@ class InboxView {
       count.textContent = total;
     }
     this.#order.textContent = say(`order_${inbox.list === "needs_human" ? "waiting" : "activity"}_${inbox.turned}`);
-    this.#status.textContent = [inbox.items.length > 0 && inbox.fault, inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
+    this.#status.textContent = [inbox.items.length > 0 && inbox.fault, inbox.query && inbox.loaded && `${say("conversations")}: ${inbox.items.length}${inbox.next ? "+" : ""}`, inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
     this.#more.hidden = !inbox.next;
     this.#drawRows(inbox);
     // An observer reports only changes: if the end is still visible after a new page, it must report again.
@@ -178,13 +182,11 @@ class InboxView {
       const isSame = row && row.told === signature && (row.item === item || JSON.stringify(row.item) === JSON.stringify(item));
       if (isSame) row.item = item;
       else {
-        const focused = row?.node.contains(document.activeElement);
         const node = this.#row(item, present);
         if (row?.node === expected) expected = node;
         row?.node.replaceWith(node);
         row = { node, told: signature, item };
         this.#rows.set(item.id, row);
-        if (focused) node.querySelector("a").focus();
       }
       ids.add(item.id);
       position += 1;
@@ -194,11 +196,7 @@ class InboxView {
         row.node.setAttribute("aria-setsize", inbox.next ? -1 : row.of);
       }
       if (row.node === expected) expected = expected.nextSibling;
-      else {
-        const focused = row.node.contains(document.activeElement);
-        this.#list.insertBefore(row.node, expected);
-        if (focused) row.node.querySelector("a").focus();
-      }
+      else this.#list.insertBefore(row.node, expected);
     }
     for (const [id, row] of this.#rows) if (!ids.has(id)) { row.node.remove(); this.#rows.delete(id); }
     this.#empty.remove();

@@ -3,6 +3,7 @@ import { invited, finishReturn } from "./account.js";
 import { call } from "./api.js";
 import { Conversations } from "./conversations.js";
 import { make, button } from "./dom.js";
+import "./focus.js";
 import { glyph } from "./glyphs.js";
 import { nameOf } from "./inbox.js";
 import { Live } from "./live.js";
@@ -26,6 +27,7 @@ function start(reason = "") {
   const stage = make("main", { class: "stage", id: "stage", tabindex: "-1" });
   const line = make("p", { class: "line", role: "status", hidden: true }, say("lineLost"));
   const fault = make("p", { class: "line", role: "alert", hidden: true });
+  const queue = make("p", { class: "unseen", role: "status" });
   const inbox = new Conversations();
   const notices = new Notices(user);
   const presence = new Presence(() => view?.present?.());
@@ -42,9 +44,9 @@ function start(reason = "") {
     fault.replaceChildren(make("a", { href: `#/inbox/${encodeURIComponent(id)}`, onclick: close }, listed ? nameOf(listed) : id), `: ${text} `, button(say("close"), close, { class: "small" }));
   };
   const context = { live, inbox, presence, session, go, say, unsent, tell };
-  root.replaceChildren(rail(user, notices), make("div", { class: "beside" }, line, fault, stage));
+  root.replaceChildren(rail(user, notices), make("div", { class: "beside" }, line, fault, queue, stage));
   /* Conversations that wait for a person or have unread messages. */
-  inbox.onCount = (waiting, unread) => { const count = Math.max(waiting, unread); document.title = `${count ? `(${count}) ` : ""}${say("title")}`; };
+  inbox.onCount = (waiting, unread) => { const count = Math.max(waiting, unread); document.title = `${count ? `(${count}) ` : ""}${say("title")}`; queue.textContent = `${say("stateNeeds")}: ${waiting}`; };
   inbox.onCounted = () => notices.counted();
   const named = root.querySelector(".rail [data-path=named]");
   inbox.onNames((count) => {

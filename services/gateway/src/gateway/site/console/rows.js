@@ -35,11 +35,10 @@ export class KeptRows {
 
   constructor(list, { key, draw, empty }) { Object.assign(this, { list, key, draw, empty }); }
   show(items) {
-    const focused = document.activeElement, { list } = this;
+    const { list } = this;
     this.#nodes = new Map(items.map((item) => [this.key(item), item]).map(([key, item]) => [key, this.#nodes.get(key) || this.draw(item)]));
     const nodes = [...this.#nodes.values()];
     if (nodes.length && nodes.length === list.children.length && nodes.every((node, index) => node === list.children[index])) return;
     list.replaceChildren(...(nodes.length ? nodes : [make("li", { class: "empty" }, this.empty)]));
-    if (list.contains(focused)) focused.focus();
   }
 }

@@ -191,9 +191,7 @@ class SettingsView {
     if (tag === this.#tag) this.#tag = answer.headers.get("etag");
     this.#settings = { ...this.#settings, aiAutoResponseEnabled: isOn };
     this.#warn(answer.body.warnings);
-    const hadFocus = document.activeElement === document.body || this.#switch.contains(document.activeElement);
     this.#drawSwitch();
-    if (hadFocus) this.#switch.querySelector("button").focus();
     if (this.#save.disabled) this.#status.textContent = say("saved");
   }
 }

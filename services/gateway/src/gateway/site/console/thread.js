@@ -43,10 +43,10 @@ export class Thread {
     this.#rows.set(message.id, row);
     this.bottom();
   }
-  /* Shows a message of the agent's own that is being sent. */
-  waits({ clientMessageId, text }) {
+  /* Shows a message of the agent's own that is being sent, or a note that is being saved. */
+  waits({ clientMessageId, text }, kind = "operator") {
     if (this.#waiting.has(clientMessageId)) return;
-    const row = make("li", { class: "said operator waiting" },
+    const row = make("li", { class: `said ${kind} waiting` },
       make("p", { class: "by" }, make("b", {}, say("you")), say("sending")), make("div", { class: "text plain", dir: "auto" }, text));
     this.#waiting.set(clientMessageId, row);
     this.node.append(row);

@@ -33,7 +33,7 @@ export class ActionCard {
   #settled(problem = "") {
     clearTimeout(this.#deciding);
     clearInterval(this.#timer);
-    // `tool`: a call of the company's own tool; without it the action is a paper order.
+    // `tool`: a call of the company's own tool, which the summary names; without it the action is a paper order.
     const { state, summary, details, expiresAt } = this.action, { tool } = details;
     // Typed values and the focus are kept when the card is drawn again.
     const fields = [...this.node.querySelectorAll("input")], focused = fields.find((field) => field.matches(":focus"))?.name;
@@ -42,7 +42,7 @@ export class ActionCard {
     const open = state === "pending" && !(expiresAt && Date.parse(expiresAt) <= Date.now());
     this.node.className = `card action ${open ? "pending" : state === "pending" ? "expired" : state}`;
     this.node.setAttribute("aria-label", summary);
-    const title = make("div", { class: "card-title" }, make("strong", {}, tool || words.paperOrder), open ? timeLeft : "");
+    const title = make("div", { class: "card-title" }, make("strong", {}, tool ? "" : words.paperOrder), open ? timeLeft : "");
     const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details, open ? this.action.editable || {} : {})];
     if (open) parts.push(tool ? "" : make("p", { class: "fine" }, words.paperNote), this.#buttons());
     else parts.push(this.#outcome(state === "pending" ? "expired" : state, details));
