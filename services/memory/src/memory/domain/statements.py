@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from operator import itemgetter
 
 from contracts.memory_rpc import Superseded
@@ -297,11 +298,19 @@ def _replaced_facts(state: Remembered, statement: _Statement, now: datetime) -> 
         (attribute, fact, claims(fact))
         for attribute in FACT_LISTS
         for fact in getattr(state.memory, attribute)
-        if _are_different(fact, statement.text) and state.since.get(fact, now) <= now and not both_stay(sentence, fact)
+        if _are_different(fact, statement.text) and state.since.get(fact, now) <= now
     ]
-    replaced = [(attribute, fact) for attribute, fact, old in candidates if replaces(new_claims, old)]
+    replaced = [
+        (attribute, fact)
+        for attribute, fact, old in candidates
+        if replaces(new_claims, old) and not both_stay(sentence, fact)
+    ]
     if not replaced:
-        possible = [(attribute, fact) for attribute, fact, old in candidates if may_replace(new_claims, old)]
+        possible = [
+            (attribute, fact)
+            for attribute, fact, old in candidates
+            if may_replace(new_claims, old) and not both_stay(sentence, fact)
+        ]
         replaced = possible if len(possible) == 1 else []
     has_ended = any(past.until == now and past.by and past.by in sentence for past in state.memory.superseded)
     if not replaced and not has_ended:
@@ -397,4 +406,9 @@ def _with_listed_fact(state: Remembered, attribute: str, text: str, now: datetim
 
 def _are_different(one: str, other: str) -> bool:
     """Whether two texts are different facts; "my dentist is Dr Paz" and "My dentist is Dr. Paz." are the same."""
-    return _UNSAID.sub("", one.casefold()) != _UNSAID.sub("", other.casefold())
+    return _what_is_said(one) != _what_is_said(other)
+
+
+@lru_cache(maxsize=4_000)
+def _what_is_said(text: str) -> str:
+    return _UNSAID.sub("", text.casefold())
