@@ -1,6 +1,7 @@
 """What is remembered of a user, over the bus: read, corrected, forgotten, taken along."""
 
 import asyncio
+import threading
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,6 +48,25 @@ async def test_a_fact_is_kept_once_however_often_it_is_set(servers: Servers) -> 
     async with replica(servers) as one:
         twice = ["I have a boat", "I smoke", "I have a  boat"]
         assert (await patch(one, userNotes=twice)).user_notes == ["I have a boat", "I smoke"]
+
+
+async def test_others_are_served_while_a_long_message_is_learned(servers: Servers) -> None:
+    async with replica(servers) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        told = BusAnnouncements(one.service.publisher, DirectReader(one.client, FACTS.name))
+        store = MongoMemories(for_requests(client[servers.database])["memories"])
+        memories = Memories(store=store, announcements=told, clock=SystemClock())
+        learning, has_served, loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
+
+        def learn(state: Remembered) -> Remembered:
+            loop.call_soon_threadsafe(learning.set)
+            assert has_served.wait(30), "nobody was served meanwhile"
+            return state
+
+        change = asyncio.create_task(memories.change("acme", "ana", learn))
+        await learning.wait()
+        assert await get(one) == LongTermMemory()
+        has_served.set()
+        await change
 
 
 async def test_a_memory_is_empty_then_corrected_then_forgotten(servers: Servers) -> None:

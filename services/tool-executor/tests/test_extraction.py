@@ -141,6 +141,26 @@ def test_rows_stay_whole_with_cells_over_several_rows_and_columns():
     assert page.blocks[0].header
 
 
+def test_cells_that_span_rows_and_columns_again_and_again_do_not_add_up():
+    page = extract_html(f"<table>{'<tr><td colspan=100 rowspan=100>a' * 150}<tr>{'<td>b' * 200}</table>")
+    assert max(len(row) for block in page.blocks for row in block.rows) <= 100 + 200
+
+
+async def test_others_are_served_while_a_small_page_is_read():
+    turns = 0
+
+    async def serve() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    serving = asyncio.create_task(serve())
+    await Extraction().extract(b"<h1>a</h1>" * 500, "text/html")
+    serving.cancel()
+    assert turns > 0
+
+
 def test_what_the_head_says_to_readers_is_read():
     page = extract_html(
         "<html lang='es-MX'><head><base href='https://a.example/x/'><link rel=canonical href=/one>"

@@ -141,7 +141,8 @@ class Memories:
                     raise MovedError("what is remembered has changed meanwhile: read it again, then patch")
                 if caller_has_gone():
                     raise StoreUnavailableError("the caller has stopped waiting for the change")
-                changed = change(stored.state)
+                # A long message is compared with hundreds of facts: other callers are served meanwhile.
+                changed = await asyncio.to_thread(change, stored.state)
                 if changed is stored.state:
                     return stored.state, changed
                 try:

@@ -5,6 +5,7 @@ What happened once (a purchase, a visit) stays true; another date, season, weekd
 """
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from contracts.calendar_names import MONTHS, NUMBERS
@@ -24,6 +25,9 @@ from memory.domain.recall.words import words
 from memory.domain.relevant_facts import NOT_THINGS, facets, kinds
 from memory.domain.replacement import GENERIC, are_about_same_person, may_replace, replaces
 
+MAX_SENTENCES = 1_000
+"""Sentences that are kept as they were read: each is compared with every fact of its writer."""
+_DATES = {concept(word) for word in (*MONTHS, *OCCASION)}
 _NUMBERS = concepts_of(" ".join(NUMBERS))
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
 _PRONOUN = re.compile(r"\b(?:it|them|lo)\b|\bl[ao]s? \w+[éí]\b", re.I)
@@ -132,14 +136,23 @@ def both_stay(sentence: str, fact: str) -> bool:
     part, or only for a while."""
     old = claims(fact)
     writer_text = normalize(_writer_text(sentence, old))
-    if not writer_text.strip(" ."):
-        return True
-    is_partial = any(PARTLY.search(part) and concepts_of(part) & old.concepts for part in writer_text.split(", "))
     return (
-        is_partial
+        not writer_text.strip(" .")
+        or bool(_concepts_in_part(writer_text) & old.concepts)
         or names_part(writer_text, fact)
-        or (bool(FOR_NOW.search(writer_text)) and not has_ended(writer_text))
+        or _is_for_now(writer_text)
     )
+
+
+@lru_cache(maxsize=MAX_SENTENCES)
+def _concepts_in_part(normalized: str) -> frozenset[str]:
+    """Returns the concepts of the clauses that say that there is less of something."""
+    return frozenset[str]().union(*(concepts_of(part) for part in normalized.split(", ") if PARTLY.search(part)))
+
+
+@lru_cache(maxsize=MAX_SENTENCES)
+def _is_for_now(normalized: str) -> bool:
+    return bool(FOR_NOW.search(normalized)) and not has_ended(normalized)
 
 
 def names_part(text: str, fact: str) -> bool:
@@ -168,7 +181,8 @@ def _names_some_of_list(text: str, fact: str) -> bool:
 
 def _sells_some(text: str, fact: str) -> bool:
     """Whether a text tells the sale of a number of something of which a fact tells a larger number."""
-    sold, held = _SOLD.search(text), _HELD.search(normalize(fact))
+    sold = _SOLD.search(text)
+    held = sold and _HELD.search(normalize(fact))
     if sold is None or held is None or not _distinctive_concepts(text) & _distinctive_concepts(fact) - GENERIC:
         return False
     return _number(sold["count"]) < _number(held["count"])
@@ -195,27 +209,47 @@ def _are_about_one_person(text: str, fact: str) -> bool:
 
 def _writer_text(sentence: str, old: Claims) -> str:
     """Returns a sentence without the clauses in which only somebody else acts whom the fact does not mention."""
-    return ", ".join(_writer_clauses(sentence, old))
+    return _joined(_writer_clauses(sentence, old))
 
 
-def _writer_clauses(sentence: str, old: Claims) -> list[str]:
+@lru_cache(maxsize=MAX_SENTENCES)
+def _joined(clauses: tuple[str, ...]) -> str:
+    return ", ".join(clauses)
+
+
+def _writer_clauses(sentence: str, old: Claims) -> tuple[str, ...]:
+    return _clauses_besides_others(sentence, _other_people(sentence) & old.concepts)
+
+
+@lru_cache(maxsize=MAX_SENTENCES)
+def _other_people(sentence: str) -> frozenset[str]:
+    """Returns the concepts of the people who may be the ones who act in a clause."""
+    return frozenset(filter(None, (_other_person(normalize(clause)) for clause in _CLAUSE.split(sentence))))
+
+
+@lru_cache(maxsize=MAX_SENTENCES)
+def _clauses_besides_others(sentence: str, people: frozenset[str]) -> tuple[str, ...]:
+    """Returns the clauses in which the writer acts, or one of these people."""
     clauses: list[str] = []
     is_other_person = False
     for clause in _CLAUSE.split(sentence):
         # The person named last remains the subject: "a colleague quit and went to Rome".
-        is_other_person = _is_about_other_person(normalize(clause), old) or (
+        person = _other_person(normalize(clause))
+        is_other_person = (person is not None and person not in people) or (
             is_other_person and not _RETURNS_TO_WRITER.search(clause)
         )
         if not is_other_person:
             clauses.append(clause)
-    return clauses
+    return tuple(clauses)
 
 
-def _is_about_other_person(clause: str, old: Claims) -> bool:
+def _other_person(clause: str) -> str | None:
+    """Returns the concept of the other person who may act in a clause; empty for somebody who was named before."""
     if _FIRST_PERSON.search(clause):
-        return False
-    person = _SOMEBODY.search(clause)
-    return concept(person["who"]) not in old.concepts if person else bool(_REFERS_TO_NAMED.match(clause))
+        return None
+    if person := _SOMEBODY.search(clause):
+        return concept(person["who"])
+    return "" if _REFERS_TO_NAMED.match(clause) else None
 
 
 def _are_of_other_kinds(text: str, fact: str) -> bool:
@@ -230,13 +264,24 @@ def is_over(sentence: str, fact: str) -> bool:
     old = claims(fact)
     if not _are_about_one_person(sentence, fact) or old.tells_act:
         return False
-    clauses = _writer_clauses(sentence, old)
-    clauses += [
+    clauses = _ending_clauses(_writer_clauses(sentence, old))
+    return any(_ends(clause, old) for clause in clauses) and why_both_stay(sentence, fact) is None
+
+
+@lru_cache(maxsize=MAX_SENTENCES)
+def _ending_clauses(clauses: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the clauses that deny something, or say that it is over or different now. A clause that refers to the one
+    before it is joined with that."""
+    joined = [
         f"{before} {clause}"
         for before, clause in pairwise(clauses)
         if _PRONOUN.search(clause) or len(words(before)) <= 2
     ]
-    return any(_ends(clause, old) for clause in clauses) and why_both_stay(sentence, fact) is None
+    return tuple(
+        clause
+        for clause in dict.fromkeys((*clauses, *joined))
+        if claims(clause).is_denial or NO_LONGER.search(normalize(clause)) or has_ended(normalize(clause))
+    )
 
 
 def _denies(clause: str, old: Claims) -> bool:
@@ -294,10 +339,10 @@ def _affirms(clause: str, old: Claims) -> bool:
     return bool(concepts) and concepts <= concepts_of(clause) and not claims(clause).is_denial
 
 
-def _distinctive_concepts(text: str) -> set[str]:
+@lru_cache(maxsize=4_000)
+def _distinctive_concepts(text: str) -> frozenset[str]:
     """Returns the concepts of a text without figures, actions and dates."""
-    dates = {concept(word) for word in MONTHS} | {concept(word) for word in OCCASION}
-    return {concept_ for concept_ in concepts_of(text) if not concept_[0].isdigit()} - ACTIONS - dates
+    return frozenset(concept_ for concept_ in concepts_of(text) if not concept_[0].isdigit()) - ACTIONS - _DATES
 
 
 def _have_other_occasions(normalized: str, old_normalized: str) -> bool:

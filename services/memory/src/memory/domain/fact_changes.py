@@ -1,5 +1,6 @@
 """Changes of single facts that a user asks for: remember, forget, correct. Each result says how it can be undone."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -156,8 +157,14 @@ def _clauses_containing(fact_words: frozenset[str], statement: str) -> list[str]
     """Returns the shortest runs of clauses of a statement that contain all these words; none if the statement does
     not."""
     parts = CLAUSE.split(statement)
-    for length in range(1, len(parts) + 1):
-        runs = [", ".join(parts[start : start + length]) for start in range(len(parts) - length + 1)]
-        if matching := [run for run in runs if fact_words <= concepts_of(run)]:
-            return matching
-    return []
+    runs, start, present = list[tuple[int, int]](), 0, Counter[str]()
+    named = [fact_words & concepts_of(part) for part in parts]
+    for end, part_words in enumerate(named):
+        present.update(part_words)
+        while all(present[word] > (word in named[start]) for word in fact_words) and start < end:
+            present.subtract(named[start])
+            start += 1
+        if all(present[word] for word in fact_words):
+            runs.append((start, end + 1))
+    shortest = min((end - start for start, end in runs), default=0)
+    return [", ".join(parts[start:end]) for start, end in runs if end - start == shortest]

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from contracts.memory_rpc import LongTermMemory
 from memory.domain.claims import PEOPLE
@@ -132,6 +133,7 @@ def matching_facts(facts: Sequence[str], question: str) -> list[str]:
     return [facts[number] for number in best if scores[number] > 0]
 
 
+@lru_cache(maxsize=4_000)
 def _terms(fact: str) -> frozenset[str]:
     return frozenset(stems(fact)) | {"= " + word for word in concepts_of(fact)} | facets(fact)
 

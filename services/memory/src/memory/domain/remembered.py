@@ -1,8 +1,10 @@
 """What is remembered of a user, and how the user may change it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -48,6 +50,7 @@ MAX_ENTRIES = {
 """The most entries of each list, by wire name."""
 FACT_LISTS = {"user_notes": "userNotes", "preferences": "preferences", "older_notes": "olderNotes"}
 """The lists of facts, by attribute and wire name."""
+_UNSAID = re.compile(r"^(?:actually|in fact|en realidad|de hecho)\W+|[.,;:!?]+(?=\s|$)|[¡¿]")
 _TEXTS = ("frequent_questions", *FACT_LISTS)
 _READ_ONLY = ("superseded", "since", "updatedAt")
 _SINGLE = ("tradingStyle", "name", "riskProfile", "experience", "language", "timezone")
@@ -303,3 +306,13 @@ def _length_errors(memory: LongTermMemory) -> list[FieldFault]:
             if isinstance(value, str) and not 0 < len(value.strip()) <= MAX_TEXT_LENGTH:
                 errors.append(FieldFault(field=f"{name}.{index}", message=f"1 to {MAX_TEXT_LENGTH} characters"))
     return errors
+
+
+def are_different(one: str, other: str) -> bool:
+    """Whether two texts are different facts; "my dentist is Dr Paz" and "My dentist is Dr. Paz." are the same."""
+    return _what_is_said(one) != _what_is_said(other)
+
+
+@lru_cache(maxsize=4_000)
+def _what_is_said(text: str) -> str:
+    return _UNSAID.sub("", text.casefold())

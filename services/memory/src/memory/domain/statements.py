@@ -26,7 +26,7 @@ from memory.domain.long_term.speech import own_speech, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
 from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.relevant_facts import kinds
-from memory.domain.remembered import FACT_LISTS, MAX_ENTRIES, MAX_TEXT_LENGTH, Remembered, current_facts
+from memory.domain.remembered import FACT_LISTS, MAX_ENTRIES, MAX_TEXT_LENGTH, Remembered, are_different, current_facts
 from memory.domain.replacement import ends_only, has_named_replacement, is_attitude, may_replace, replaces
 
 _LEAD = (
@@ -50,7 +50,6 @@ _PREFERENCE = re.compile(
 )
 _NAMES = frozenset(FACT_LISTS.values())
 _FIGURE = re.compile(r"\d")
-_UNSAID = re.compile(r"^(?:actually|in fact|en realidad|de hecho)\W+|[.,;:!?]+(?=\s|$)|[¡¿]")
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """Refers to something in another clause of the sentence."""
 CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
@@ -131,7 +130,7 @@ def with_note(state: Remembered, text: str, now: datetime, *, instead_of: str | 
     replaced = [fact for _, fact in _replaced_facts(state, statement, now)]
     if instead_of is not None and replaced and instead_of not in replaced:
         instead_of = instead_of if concepts_of(instead_of) & concepts_of(text) else None
-    if instead_of is not None and _are_different(instead_of, text):
+    if instead_of is not None and are_different(instead_of, text):
         attribute = next(name for name in FACT_LISTS if instead_of in getattr(state.memory, name))
         state = _moved_to_history(state, attribute, instead_of, now, text)
         statement = replace(statement, attribute="user_notes" if attribute == "older_notes" else attribute)
@@ -260,7 +259,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
     )
     attribute = statement.attribute
     if is_only_ending and (
-        replaced or any(past.by and not _are_different(past.by, statement.text) for past in state.memory.superseded)
+        replaced or any(past.by and not are_different(past.by, statement.text) for past in state.memory.superseded)
     ):
         attribute = None
     elif replaced and attribute is None:
@@ -291,17 +290,20 @@ def _without_facts(state: Remembered, facts: list[tuple[str, str]], by: str, now
 
 
 def _replaced_facts(state: Remembered, statement: _Statement, now: datetime) -> list[tuple[str, str]]:
-    new_claims = statement.said
-    sentence = statement.sentence or statement.text
+    said, sentence = statement.said, statement.sentence or statement.text
     candidates = [
         (attribute, fact, claims(fact))
         for attribute in FACT_LISTS
         for fact in getattr(state.memory, attribute)
-        if _are_different(fact, statement.text) and state.since.get(fact, now) <= now and not both_stay(sentence, fact)
+        if are_different(fact, statement.text) and state.since.get(fact, now) <= now
     ]
-    replaced = [(attribute, fact) for attribute, fact, old in candidates if replaces(new_claims, old)]
+
+    def untrue_by(rule: Callable[[Claims, Claims], bool]) -> list[tuple[str, str]]:
+        return [(name, fact) for name, fact, old in candidates if rule(said, old) and not both_stay(sentence, fact)]
+
+    replaced = untrue_by(replaces)
     if not replaced:
-        possible = [(attribute, fact) for attribute, fact, old in candidates if may_replace(new_claims, old)]
+        possible = untrue_by(may_replace)
         replaced = possible if len(possible) == 1 else []
     has_ended = any(past.until == now and past.by and past.by in sentence for past in state.memory.superseded)
     if not replaced and not has_ended:
@@ -321,7 +323,7 @@ def _newer_replacement(state: Remembered, statement: _Statement, now: datetime) 
     later = [
         (fact, state.since[fact])
         for fact in current_facts(state.memory)
-        if state.since.get(fact, now) > now and _are_different(fact, statement.text)
+        if state.since.get(fact, now) > now and are_different(fact, statement.text)
     ]
     for past in state.memory.superseded:
         if past.by and past.until > now:
@@ -341,7 +343,7 @@ def _with_earlier_endings(state: Remembered, statement: _Statement, now: datetim
         if now < past.until
         and (past.since is None or past.since < now)
         and past.field in _NAMES
-        and _are_different(past.value, statement.text)
+        and are_different(past.value, statement.text)
         and replaces(statement.said, claims(past.value))
         else past
         for past in state.memory.superseded
@@ -379,8 +381,8 @@ def _with_listed_fact(state: Remembered, attribute: str, text: str, now: datetim
     """Returns the state with one more fact in a list, newest first. A repeated fact moves to the front and keeps its
     date. What the list has no room for moves to the older notes."""
     before = {name: list(getattr(state.memory, name)) for name in FACT_LISTS}
-    lists = {name: [fact for fact in facts if _are_different(fact, text)] for name, facts in before.items()}
-    same = [fact for facts in before.values() for fact in facts if not _are_different(fact, text)]
+    lists = {name: [fact for fact in facts if are_different(fact, text)] for name, facts in before.items()}
+    same = [fact for facts in before.values() for fact in facts if not are_different(fact, text)]
     since = dict(state.since)
     newer = sum(since.get(fact, now) > now for fact in lists[attribute])
     lists[attribute].insert(newer, text)
@@ -393,8 +395,3 @@ def _with_listed_fact(state: Remembered, attribute: str, text: str, now: datetim
     all_facts = {fact for facts in lists.values() for fact in facts}
     state = state.with_fields(now, **lists)
     return replace(state, since={fact: date for fact, date in since.items() if fact in all_facts})
-
-
-def _are_different(one: str, other: str) -> bool:
-    """Whether two texts are different facts; "my dentist is Dr Paz" and "My dentist is Dr. Paz." are the same."""
-    return _UNSAID.sub("", one.casefold()) != _UNSAID.sub("", other.casefold())

@@ -13,8 +13,6 @@ from tool_executor.extraction.charsets import decode
 from tool_executor.ports import Link, ReadablePage
 from tool_executor.texts import TEXTS
 
-_MAX_INLINE_BYTES = 64 * 1024
-"""Bytes that are parsed on the event loop (under 5 ms); more go to a thread."""
 _MAX_LINKS = 40
 _MAX_LINK_CHARS = 80
 """Links of a page in a result, and characters of one link's words."""
@@ -39,7 +37,7 @@ class SitePages:
                 raise ToolRefusedError(ArgumentProblem("path", refused.text)) from refused
             raise ToolFailedError(refused.reason, refused.text) from refused
         fetched = await self._fetcher.fetch(site, address)
-        readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _MAX_INLINE_BYTES else _read(fetched)
+        readable = await asyncio.to_thread(_read, fetched)
         if not readable.text.strip():
             raise ToolFailedError("no_text", TEXTS["page.no_text"])
         text, truncated = cut(readable.text, self._budget)

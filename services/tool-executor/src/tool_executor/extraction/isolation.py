@@ -1,7 +1,7 @@
 """Reads documents in a separate process with limited time and memory.
 
 A malicious file can make libraries for PDF and DOCX hang, use all memory or crash. Whoever sends such a file gets a
-clear error, and nothing else is affected. Small HTML pages do not need this, because their reader takes linear time.
+clear error, and nothing else is affected. Small HTML pages are read in a thread: their reader takes linear time.
 """
 
 import asyncio
@@ -14,8 +14,6 @@ from tool_executor.extraction.document import EXTRACTED, Extracted, UnreadableEr
 from tool_executor.extraction.formats import HTML_TYPES, extract, type_of
 from tool_executor.texts import TEXTS
 
-_MAX_INLINE_BYTES = 64 * 1024
-"""The most bytes of HTML that are read on the event loop, which takes some milliseconds."""
 _MAX_THREAD_BYTES = 1024 * 1024
 """The most bytes of HTML that are read in a thread."""
 _TIMEOUT_SECONDS = 60.0
@@ -40,8 +38,6 @@ class Extraction:
             UnreadableError: with reason too_slow, crashed, or one of those of formats.extract.
         """
         if type_of(body, declared, name) in HTML_TYPES and len(body) <= _MAX_THREAD_BYTES:
-            if len(body) <= _MAX_INLINE_BYTES:
-                return extract(body, declared, charset, name)
             return await asyncio.to_thread(extract, body, declared, charset, name)
         async with self._process_slots:
             return await self._extract_in_process(body, declared, charset, name)

@@ -7,7 +7,8 @@ from itertools import takewhile
 from contracts.knowledge import Block
 
 _MAX_SPAN = 100
-"""The most rows or columns that one cell may span."""
+"""The most rows or columns that one cell may span; no text is repeated beyond so many columns, since the spans of
+cells in successive rows add up."""
 _MAX_DATA_CELL_CHARS = 1500
 """The most characters of a cell of data; a longer one is a part of a page."""
 _MAX_GROUP_NAME_CHARS = 60
@@ -68,9 +69,9 @@ class Table:
         text, self._cell = " ".join(self._cell), None
         self._fill_spans(self._row)
         columns, rows = self._span
-        for column in range(len(self._row), len(self._row) + columns):
+        for column in range(len(self._row), max(len(self._row) + 1, min(len(self._row) + columns, _MAX_SPAN))):
             self._row.append(text)
-            if rows > 1:
+            if rows > 1 and column < _MAX_SPAN:
                 self._pending_spans[column] = rows - 1, text
 
     def end(self) -> list[Block]:

@@ -178,6 +178,7 @@ def concept(word: str) -> str:
     return _CONCEPT_OF_WORD.get(word) or _CONCEPT_OF_STEM.get(stem, stem)
 
 
+@lru_cache(maxsize=4_000)
 def concepts_of(text: str) -> frozenset[str]:
     """Returns the concepts of a text, without filler words."""
     return frozenset(significant_words(text))

@@ -4,6 +4,7 @@ All patterns match normalized text, except for `has_happened`, which needs the a
 """
 
 import re
+from functools import lru_cache
 
 from contracts.calendar_names import MONTHS
 
@@ -71,6 +72,7 @@ _ACQUIRED = re.compile(
 """Something acquired in addition, which by itself replaces nothing."""
 
 
+@lru_cache(maxsize=4_000)
 def has_ended(normalized: str) -> bool:
     """Whether a normalized text names an end that has come and is not only considered."""
     without_intentions = _INTENDED.sub(" ", normalized)

@@ -6,6 +6,7 @@ Most rules come from one table: verbs by which things end, each with the kind of
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from contracts.calendar_names import MONTHS, NUMBERS
 from memory.domain.long_term.concepts import concept, concepts_of, normalize
@@ -305,9 +306,10 @@ _SINCE = re.compile(
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|when|if|cuando|if) ")
 
 
-def endings(text: str) -> list[StatementEnd]:
+@lru_cache(maxsize=4_000)
+def endings(text: str) -> tuple[StatementEnd, ...]:
     """Returns everything that a sentence says is over."""
-    return list(dict.fromkeys(_endings(normalize(text))))
+    return tuple(dict.fromkeys(_endings(normalize(text))))
 
 
 def occupation_in(normalized: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Word lists of attributes that have one value, and of what restricts a statement."""
 
 import re
+from functools import lru_cache
 
 from contracts.calendar_names import MONTHS
 from memory.domain.long_term.concepts import concepts_of
@@ -88,6 +89,7 @@ CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|lo
 _PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
 
 
+@lru_cache(maxsize=4_000)
 def occasions_in(normalized: str) -> frozenset[str]:
     """Returns the occasions and months that a normalized text names."""
     return frozenset(word for word in words(_SINCE.sub("", normalized)) if word in OCCASION or word in MONTHS)
