@@ -72,14 +72,16 @@ def test_each_message_of_a_long_conversation_is_read_once_for_what_it_continues(
 
 def test_a_question_is_read_again_only_for_a_message_that_may_continue_it(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    read_question, tickers_in = follow_ups.read_question, follow_ups.tickers_in
-    monkeypatch.setattr(
-        follow_ups, "read_question", lambda text, *rest: read.append(text) or read_question(text, *rest)
-    )
-    monkeypatch.setattr(follow_ups, "tickers_in", lambda text: read.append(text) or tickers_in(text))
+    tickers_in = follow_ups.tickers_in
+
+    def counted(text: str) -> list[str]:
+        read.append(text)
+        return tickers_in(text)
+
+    monkeypatch.setattr(follow_ups, "tickers_in", counted)
     long_ones = [f"what happens to IBM {'when the market falls ' * 40}"] * 6
     assert complete_question("hello", long_ones) is None
-    assert len(read) == 7  # each message once, for whether it names a ticker
+    assert len(read) == 7 + 5  # whether each message names a ticker; and for those behind another, which
 
 
 @pytest.mark.parametrize(

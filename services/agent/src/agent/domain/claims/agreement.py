@@ -61,7 +61,8 @@ _ABOVE_THE_TOP = re.compile(
 """Nothing can be above a peak."""
 _CLOSE = re.compile(
     r"(?P<n>(?<![\d.,])[\d.,]*\d(?:\s?(?:%|dollars|d[oó]lares|usd|euros))?)(?: \([^)]*\))? "
-    r"(?:(?P<up>higher|more|above|m[aá]s|por encima)|(?:lower|less|below|menos|por debajo)) (?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|la|"
+    r"(?:(?P<up>higher|more|above|m[aá]s|por encima)|(?:lower|less|below|menos|por debajo)) "
+    r"(?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|la|"
     r"su) )?(?:(?:previous|prior|last|yesterday's) clos(?:e|ing)|cierre (?:anterior|previo|de ayer)|day before|"
     r"previous (?:day|session)|d[ií]a anterior|sesi[oó]n anterior|(?:what )?you paid|(?:your )?(?:average )?(?:cost|"
     r"purchase price)|lo que pagaste|(?:tu )?(?:precio|coste) (?:medio|de compra))(?: price)?",
