@@ -72,7 +72,6 @@ def test_each_message_of_a_long_conversation_is_read_once_for_what_it_continues(
 
 def test_a_question_is_read_again_only_for_a_message_that_may_continue_it(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    tickers_in = follow_ups.tickers_in
 
     def counted(text: str) -> list[str]:
         read.append(text)
