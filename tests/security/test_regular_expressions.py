@@ -13,11 +13,12 @@ from agent.domain.analysis import asked, relative_days
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import COSTS
 from agent.domain.assist import parse_improved
-from agent.domain.claims.agreement import normalize_phrases
+from agent.domain.claims.agreement import directions_agree, normalize_phrases
 from agent.domain.claims.spoken_frame import without_spoken_frame
 from agent.domain.knowledge import MARK
 from agent.domain.number_words import in_figures
 from agent.domain.offline import conditions, shapes
+from agent.domain.offline.changes import change_in, spent_in
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
 from agent.domain.offline.listed import chosen_item
@@ -60,6 +61,12 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (promised_tools, "ok--" * 10_000),
     (normalize_phrases, "IBM traded within a range of 5 " * 2_000),
     (normalize_phrases, "5% a little more at " * 3_000),
+    (normalize_phrases, "1" * 40_000),
+    (directions_agree, "1" * 40_000),
+    (directions_agree, "1," * 20_000),
+    (change_in, "1" * 40_000),
+    (spent_in, "1," * 20_000),
+    (conditions.distance_in, "1," * 20_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
     (is_about_memory, "-" * 40_000),
     (is_about_memory, "eso de " + "borralo-" * 5_000),

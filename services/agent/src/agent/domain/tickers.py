@@ -101,8 +101,7 @@ def tickers_in(query: str, *, shouting: bool = False) -> list[str]:
         add(match[0], match.start())
     lowered = remaining.lower()
     for name, ticker in NAMES.items():
-        name_match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered)
-        if name_match:
+        if name in lowered and (name_match := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered)):
             add(ticker, name_match.start())
     remaining = without_dotted_abbreviations(remaining)
     letters = [c for c in remaining if c.isalpha()]
@@ -112,10 +111,12 @@ def tickers_in(query: str, *, shouting: bool = False) -> list[str]:
         if dollar or name in _KNOWN_TICKERS or (not shouting and len(name) > 1 and name not in _NOT_TICKERS):
             add(name, match.start())
     for match in _LOWER.finditer(remaining):
+        if match[0].upper() not in KNOWN_IN_LOWER_CASE:
+            continue
         bounded = not re.match(r"\w", remaining[match.end() : match.end() + 1]) and (
             match.start() == 0 or not re.match(r"[\w'’]", remaining[match.start() - 1])
         )
-        if bounded and match[0].upper() in KNOWN_IN_LOWER_CASE:
+        if bounded:
             add(match[0], match.start())
     return sorted(positions, key=lambda name: positions[name])
 

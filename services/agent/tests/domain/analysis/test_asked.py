@@ -70,6 +70,19 @@ def test_each_message_of_a_long_conversation_is_read_once_for_what_it_continues(
     assert read == [*earlier[-6:], "and a year later?"]
 
 
+def test_a_question_is_read_again_only_for_a_message_that_may_continue_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> list[str]:
+        read.append(text)
+        return tickers_in(text)
+
+    monkeypatch.setattr(follow_ups, "tickers_in", counted)
+    long_ones = [f"what happens to IBM {'when the market falls ' * 40}"] * 6
+    assert complete_question("hello", long_ones) is None
+    assert len(read) == 7 + 5  # whether each message names a ticker; and for those behind another, which
+
+
 @pytest.mark.parametrize(
     ("query", "period", "beyond"),
     [

@@ -10,7 +10,9 @@ from agent.domain.analysis.asked import Period
 from agent.domain.analysis.figures import collect_results
 from agent.domain.analysis.summary import rule_summary
 from agent.domain.claims.checked_text import unsupported_claims as unsupported_by
-from agent.domain.claims.facts import facts_of_findings
+from agent.domain.claims.checker import ClaimChecker
+from agent.domain.claims.facts import facts_of_findings, facts_of_results
+from agent.domain.claims.lexer import Lexer, Token
 from agent.testing.figures import output
 from contracts.events.analysis import AnalysisCall
 
@@ -120,3 +122,26 @@ def test_the_summary_by_rule_holds_for_any_figures(
         finding["max_drawdown"] = -min(spreads[index * 2 + 1], 0.99)
         finding["price"], finding["sma_50"], finding["sma_200"] = prices[index * 3 : index * 3 + 3]
     assert unsupported(rule_summary(found, period, language), found, period) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "times"),
+    [("Wire says that IBM profit rises 40 percent on strong demand.", 1), ("MSFT has opened an office.", 0)],
+)
+def test_a_headline_is_read_once_at_most_however_many_sentences_are_compared_with_it(
+    monkeypatch: pytest.MonkeyPatch, sentence: str, times: int
+) -> None:
+    read: list[str] = []
+    tokens = Lexer.tokens
+
+    def counted(lexer: Lexer, sentence: str) -> list[Token]:
+        read.append(sentence)
+        return tokens(lexer, sentence)
+
+    monkeypatch.setattr(Lexer, "tokens", counted)
+    headlines = [f"ibm profit rises {percent} percent on strong demand" for percent in range(10, 30)]
+    items = [{"title": headline, "source": "Wire"} for headline in headlines]
+    checker = ClaimChecker(facts_of_results([("get_news", {"symbol": "IBM", "items": items})]), strict=False)
+    for _ in range(3):
+        assert checker.judge(sentence)[1]
+    assert sorted(text for text in read if text in headlines) == headlines * times

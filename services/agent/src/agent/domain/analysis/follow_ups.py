@@ -81,7 +81,7 @@ _MAX_MESSAGES_BACK = 6
 _MAX_CHARACTERS = 600
 """Characters of an earlier message that are read."""
 _MAX_FIGURE_WORDS, _MAX_CURRENCY_WORDS, _MAX_SHIFT_WORDS = 12, 4, 5
-"""Maximum words of a message that only names another figure, another currency, or a distance in time."""
+"""Maximum words of a message that only names another figure or ticker, another currency, or a distance in time."""
 _MAX_PERIOD_WORDS = 8
 """Maximum words of a message that only names another period."""
 
@@ -197,10 +197,7 @@ def _complete_rule(text: str, question: str) -> str | None:
     only compares it with holding: "and with momentum?", "vs just holding?"."""
     if len(text.split()) > _MAX_PERIOD_WORDS:
         return None
-    unread = UnreadText(folded(text))
-    if "backtest" not in read_question(question, tuple(tickers_in(question))).figures:
-        return None
-    unread_question, rest = UnreadText(folded(question)), ""
+    unread, unread_question, rest = UnreadText(folded(text)), UnreadText(folded(question)), ""
     for patterns in (_WHOLE_RULE, (COSTS,)):
         if [pattern for pattern in patterns if unread.first(pattern)]:
             rest = text
@@ -209,6 +206,8 @@ def _complete_rule(text: str, question: str) -> str | None:
                     pass
     compares = [pattern for pattern in (_HOLDING, BENCHMARK_COMPARISON) if unread.first(pattern)]
     if not (rest or compares) or unread_words(unread.text, ()):
+        return None
+    if "backtest" not in read_question(question, tuple(tickers_in(question))).figures:
         return None
     head = "" if BACKTEST_REQUEST.search(unread_question.text) else "backtest "
     return f"{head}{_words(question, unread_question)}: {rest}" if rest else question
@@ -270,7 +269,8 @@ def _complete_superlative(text: str, question: str) -> str | None:
 def _complete_ticker(text: str, question: str) -> str | None:
     """The last question about one ticker, for the other one that the message names alone."""
     [ticker, *others] = tickers_in(text)
-    if others or not _OTHER_TICKER.fullmatch(plain(_with_ticker_as(MARK, text))):
+    is_short = len(text.split()) <= _MAX_FIGURE_WORDS
+    if others or not (is_short and _OTHER_TICKER.fullmatch(plain(_with_ticker_as(MARK, text)))):
         return None
     is_about_one = len(tickers_in(question)) == 1 and is_analysis(question)
     return _with_ticker_as(ticker, question) if is_about_one else None

@@ -11,7 +11,9 @@ from itertools import chain
 from agent.domain.claims.lexer import Number, Token, folded
 from contracts.calendar_names import MONTHS, NUMBERS
 
-_AMOUNT = r"[-+−]?\$?\d[\d.,]*\d|\$?\d"
+_STARTS_NUMBER = r"(?<!\d)(?<!\d[.,])"
+"""Not inside a number: what does not match from its first digit does not match from a later one either."""
+_AMOUNT = rf"(?:[-+−]\$?|\$|{_STARTS_NUMBER})\d[\d.,]*\d|(?:\$|{_STARTS_NUMBER})\d"
 _UNIT = r"(?P<{0}>\s?(?:%|billion|million|bn|millones|mil millones|usd|dollars|dolares))"
 _A_GAIN = r"(?:an? |una? )(?:gain|rise|return|growth|ganancia|subida|rentabilidad) (?:of|del?) "
 _SPAN = re.compile(
@@ -58,8 +60,9 @@ _ABOVE_THE_TOP = re.compile(
 )
 """Nothing can be above a peak."""
 _CLOSE = re.compile(
-    r"(?P<n>[\d.,]*\d(?:\s?(?:%|dollars|d[oó]lares|usd|euros))?)(?: \([^)]*\))? (?:(?P<up>higher|more|above|m[aá]s|"
-    r"por encima)|(?:lower|less|below|menos|por debajo)) (?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|la|"
+    r"(?P<n>(?<![\d.,])[\d.,]*\d(?:\s?(?:%|dollars|d[oó]lares|usd|euros))?)(?: \([^)]*\))? "
+    r"(?:(?P<up>higher|more|above|m[aá]s|por encima)|(?:lower|less|below|menos|por debajo)) "
+    r"(?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|la|"
     r"su) )?(?:(?:previous|prior|last|yesterday's) clos(?:e|ing)|cierre (?:anterior|previo|de ayer)|day before|"
     r"previous (?:day|session)|d[ií]a anterior|sesi[oó]n anterior|(?:what )?you paid|(?:your )?(?:average )?(?:cost|"
     r"purchase price)|lo que pagaste|(?:tu )?(?:precio|coste) (?:medio|de compra))(?: price)?",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 
 from agent.domain.claims import sentence_patterns as patterns
 from agent.domain.claims.agreement import directions_agree, neutralize_span_verbs, normalize_phrases
@@ -33,6 +34,20 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 _YEAR = re.compile(rf"\b{YEAR}\b")
 _COLUMN_AND_CELL = re.compile(r"\w.*:.*\w")
 """A cell with its column's name, as opposed to the line below the names."""
+
+
+class _ToolText:
+    """A folded text of a tool, which is read once, however many sentences are compared with it."""
+
+    def __init__(self, text: str, lexer: Lexer) -> None:
+        self.text = text
+        self.words = frozenset(_WORD.findall(text))
+        self.stems = frozenset(word[:_STEM_LENGTH] for word in self.words)
+        self._lexer = lexer
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        return self._lexer.tokens(self.text)
 
 
 class ClaimChecker:
@@ -63,9 +78,8 @@ class ClaimChecker:
             )
         tool_words = {word for texts in facts.texts.values() for text in texts for word in _WORD.findall(folded(text))}
         self._lexer = Lexer(names, facts.sources, tool_words)
-        self._texts = sorted(
-            {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
-        )
+        texts = {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}
+        self._texts = [_ToolText(text, self._lexer) for text in sorted(texts, key=len)]
         self._conversation_stems = [
             {word[:_STEM_LENGTH] for word in _WORD.findall(folded(text))} for text in facts.conversation_texts
         ]
@@ -257,9 +271,8 @@ class ClaimChecker:
     def _misquotes(self, quote: str) -> bool:
         """Whether a quotation is nearly, but not exactly, a tool's text."""
         words = set(_WORD.findall(folded(quote)))
-        texts = [set(_WORD.findall(text)) for text in self._texts]
-        nearly = [text for text in texts if len(words & text) >= _MIN_SHARED_WORDS * len(words)]
-        return bool(nearly) and not any(words <= text for text in texts)
+        nearly = [text for text in self._texts if len(words & text.words) >= _MIN_SHARED_WORDS * len(words)]
+        return bool(nearly) and not any(words <= text.words for text in self._texts)
 
     def _repeats_headline(self, folded_text: str, tokens: Sequence[Token]) -> bool:
         """Whether the sentence repeats a headline, without numbers, directions or tickers that the headline lacks. It
@@ -268,13 +281,12 @@ class ClaimChecker:
         odd = {token.word[:_STEM_LENGTH] for token in tokens if token.kind == "odd"}
         cited = any(folded(source) in folded_text for source in self._facts.sources if len(source) > _STEM_LENGTH)
         for text in self._texts:
-            words = {word[:_STEM_LENGTH] for word in _WORD.findall(text)}
-            text_tokens = self._lexer.tokens(text)
-            translated = cited and _token_texts(text_tokens, "number") and (patterns.CAUSE.search(text) or not odd)
-            if translated or (odd <= words and len(words & stems) >= _MIN_SHARED_WORDS * len(words)):
-                has_same_direction = _token_texts(tokens, "rise", "fall") == _token_texts(text_tokens, "rise", "fall")
+            repeated = odd <= text.stems and len(text.stems & stems) >= _MIN_SHARED_WORDS * len(text.stems)
+            may_be_translated = cited and (not odd or patterns.CAUSE.search(text.text))
+            if repeated or (may_be_translated and _token_texts(text.tokens, "number")):
+                has_same_direction = _token_texts(tokens, "rise", "fall") == _token_texts(text.tokens, "rise", "fall")
                 if has_same_direction and _token_texts(tokens, "number", "ticker") <= _token_texts(
-                    text_tokens, "number", "ticker"
+                    text.tokens, "number", "ticker"
                 ):
                     return True
         return False
@@ -291,9 +303,9 @@ class ClaimChecker:
             return sentence
         folded_sentence = folded(sentence)
         for text in reversed(self._texts):
-            start = folded_sentence.find(text)
+            start = folded_sentence.find(text.text)
             if start >= 0:
-                sentence = sentence[:start] + " " + sentence[start + len(text) :]
+                sentence = sentence[:start] + " " + sentence[start + len(text.text) :]
                 folded_sentence = folded(sentence)
         return sentence
 

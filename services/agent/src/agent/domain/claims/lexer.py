@@ -53,6 +53,7 @@ class Number:
 
 
 _WORDS_RE = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _QUALIFIER_WIDTH = 24
 """Characters before a number in which words can qualify it."""
 _ADVERB = re.compile(
@@ -69,7 +70,7 @@ _PUNCTUATION = frozenset(".,;:()[]«»“”\"'’‘?!¿¡/-–—*_…·→|�
 def folded(text: str) -> str:
     """Lower case without accents. Every character keeps its position."""
     swapped = text.translate({0x2212: "-", 0x2013: "-", 0x2019: "'", 0xA0: " ", 0x202F: " "})
-    return "".join((unicodedata.normalize("NFD", c)[0].lower() or c)[:1] for c in swapped)
+    return _NOT_ASCII.sub(lambda match: unicodedata.normalize("NFD", match[0])[0].lower()[:1], swapped).lower()
 
 
 def readings(digits: str) -> tuple[tuple[float, int], ...]:

@@ -12,7 +12,8 @@ from typing import Any
 from agent.domain.number_words import in_figures, value_of
 from agent.domain.text_features import number_of
 
-_N = r"[$€]?(?P<{}>\d(?:[\d.,]*\d)?)"
+_N = r"[$€]?(?<!\d)(?<!\d[.,])(?P<{}>\d(?:[\d.,]*\d)?)"
+"""A whole number: what does not match from its first digit does not match from a later one either."""
 _PERCENT = r" ?(?:%|per ?cent\b|por ?ciento\b)"
 SHARE = re.compile(
     rf"{_N.format('percent')}{_PERCENT}|\b(?P<half>half|mitad)\b|"
@@ -24,7 +25,7 @@ OF_CASH = re.compile(
     r"\b(?:of|de|all|half|tod[oa]) (?:(?:my|the|mi|el|la|tod[oa]) )*(?:cash|money|efectivo|dinero|liquidez|saldo)\b"
 )
 _SPENT = re.compile(
-    r"[$€] ?(\d[\d.,]*k?)|\b(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
+    r"[$€] ?(\d[\d.,]*k?)|\b(?<!\d[.,])(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
     r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
     r"(?! ?(?:%|per ?cent|por ?ciento))"
 )

@@ -30,15 +30,15 @@ _CONDITION_FIRST = re.compile(
 _COUNT_LAST = re.compile(r"(?<=\d),\s+(?:unos|unas|about|some|say)?\s*(?P<count>\d+)(?: (?:shares|acciones))?\W*$")
 """The quantity after the condition: "buy IBM if it gets to 180, about 3"."""
 _NOT_A_PRICE = re.compile(
-    r"\d[\d.,]*(?:st|nd|rd|th|pm|am)?[- ]?(?:days?|weeks?|months?|years?|hours?|minutes?|sessions?|shares?|"
-    r"dias?|semanas?|mes(?:es)?|anos?|horas?|minutos?|sesion(?:es)?|acciones)\b|"
+    r"(?<!\d)(?<!\d[.,])\d[\d.,]*(?:st|nd|rd|th|pm|am)?[- ]?(?:days?|weeks?|months?|years?|hours?|minutes?|"
+    r"sessions?|shares?|dias?|semanas?|mes(?:es)?|anos?|horas?|minutos?|sesion(?:es)?|acciones)\b|"
     r"\b(?:volumes?|volumen|news|noticias)\b"
 )
 """A length of time, a count, or something other than the price, which no order can wait for."""
 _MONEY = r" ?(?:[$€]|(?:usd|eur|dollars?|bucks|dolares|euros?|points?|puntos)\b)"
 _DISTANCE = re.compile(
-    rf"(?<!\d)[$€]?(?P<by>\d(?:[\d.,]*\d)?)(?:{_MONEY})? (?:por )?(?:(?P<down>below|under|lower|(?:de)?bajo|debajo|"
-    r"menos|abajo)|(?P<up>above|over|higher|encima|mas|arriba))\b(?! (?:of |de |than )?[$€]?\d)|"
+    rf"(?<!\d)[$€]?(?<!\d[.,])(?P<by>\d(?:[\d.,]*\d)?)(?:{_MONEY})? (?:por )?(?:(?P<down>below|under|lower|"
+    r"(?:de)?bajo|debajo|menos|abajo)|(?P<up>above|over|higher|encima|mas|arriba))\b(?! (?:of |de |than )?[$€]?\d)|"
     r"\b(?:(?P<falls>falls?|drops?|goes down|down|loses|baj[ae]|cae|caiga|pierd[ae])|"
     r"(?:rises?|climbs?|goes up|up|gains?|sub[ae])) (?:by )?(?:more than |another |mas de |otros )?"
     rf"[$€]?(?P<moved>\d(?:[\d.,]*\d)?)(?:{_MONEY})(?! (?:or|o) )"

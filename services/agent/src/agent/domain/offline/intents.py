@@ -43,7 +43,7 @@ _MAX_MESSAGES_BACK, _MAX_FOLLOW_UP_WORDS = 3, 12
 """How many messages back a question about the market's hours may be continued; and the maximum words of the
 continuation."""
 _WHEN_FILLED = re.compile(
-    r"(?:[\s,;.]+(?:and|y))?[\s,;.]+(?:(?:please|por favor),? )?"
+    r"(?<![\s,;.])(?:[\s,;.]+(?:and|y))?[\s,;.]+(?:(?:please|por favor),? )?"
     r"(?:let me know|(?:tell|notify|alert|ping|inform|warn) me|av[ií]same|d[ií]me(?:lo)?|notif[ií]came) "
     r"(?:when|once|as soon as|if|cuando|en cuanto|si) "
     r"(?:(?:it|that|this|the order|la orden|l[oa])(?:['’]s| is| has been| has| gets)? |"
