@@ -18,6 +18,7 @@ class PlayedChat:
     async def frames(self) -> AsyncIterator[Frame]:
         while True:
             yield await self.incoming.get()
+            self.incoming.task_done()
 
     async def say(self, text: str) -> str:
         await self.incoming.put({"type": "message.ack", "clientMessageId": text, "seq": 1})
@@ -31,8 +32,7 @@ async def test_who_was_taken_over_has_waited_until_the_person_answered() -> None
     reading = asyncio.create_task(visitor.read())
     saying = asyncio.create_task(visitor.say("hello?"))
     await chat.incoming.put({"type": "owner.changed", "owner": {"kind": "human"}, "seq": 2})
-    while not chat.incoming.empty():
-        await asyncio.sleep(0)
+    await chat.incoming.join()
     assert not saying.done()
     message = {"seq": 3, "id": "m", "role": "operator", "text": "this is Ana"}
     await chat.incoming.put({"type": "message.created", "message": message})
