@@ -118,6 +118,13 @@ def test_a_service_without_any_process_is_an_alert() -> None:
     assert set(re.findall(r'absent\(up\{job="nexus-([a-z-]+)"\}\)', expr)) == set(SERVICES)
 
 
+def test_a_projection_that_stands_wakes_somebody_within_five_minutes_however_little_waits() -> None:
+    (rule,) = [rule for rule in rules() if rule["alert"] == "NexusProjectionStands"]
+    (seconds,) = re.findall(r"^max\(nexus_memory_projection_standing_seconds\) > (\d+)$", rule["expr"])
+    assert int(seconds) + 60 * int(rule["for"].removesuffix("m")) < 300
+    assert rule["labels"]["severity"] == "page"
+
+
 def test_every_check_of_readiness_is_in_an_alert() -> None:
     """Balancers send nothing to who is not ready, so that the fault itself need not be met again."""
     (expr,) = [rule["expr"] for rule in rules() if rule["alert"] == "NexusNotReady"]

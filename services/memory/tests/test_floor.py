@@ -5,6 +5,7 @@ from typing import Any
 
 from nats.aio.client import Client
 from nats.js.api import AckPolicy, ConsumerConfig
+from prometheus_client import REGISTRY
 
 from contracts.streams import CHAT
 from memory.adapters.projection_floor import ProjectionFloor
@@ -39,6 +40,28 @@ async def test_the_floor_never_passes_a_fact_that_is_not_acknowledged(nats_clien
     await messages[1].ack_sync()
     await floor.refresh()
     assert floor.seq == seqs[3]
+
+
+async def test_one_fact_that_waits_is_told_as_standing_until_it_is_stored(nats_client: Client) -> None:
+    await ensure_streams(nats_client)
+    js = jetstream(nats_client)
+    config = ConsumerConfig(durable_name="d", filter_subject="chat.>", ack_policy=AckPolicy.EXPLICIT)
+    await js.add_consumer(CHAT.name, config)  # pyright: ignore[reportUnknownMemberType]
+    await Writer(nats_client).visitor("hello")
+    floor = ProjectionFloor(nats_client, CHAT.name, "d", lambda: 1)
+
+    async def standing() -> float | None:
+        await floor.refresh()
+        return REGISTRY.get_sample_value("nexus_memory_projection_standing_seconds")
+
+    assert await standing() == 0  # the era's first answer
+    first, second = await standing(), await standing()
+    assert first is not None
+    assert second is not None
+    assert 0 < first < second
+    (message,) = await (await js.pull_subscribe_bind("d", stream=CHAT.name)).fetch(1)
+    await message.ack_sync()
+    assert await standing() == 0
 
 
 async def test_waiting_is_measured_by_the_servers_clock(nats_client: Client) -> None:

@@ -38,7 +38,6 @@ ACKNOWLEDGEMENT_SECONDS = 150.0
 ANSWER_SECONDS = 150.0
 """Longer than a turn's own deadline of 120 s. A message without an answer by then is judged at the end, by the
 ledger."""
-HANDBACK_SECONDS = 5.0
 LIMITED_SECONDS = 5.0
 REST_SECONDS = 150.0
 REQUEST_SECONDS = 10.0
@@ -54,8 +53,9 @@ class GaveUpError(Exception):
 
 @dataclass(frozen=True)
 class Wait:
-    """One wait of a person for an answer of the AI. Times are by the monotonic clock: when the message was sent,
-    answered and acknowledged, and when the turn began. `reconnects`: how often the connection was lost meanwhile."""
+    """One wait of a visitor for an answer, of the AI or of a human agent. Times are by the monotonic clock: when
+    the message was sent, answered and acknowledged, and when the turn began. `reconnects`: how often the connection was
+    lost meanwhile."""
 
     began: float
     ended: float
@@ -108,9 +108,7 @@ class Visitor:
         self._waiting: dict[str, DrillMessage] = {}
         self._shown: list[tuple[int, str]] = []
         self._settled = 0
-        self._answered = 0
-        """Sequence of the newest message of the AI; a human agent's message settles but is no answer to wait for."""
-        self._handed_over = False
+        """Sequence of the newest message that answers: the AI's, a human agent's, or the reason why there is none."""
         self._acknowledged = self._turn_began = 0.0
         self._reconnects, self._turn = 0, ""
         self._news = asyncio.Condition()
@@ -134,9 +132,6 @@ class Visitor:
                     self._shown.append((message["seq"], message["id"]))
                     if message["role"] in ("assistant", "system", "operator"):
                         self._settled = message["seq"]
-                        self._answered = self._answered if message["role"] == "operator" else self._settled
-                case "owner.changed":
-                    self._handed_over = True
                 case "error" if frame.get("ref") in self._waiting:
                     start_task(self._resend(frame["ref"], frame), self._resending)
                 case _:
@@ -147,24 +142,16 @@ class Visitor:
     async def say(self, text: str) -> None:
         """Sends a message, and waits until it is acknowledged and answered. Raises GaveUpError if it is not
         acknowledged."""
-        message, self._handed_over = DrillMessage(text, sent_at=time.monotonic()), False
+        message = DrillMessage(text, sent_at=time.monotonic())
         self._reconnects = 0
         self.ledger.sent.append(message)
         self._waiting[await self._chat.say(text)] = message
         if not await self._wait_until(lambda: message.seq is not None, ACKNOWLEDGEMENT_SECONDS):
             raise GaveUpError(f"{text!r} was not acknowledged within {ACKNOWLEDGEMENT_SECONDS:g} s")
 
-        def settled() -> bool:
-            return self._settled > (message.seq or 0)
-
-        await self._wait_until(lambda: settled() or self._handed_over, ANSWER_SECONDS)
-        if self._handed_over:
-            # A human agent may give it back without writing: then nobody answers.
-            await self._wait_until(settled, HANDBACK_SECONDS)
-        elif self._answered > (message.seq or 0):
-            now = time.monotonic()
+        if await self._wait_until(lambda: self._settled > (message.seq or 0), ANSWER_SECONDS):
             details = (self._acknowledged, self._turn_began, self._reconnects, self._turn)
-            self._scene.waits.append(Wait(message.sent_at, now, *details))
+            self._scene.waits.append(Wait(message.sent_at, time.monotonic(), *details))
 
     async def come_to_rest(self) -> None:
         """Waits until everything is settled and shown; what is not by the deadline is reported by the ledger."""

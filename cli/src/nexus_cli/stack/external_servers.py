@@ -6,7 +6,9 @@ from urllib.parse import urlsplit
 
 from nexus_cli.stack import handshakes
 from nexus_cli.stack.errors import ServerUnreachableError
+from runtime.addresses import mongodb_address, nats_address, redis_address
 
+FORMS = {"nats": nats_address, "redis": redis_address, "mongodb": mongodb_address}
 DEFAULT_PORTS = {"nats": 4222, "redis": 6379, "mongodb": 27017}
 
 
@@ -15,8 +17,14 @@ async def require_answer(name: str, url: str) -> None:
     mongodb://user:password@one,two/db. Addresses with a DNS record (mongodb+srv) are not checked.
 
     Raises:
-        ServerUnreachableError: no host does. The message contains hosts and ports, but never the password.
+        ServerUnreachableError: it is no such address, or no host does. The message contains hosts and
+            ports, but never the password.
     """
+    variable = f"NEXUS_{name.upper()}_URL"
+    try:
+        FORMS[name](url)
+    except ValueError as error:
+        raise ServerUnreachableError(f"{variable} is no address of such a server: {error}") from None
     if url.startswith("mongodb+srv://"):
         return
     hosts = url.split("://", 1)[-1].rsplit("@", 1)[-1].split("/", 1)[0] if name == "mongodb" else url
@@ -31,6 +39,6 @@ async def require_answer(name: str, url: str) -> None:
         else:
             return
     raise ServerUnreachableError(
-        f"NEXUS_{name.upper()}_URL is set, but nothing answers at {', '.join(failures)}: start that server, or unset "
+        f"{variable} is set, but nothing answers at {', '.join(failures)}: start that server, or unset "
         "the variable to use the embedded one"
     )

@@ -16,6 +16,14 @@ _NATS = rf"((nats|tls|wss?)://([^/]*@)?)?{_HOST}(:\d+)?/?"
 _FILES = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "tlscafile", "tlscertificatekeyfile", "tlscrlfile"})
 
 
+def _check_ports(value: str) -> str:
+    hosts = re.split("[/?]", value.split("://", 1)[-1], maxsplit=1)[0].rsplit("@", 1)[-1]
+    for port in re.findall(r":(\d+)(?=,|$)", hosts):
+        if not 0 < int(port) <= 65535:
+            raise ValueError(f"its port {port} is none: a port is a number from 1 to 65535")
+    return value
+
+
 def http_address(value: str) -> str:
     if not re.match(rf"https?://([^@/]*@)?{_HOST}(:\d+)?([/?]|$)", value):
         raise ValueError("write http://HOST:PORT/PATH or https://HOST/PATH")
@@ -31,6 +39,8 @@ def nats_address(value: str) -> str:
     servers = [server.strip() for server in value.split(",") if server.strip()]
     if not servers or not all(re.fullmatch(_NATS, server) for server in servers):
         raise ValueError("write nats://HOST:PORT or tls://HOST:PORT, several by commas")
+    for server in servers:
+        _check_ports(server)
     return value
 
 
@@ -45,14 +55,16 @@ def redis_address(value: str) -> str:
             "write redis://HOST:PORT/0, redis+sentinel://HOST:PORT,HOST:PORT/NAME/0, or "
             "redis+cluster://HOST:PORT,HOST:PORT (a cluster has no other database than 0)"
         )
-    return _with_readable_files(value)
+    return _with_readable_files(_check_ports(value))
 
 
 def mongodb_address(value: str) -> str:
     """Accepts one server or several."""
     if not re.match(rf"mongodb(\+srv)?://([^@/]*@)?{_HOST}(:\d+)?(,{_HOST}(:\d+)?)*([/?]|$)", value):
-        raise ValueError("write mongodb://USER:PASSWORD@HOST:PORT,HOST:PORT/?authSource=admin")
-    return _with_readable_files(value)
+        raise ValueError(
+            "write mongodb://USER:PASSWORD@HOST:PORT,HOST:PORT/?authSource=admin, or mongodb+srv://USER:PASSWORD@NAME"
+        )
+    return _with_readable_files(_check_ports(value))
 
 
 def _with_readable_files(value: str) -> str:

@@ -79,6 +79,16 @@ async def test_no_server_is_an_error_that_says_what_to_do_and_hides_the_password
     assert "hunter2" not in str(raised.value)
 
 
+async def test_the_log_says_what_may_be_wrong_before_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("runtime.bus.connection.SLOW_SECONDS", 0.1)
+    with capture_logs() as logged, pytest.raises(NotReadyError):
+        await connect(NatsSettings(url="nats://127.0.0.1:1", connect_deadline=2), name="test")
+    (advice,) = [entry["advice"] for entry in logged if entry["event"] == "nats.not_yet_connected"]
+    assert "NEXUS_NATS_URL" in advice
+
+
 async def test_the_deadline_holds_also_where_an_attempt_swallows_its_cancel() -> None:
     async def swallow(_: Exception) -> None:
         hooks.on_error.clear()

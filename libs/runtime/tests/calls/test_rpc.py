@@ -118,6 +118,36 @@ async def test_a_lost_reply_is_asked_for_again_when_that_is_safe(nats_client: Cl
     await server.drain(0)
 
 
+async def test_a_long_call_that_no_server_takes_ends_early_and_has_begun_nothing(
+    nats_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As while the service or the bus is paused."""
+    monkeypatch.setattr("runtime.calls.rpc.REACH_DEADLINE", 0.5)
+    seen: list[Msg] = []
+
+    async def silent(message: Msg) -> None:
+        seen.append(message)
+
+    await subscribe(nats_client, UNSAFE.subject, silent, queue="test")
+    with pytest.raises(RpcError) as raised:
+        await RpcClient(nats_client).call(UNSAFE, Ask(how_many=1), deadline=3600)
+    assert raised.value.code == "TIMEOUT"
+    assert len(seen) == 2
+    assert all((message.headers or {})[HEADER].startswith("0 ") and not message.data for message in seen)
+
+
+async def test_a_long_call_is_made_once(nats_client: Client) -> None:
+    asked: list[int] = []
+
+    async def note(request: Ask) -> Answer:
+        asked.append(request.how_many)
+        return Answer(as_text="noted")
+
+    await RpcServer(nats_client).serve(UNSAFE, note)
+    assert (await RpcClient(nats_client).call(UNSAFE, Ask(how_many=7), deadline=60)).as_text == "noted"
+    assert asked == [7]
+
+
 async def test_only_the_one_that_knows_answers_a_question_to_all(nats_client: Client) -> None:
     async def knows(request: Ask) -> Answer | None:
         return Answer(as_text="me") if request.how_many == 1 else None
@@ -241,13 +271,13 @@ async def test_a_caller_that_is_wrongly_taken_for_gone_is_answered_all_the_same(
     await asked.listen(nats_client, UNSAFE)
     await RpcServer(nats_client).serve(UNSAFE, double)
     client = RpcClient(nats_client)
-    assert (await client.call(UNSAFE, Ask(how_many=1), deadline=20)).as_text == "2"
+    assert (await client.call(UNSAFE, Ask(how_many=1), deadline=10)).as_text == "2"
     _, origin, sent = (asked.messages[0].headers or {})[HEADER].split()
     # As after a machine stood still: all that this caller sends seems to come 100 s late.
     ahead = {HEADER: f"5000 {origin} {int(sent) + 100_000}"}
     await nats_client.request(UNSAFE.subject, b'{"howMany":5}', headers=ahead, timeout=10)
-    assert (await client.call(UNSAFE, Ask(how_many=2), deadline=20)).as_text == "4"
-    assert (await client.call(UNSAFE, Ask(how_many=3), deadline=20)).as_text == "6"
+    assert (await client.call(UNSAFE, Ask(how_many=2), deadline=10)).as_text == "4"
+    assert (await client.call(UNSAFE, Ask(how_many=3), deadline=10)).as_text == "6"
     assert len(asked.messages) == 1 + 1 + 2 + 1
 
 

@@ -71,7 +71,7 @@ async def test_a_form_of_the_text_is_checked_and_asked_for_once_more(
     made = await client.responses.create(model="nexus", input="a number", text=form)
     assert json.loads(made.output_text) == {"n": 1}
     completions.texts, completions.asked = ["not that"], []
-    with pytest.raises(openai.InternalServerError):
+    with pytest.raises(openai.BadRequestError):
         await client.responses.create(model="nexus", input="a number", text=form)
     assert len(completions.asked) == 2
     assert "That does not fit" in completions.asked[1].messages[-1].content

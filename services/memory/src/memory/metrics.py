@@ -4,6 +4,9 @@ from prometheus_client import Counter, Gauge
 
 PROJECTED = Counter("nexus_memory_projected_total", "Facts of conversations that are in the database")
 BEHIND = Gauge("nexus_memory_projection_behind", "Facts of conversations that are not in the database yet")
+STANDING = Gauge(
+    "nexus_memory_projection_standing_seconds", "For how long facts have waited for the database while none got there"
+)
 WINDOWS = Counter("nexus_memory_windows_total", "Where the newest messages of a conversation were found", ("source",))
 WEBHOOKS = Counter("nexus_memory_webhooks_total", "Tries to tell an endpoint a fact, by how they ended", ("outcome",))
 CONTEXT_MISSING = Counter("nexus_memory_context_missing_total", "Parts that contexts had to do without", ("part",))

@@ -37,6 +37,8 @@ ErrorHook = Callable[[Exception], Awaitable[None]]
 
 CLOSE_TIMEOUT = 2.0
 """Seconds to close a client that never connected."""
+SLOW_SECONDS = 5.0
+"""Seconds without a connection at start after which the log says what may be wrong."""
 PROBE_DEADLINE = 0.8
 """Seconds for a new connection that tests whether the bus is reachable."""
 RECONNECT_WAIT = 0.25
@@ -126,6 +128,10 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             call()
         await hooks.reconnected()
 
+    def warn() -> None:
+        log.warning("nats.not_yet_connected", advice=str(_not_connected(settings, list(errors))))
+
+    slow = asyncio.get_running_loop().call_later(SLOW_SECONDS, warn)
     try:
         async with asyncio.timeout(settings.connect_deadline) as limit:
             await client.connect(
@@ -136,6 +142,8 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await client.close()
         raise _not_connected(settings, list(errors)) from None
+    finally:
+        slow.cancel()
     limit = None
     return client
 

@@ -42,6 +42,10 @@ Handler = Callable[[RequestT], Awaitable[ReplyT | None]]
 
 CALL_DEADLINE = 5.0
 """Default deadline of a call, in seconds, for all attempts together."""
+LONG_CALL = 10.0
+"""Seconds from which on a call first finds out whether anybody serves it."""
+REACH_DEADLINE = 4.0
+"""Seconds to find that out, for both attempts together."""
 ASK_ALL_DEADLINE = 0.25
 """Deadline of `ask_all`, in seconds."""
 RETRY_PAUSE = 0.05
@@ -76,6 +80,8 @@ class _Attempts:
     refused: RpcError | None = None
     is_renewed: bool = False
     has_no_server: bool = False
+    is_expired: bool = False
+    """Whether the requests say that their caller has gone, so that they are answered unread."""
 
     def take_back(self) -> None:
         """Notes that the last attempt reached no server that worked for it, so that it may be made again at once."""
@@ -111,6 +117,8 @@ class RpcClient:
         attempts = _Attempts(1 + (retries if method.safe else 0))
         outcome = "ok"
         try:
+            if deadline > LONG_CALL:
+                await self._reach(method)
             with await self._inbox.expect() as pending:
                 return await self._ask(method, body, pending, deadline, attempts)
         except RpcError as error:
@@ -118,6 +126,17 @@ class RpcClient:
             raise
         finally:
             RPC_SECONDS.labels(method.subject, outcome).observe(time.perf_counter() - started)
+
+    async def _reach(self, method: Method) -> None:
+        """Raises RpcError if no server of the method answers soon. A request whose caller has gone is refused unread,
+        so nothing is begun, and a server of any version answers at once."""
+        attempts = _Attempts(2, is_renewed=True, is_expired=True)
+        try:
+            with await self._inbox.expect() as pending:
+                await self._ask(method, b"", pending, REACH_DEADLINE, attempts)
+        except RpcError as error:
+            if error.reason != EXPIRED:
+                raise
 
     async def ask_all(
         self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = ASK_ALL_DEADLINE
@@ -154,7 +173,7 @@ class RpcClient:
                 attempts.unanswered += 1
                 attempts.reconnects = self._client.stats["reconnects"]
                 attempts.next_at = clock() + remaining / (attempts.allowed - attempts.sent + 1)
-                await self._send(method, body, reply_to, remaining)
+                await self._send(method, body, reply_to, 0.0 if attempts.is_expired else remaining)
             try:
                 answers = await pending.wait(min(remaining, SLICE))
             except TimeoutError:

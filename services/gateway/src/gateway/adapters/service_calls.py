@@ -21,7 +21,7 @@ ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 CALL_SECONDS = 3.0
 """Default deadline of a call, in seconds."""
-CHANGE_SECONDS = 10.0
+CHANGE_SECONDS = 9.0
 """Deadline of a change, which memory stores on the bus before it answers."""
 REPORT_SECONDS = 20.0
 """Deadline of a report, which may read thousands of conversations."""

@@ -36,8 +36,9 @@ _CompletedEvent = CloudEvent[ToolCallCompleted]
 
 CALL_SECONDS = 60.0
 """Seconds that a caller waits for a result at most; the executor runs nothing after that."""
-ATTEMPT_SECONDS = (10.0, 20.0, 30.0)
-"""Seconds to wait for each attempt's answer. Requests are repeated if an executor answers; it runs a call id once."""
+ATTEMPT_SECONDS = (5.0, 25.0, 30.0)
+"""Seconds to wait for each attempt's answer. Requests are repeated if an executor answers; it runs a call id once. The
+first is short, for whoever asks while no executor answers to hear of it."""
 _CATALOGUE_SECONDS = 3.0
 """Deadline of reading the list of tools."""
 _EXECUTOR_SECONDS = 3.0

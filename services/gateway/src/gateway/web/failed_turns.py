@@ -14,7 +14,7 @@ from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2/turns/failed", tags=["conversations"])
 
-PAGE_SECONDS = 10.0
+PAGE_SECONDS = 9.0
 """Deadline for a page; it is long, since rare failures are far apart in the stream."""
 
 

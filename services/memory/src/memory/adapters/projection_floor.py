@@ -16,7 +16,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from memory.domain.keys import LogPosition
-from memory.metrics import BEHIND
+from memory.metrics import BEHIND, STANDING
 from runtime.background import BackgroundLoop
 from runtime.bus.jetstream_api import ConsumerInfo, ask, floor_of
 from runtime.bus.replies import ReplyInbox
@@ -46,6 +46,8 @@ class ProjectionFloor:
         self._subject = f"CONSUMER.INFO.{stream}.{consumer}"
         self._era = era
         self._position = LogPosition(0, 0)
+        self._moved_at = time.monotonic()
+        """When the floor last moved, or nothing waited."""
         self._clock: tuple[datetime, float] | None = None
         self._waiters: dict[asyncio.Future[None], int] = {}
         self._urgent = asyncio.Event()
@@ -94,8 +96,12 @@ class ProjectionFloor:
             return
         if "ts" in answer:
             self._clock = (datetime.fromisoformat(answer["ts"]), time.monotonic())
-        BEHIND.set(answer["num_pending"] + answer["num_ack_pending"])
-        self._position = max(self._position, LogPosition(era, floor_of(answer)))
+        before, self._position = self._position, max(self._position, LogPosition(era, floor_of(answer)))
+        behind, now = answer["num_pending"] + answer["num_ack_pending"], time.monotonic()
+        if not behind or self._position > before:
+            self._moved_at = now
+        BEHIND.set(behind)
+        STANDING.set(now - self._moved_at)
         for waiter, seq in list(self._waiters.items()):
             if self.seq < seq:
                 self.hurry()

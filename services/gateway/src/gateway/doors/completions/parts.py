@@ -55,8 +55,7 @@ async def _shaped_text(
     """A text of the requested format, requested again if it does not fit; calls of the caller's tools need no format.
 
     Raises:
-        RefusedError: the built-in assistant answered instead of a model.
-        UnavailableError: the model's texts do not fit.
+        RefusedError: the built-in assistant answered instead of a model, or the model's texts do not fit.
     """
     completion = completion.model_copy(update={"stream": False})
     fault = None
@@ -75,7 +74,10 @@ async def _shaped_text(
             {**completion.to_wire(), "messages": [*completion.to_wire()["messages"], *correction]}
         )
         completion = repeated.model_copy(update={"request_id": f"{completion.request_id[:60]}-{attempt + 2}"})
-    raise UnavailableError(f"the model's answer does not have the wanted shape: {fault}")
+    # No 5xx: clients repeat those, and pay for the same again (decision 0242).
+    raise RefusedError(
+        ErrorCode.BAD_FIELD, f"no answer of the model has the wanted shape: {fault}: change the schema or the prompt"
+    )
 
 
 async def started(
