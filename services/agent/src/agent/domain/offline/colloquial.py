@@ -118,6 +118,11 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             rf"(?=[$€£]?{_COUNT})",
             " limit ",
         ),
+        (
+            rf",? (?:pero |y )?(?:nunca |siempre que )?(?:a |por )?no (?:a |por )?(?:m[aá]s de|(?:por )?encima de|"
+            rf"m[aá]s all[aá] de) (?=[$€£]?{_COUNT})",
+            " límite ",
+        ),
         # Buying and selling.
         (rf"{_CLAUSE}long (?P<of>[a-z]{{1,5}}) (?={_COUNT})", r"\g<lead>buy \g<of> "),
         (
