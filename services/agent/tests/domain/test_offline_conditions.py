@@ -234,6 +234,8 @@ def test_the_alert_that_is_replaced_by_one_at_another_percentage_is_deleted_firs
         ("compra 5 AAPL pero no por encima de 600", "compra 5 AAPL límite 600"),
         ("compra 10 MSFT, no más de 31", "compra 10 MSFT límite 31"),
         ("compra MSFT, no más de 31 acciones", "compra MSFT, no más de 31 acciones"),
+        ("sube el riesgo, no más de 2 %", "sube el riesgo, no más de 2 %"),
+        ("vende 5 IBM no por debajo de 180", "vende 5 IBM limit 180"),
     ],
 )
 def test_a_price_not_to_be_passed_is_a_limit(text: str, spelled: str) -> None:
