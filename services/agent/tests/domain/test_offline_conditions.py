@@ -10,7 +10,7 @@ from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.calls import OfferedTools
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.shorthand import spelled_out
-from agent.domain.offline.steps import UseTools, next_step
+from agent.domain.offline.steps import Result, UseTools, next_step
 from agent.domain.offline.wishes import Wish
 from agent.testing.offered import SCHEMAS
 
@@ -221,7 +221,10 @@ def test_the_alert_that_is_replaced_by_one_at_another_percentage_is_deleted_firs
     wish = wish_in("change it to 4%", SCHEMAS, ["tell me when IBM rises 3%"])
     assert next_step(wish, [], "en") == UseTools((("list_alerts", {}), ("get_price", {"symbol": "IBM"})))
     alerts = [{"alert_id": name, "symbol": "IBM", "condition": ">=", "price": 206.0} for name in ("a1", "a2")]
-    looked_up = [("list_alerts", {}, {"alerts": alerts}), ("get_price", {}, {"symbol": "IBM", "price": 200.0})]
+    looked_up: list[Result] = [
+        ("list_alerts", {}, {"alerts": alerts}),
+        ("get_price", {}, {"symbol": "IBM", "price": 200.0}),
+    ]
     assert next_step(wish, looked_up, "en") == UseTools((("delete_alert", {"alert_id": "a2"}),))
     deleted = ("delete_alert", {"alert_id": "a2"}, {"alert_id": "a2"})
     alert = {"symbol": "IBM", "condition": ">=", "price": 208.0}

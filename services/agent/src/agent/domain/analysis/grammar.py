@@ -122,7 +122,7 @@ class _QuestionReader:
         question.other_currency = other_currency_in(self._folded_query)
         if question.other_currency == question.currency:
             question.other_currency = None
-        self._places += [(place, name, "stretch") for place, name in extremes]
+        self._places.extend((place, name, "stretch") for place, name in extremes)
         if money is None and was_bought and rule is None:
             self._places.append((0, "base", "stretch"))  # the price at which the shares were bought
         self._mean(stretches, invested=money is not None)
