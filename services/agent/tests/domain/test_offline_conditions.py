@@ -9,7 +9,8 @@ from agent.domain.offline import tool_wishes
 from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.calls import OfferedTools
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import UseTools, next_step
+from agent.domain.offline.shorthand import spelled_out
+from agent.domain.offline.steps import Result, UseTools, next_step
 from agent.domain.offline.wishes import Wish
 from agent.testing.offered import SCHEMAS
 
@@ -192,3 +193,53 @@ def test_clauses_within_clauses_are_read_a_bounded_number_of_times(
     monkeypatch.setattr(tool_wishes, "_read_wish", counted)
     wish_in(clause * 20, SCHEMAS, [clause * 20] * 6)
     assert len(read) <= 100
+
+
+@pytest.mark.parametrize(
+    ("said", "condition", "share"),
+    [
+        ("tell me when IBM is above 210|make that 5%", ">=", 1.05),
+        ("avísame cuando AAPL suba un 3 %|cámbialo a 4 %", ">=", 1.04),
+        ("avísame si IBM baja un 5 %|mejor un 6 %", "<=", 0.94),
+        ("tell me when IBM rises 3%|change it to 4%|make it 3% below", "<=", 0.97),
+        ("alert me when AAPL goes above 650|change it to 3 % above the price", ">=", 1.03),
+    ],
+)
+def test_a_percentage_in_place_of_an_alerts_level_is_counted_from_the_price(
+    said: str, condition: str, share: float
+) -> None:
+    *before, text = said.split("|")
+    wish = wish_in(text, SCHEMAS, before)
+    (tool, arguments), (ending, _) = wish.calls
+    assert (tool, ending, wish.way, arguments["condition"], "price" in arguments) == (
+        ALERT, "delete_alert", "at_share", condition, False
+    )  # fmt: skip
+    assert wish.amount == pytest.approx(share)
+
+
+def test_the_alert_that_is_replaced_by_one_at_another_percentage_is_deleted_first() -> None:
+    wish = wish_in("change it to 4%", SCHEMAS, ["tell me when IBM rises 3%"])
+    assert next_step(wish, [], "en") == UseTools((("list_alerts", {}), ("get_price", {"symbol": "IBM"})))
+    alerts = [{"alert_id": name, "symbol": "IBM", "condition": ">=", "price": 206.0} for name in ("a1", "a2")]
+    looked_up: list[Result] = [
+        ("list_alerts", {}, {"alerts": alerts}),
+        ("get_price", {}, {"symbol": "IBM", "price": 200.0}),
+    ]
+    assert next_step(wish, looked_up, "en") == UseTools((("delete_alert", {"alert_id": "a2"}),))
+    deleted = ("delete_alert", {"alert_id": "a2"}, {"alert_id": "a2"})
+    alert = {"symbol": "IBM", "condition": ">=", "price": 208.0}
+    assert next_step(wish, [*looked_up, deleted], "en") == UseTools(((ALERT, alert),))
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("compra 5 AAPL pero no por encima de 600", "compra 5 AAPL límite 600"),
+        ("compra 10 MSFT, no más de 31", "compra 10 MSFT límite 31"),
+        ("compra MSFT, no más de 31 acciones", "compra MSFT, no más de 31 acciones"),
+        ("sube el riesgo, no más de 2 %", "sube el riesgo, no más de 2 %"),
+        ("vende 5 IBM no por debajo de 180", "vende 5 IBM limit 180"),
+    ],
+)
+def test_a_price_not_to_be_passed_is_a_limit(text: str, spelled: str) -> None:
+    assert spelled_out(text, "es") == spelled

@@ -202,7 +202,8 @@ def test_another_alert_follows_one_at_a_distance(said: str) -> None:
 
 
 def test_a_distance_is_not_changed_into_a_price() -> None:
-    assert not wish_in("make it 10%", SCHEMAS, ["alert me if ibm drops 5%"]).calls
+    wish = wish_in("make it 10%", SCHEMAS, ["alert me if ibm drops 5%"])
+    assert ("price" in wish.calls[0][1], wish.way, wish.amount) == (False, "at_share", 0.9)
 
 
 ALERTS = [

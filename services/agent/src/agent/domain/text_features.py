@@ -126,6 +126,23 @@ def is_one_letter_apart(word: str, other: str) -> bool:
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and len(a) > 1 and a[2:] == b[2:])
 
 
+_LONG_NAMES = tuple(name for name in NAMES if name.isalpha() and len(name) >= 8)
+
+
+def long_names_like(word: str) -> list[str]:
+    """The long names of companies that begin with the word's first letter and differ by at most two letters."""
+    return [
+        name for name in _LONG_NAMES if name[0] == word[0] and abs(len(name) - len(word)) < 2 and _is_near(word, name)
+    ]
+
+
+def _is_near(word: str, other: str) -> bool:
+    start = next((index for index, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), len(other))
+    a, b = word[start:], other[start:]
+    corrected = ((a[1:], b[1:]), (a[1:], b), (a, b[1:]), (a[1::-1] + a[2:], b))
+    return any(is_one_letter_apart(rest, other_rest) for rest, other_rest in corrected)
+
+
 def is_transposed(word: str, other: str) -> bool:
     """Whether two words only differ by two swapped neighbouring letters."""
     return word != other and sorted(word) == sorted(other) and is_one_letter_apart(word, other)

@@ -3,8 +3,11 @@
 import re
 from typing import Any
 
+import pytest
+
 from agent.domain.analysis.derived import derived_text, requested_figures_text
 from agent.domain.analysis.grammar import read_question
+from contracts.languages import Language
 
 
 def figure(ticker: str, name: str, value: float | None, asked: str, first: str = "2012-09-05") -> dict[str, Any]:
@@ -48,3 +51,36 @@ def test_of_one_day_only_what_a_day_has_is_told() -> None:
     said = derived_text([{"ticker": "IBM", "derived": derived}], "en")
     assert said.startswith("On 5 September 2012, IBM: return 0.3%; high USD 195.85")
     assert not re.search("drawdown|volatility", said)
+
+
+@pytest.mark.parametrize(
+    ("query", "language", "parts"),
+    [
+        (
+            "rank the months of 2008 by return of IBM",
+            "en",
+            "From 2 January 2008 to 28 February 2008, IBM, by return, highest first: February 2008: 3.0%, "
+            "January 2008: -2.0%.",
+        ),
+        (
+            "IBM: months of 2008 sorted worst first",
+            "en",
+            "From 2 January 2008 to 28 February 2008, IBM, by return, lowest first: January 2008: -2.0%, "
+            "February 2008: 3.0%.",
+        ),
+        (
+            "ordena los meses de 2008 de IBM por rentabilidad",
+            "es",
+            "Del 2 de enero de 2008 al 28 de febrero de 2008, IBM, por rentabilidad, de mayor a menor: "
+            "febrero de 2008: 3,0 %, enero de 2008: -2,0 %.",
+        ),
+    ],
+)
+def test_the_months_of_a_year_are_ranked_where_that_is_asked_for(query: str, language: Language, parts: str) -> None:
+    figures = [
+        figure("IBM", "month_return", value, f"2008-{month:02}-02/2008-{month:02}-28")
+        for month, value in ((1, -0.02), (2, 0.03))
+    ]
+    question = read_question(query, ("IBM",))
+    assert question.calls[0].arguments["every"] == "month"
+    assert requested_figures_text([{"ticker": "IBM", "derived": figures}], question, language) == parts

@@ -379,3 +379,8 @@ def test_a_crossing_has_its_way_and_a_worst_year_its_others(
     found = read_question(query, ("IBM",))
     assert [(call.tool, call.arguments) for call in found.calls] == [(tool, arguments)]
     assert found.upward is upward
+
+
+def test_a_split_is_named_as_unread_since_no_tool_tells_it() -> None:
+    assert read_question("did IBM pay a dividend, and has Apple ever split?", ("IBM", "AAPL")).unread == ["split"]
+    assert read_question("IBM's split-adjusted return in 2008", ("IBM",)).unread == []

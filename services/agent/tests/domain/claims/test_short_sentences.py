@@ -192,3 +192,23 @@ def test_a_short_sentence_is_kept_and_its_false_twin_is_not(right: str, wrong: s
 ])  # fmt: skip
 def test_a_chat_may_tell_a_headline_in_another_language(said: str, *, told: bool) -> None:
     assert (ClaimChecker(of_chat(), "1y", strict=False).reasons(said) == ()) is told
+
+
+def price(symbol: str, value: float) -> tuple[str, dict[str, Any]]:
+    head = {"source": "sample", "as_of": f"{DAY}T21:00:00Z", "symbol": symbol, "currency": "USD"}
+    return "get_price", {**head, "price": value, "change": 0.5, "change_percent": 0.3, "change_basis": "previous_close"}
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("IBM is at 195.04 and Microsoft at 30.39.", "IBM is at 30.39 and Microsoft at 195.04."),
+        ("IBM costs 195.04 and MSFT costs 30.39.", "IBM costs 30.39 and MSFT costs 195.04."),
+        ("IBM: 195,04; Microsoft: 30,39.", "IBM: 30,39; Microsoft: 195,04."),
+        ("IBM is at 195.04.", "IBM is at 30.39."),
+    ],
+)
+def test_a_number_without_a_name_is_one_of_its_own_ticker(true: str, false: str) -> None:
+    facts = facts_of_results([price("IBM", 195.04), price("MSFT", 30.39)])
+    assert ClaimChecker(facts, strict=False).reasons(true) == ()
+    assert ClaimChecker(facts, strict=False).reasons(false)

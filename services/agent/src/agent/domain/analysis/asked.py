@@ -202,7 +202,7 @@ def is_about_all_tickers(text: str) -> bool:
     is_about_all = has_no_subject and _OF_ALL.search(normalized) is not None and _OWN.search(normalized) is None
     if not is_about_all:
         return False
-    best_of_a_period = re.search(_BEST, normalized) and _names_period(normalized)
+    best_of_a_period = re.search(_BEST, normalized) and (_names_period(normalized) or main_period(text).period)
     names_figure = read_question(text, ()).figures or PER_RISK.search(normalized) or OVERALL.search(normalized)
     return bool(best_of_a_period or names_figure)
 

@@ -264,7 +264,7 @@ convertirian cost crash crisis cualquier cuanta cuantas cuantos dame dar
 di dime distance doing done encima ensena ensename entonces eso esto
 euro euros ever evolucionado explain favor following gap generally get getting going gone
 hacer hacia happen happened happening haya hecho help her histogram histograma hubiera hubiese
-hypothetically ido inversion inverti invertida invertidas invertido invertidos invertimos invertir invertiste
+hypothetically ido inversion inverti invertida invertidas invertido invertidos invertimos invertir invertiste invierto
 invest invested investment invirtiendo invirtio ipo ir kind lately lejos let like listado listing
 lleva llevaba llevan medio meti metido metidos mide mine mira money mostrar move moved moves muestrame
 negativa negativas negative negativo negativos new nosotros often ordena ordenada ordenadas ordenado
@@ -281,8 +281,8 @@ valen vender ver
 view vs want way whats whether
 explica explicar pon furthest farthest pagaron repartieron
 """
-QUESTION_WORDS = PLAIN_WORDS | frozenset(_QUESTION_WORDS.split()) | NUMBERS.keys()
-"""Words of questions that ask for nothing by themselves."""
+QUESTION_WORDS = (PLAIN_WORDS - {"split", "splits"}) | frozenset(_QUESTION_WORDS.split()) | NUMBERS.keys()
+"""Words of questions that ask for nothing by themselves. A split of shares is asked for, and no tool tells it."""
 
 
 def disambiguate(name: str, kind: Kind | None, *, timed: bool, dated: bool) -> tuple[str, Kind | None]:

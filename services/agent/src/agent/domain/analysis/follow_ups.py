@@ -13,32 +13,41 @@ from agent.domain.analysis.question_patterns import (
     BACKTEST_REQUEST,
     BENCHMARK_COMPARISON,
     BETA,
+    BOTTOM_FIRST,
     CORRELATED,
     COSTS,
     CROSSING,
     LENGTHS,
     MARKET_STATE,
     PER_RISK,
+    RETURNS_OF,
     RULE_PATTERNS,
+    TOP_FIRST,
     WHOLE_AVERAGE,
     unread_words,
 )
 from agent.domain.analysis.relative_days import shifted_days
 from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
+from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
 from agent.domain.tickers import tickers_in
 
 _RANKING_REQUEST = re.compile(
-    r"\b(?:sort|rank|order)(?: all(?: of)?)? (?:them|these|those|all)\b|\b(?:ordena|clasifica)(?:me)?l[oa]s\b|"
+    r"\b(?:sort|rank|order|compare)(?: all(?: of)?)? (?:them|these|those|all)\b|"
+    r"\b(?:ordena|clasifica|compara)(?:me)?l[oa]s\b|"
     r"^\W*(?:(?:and|y|e|now|ahora)\b\W*)?(?:by|por) "
 )
 """Matches a request to sort the tickers of earlier messages."""
 _ONE_OF_THEM = re.compile(
     r"\b(?:which|who|cual(?:es)?|quien)(?: one| una?)? (?:of|de) (?:them|those|these|the (?:two|three)|"
-    r"(?:l[oa]s|es[oa]s|est[oa]s) (?:dos|tres)|ell[oa]s)\b"
+    r"(?:l[oa]s|es[oa]s|est[oa]s) (?:dos|tres)|ell[oa]s)\b|"
+    r"^\W*(?:(?:and|y|e|so|but|pero)\W+)?(?:which|who|cual|quien)(?: one)? "
+    r"(?:is|was|has|had|did|fell|rose|es|fue|era|ha|tuvo|cayo|subio|bajo) (?:(?:the|el|la|l[oa]s) )?"
+    r"(?:(?:more|most|less|least|mas|menos|mayor|menor)(?: \w+)?|\w+e(?:r|st)|best|worst|worse|mejor|peor)\W*$"
 )
 """Matches a question which of the tickers of earlier messages has the most of something."""
+_COMPARES = re.compile(r"\bcompar")
 _ALL_OF_MARKET = re.compile(rf"\b(?:all|every|tod[oa]s)(?: (?:of|the|de|l[oa]s))* {KINDS}\b")
 """Names all tickers of the market, and so none of earlier messages."""
 _OPPOSITES = (
@@ -58,9 +67,14 @@ _OTHER_TICKER = re.compile(
     r"then|a)\W+)*\x01+(?:['’]s)?(?: (?:too|also|tambien))?\W*"
 )
 """Matches a message that only names another ticker."""
+_COMPARED_WITH = re.compile(
+    r"\W*(?:(?:and|y|e|now|ahora|please|por favor)\W+)*(?:compar\w+(?: (?:it|that|this|them|eso|esto|es[oa]s))?|vs\.?|"
+    r"versus|against|frente a|contra) (?:(?:with|to|against|con|a) )?(?:(?:the|el|la|los|las) )?\x01+(?:['’]s)?\W*"
+)
+"""Matches a message that compares what was asked with another ticker."""
 _PART_OF_YEAR = re.compile(
     r"\b(?:q[1-4]|(?:first|second|third|fourth|1st|2nd|3rd|4th|primer|segund[oa]|tercer|cuarto) "
-    r"(?:quarter|half|trimestre|semestre|mitad))\b(?!\D{0,8}\d{4})"
+    rf"(?:quarter|half|trimestre|semestre|mitad)|{times.MONTH})\b(?!\D{{0,8}}\d{{4}})"
 )
 _HOLDING = dict(RULE_PATTERNS)["buy_and_hold"]
 _WHOLE_RULE = (
@@ -110,7 +124,9 @@ def _completed(text: str, question: str, earlier_messages: Sequence[str]) -> str
     return (
         _complete_ranking(text, earlier_messages)
         or _complete_superlative(text, question)
+        or _complete_order(text, question)
         or _complete_rule(text, question)
+        or _complete_relation(text, question)
         or _complete_period(text, question)
         or _complete_shift(text, question)
         or _complete_currency(text, question)
@@ -137,7 +153,7 @@ def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
     is_request = _RANKING_REQUEST.search(normalized) or _ONE_OF_THEM.search(normalized)
     if not is_request or _ALL_OF_MARKET.search(normalized):
         return None
-    if not (read_question(text, ()).figures or PER_RISK.search(normalized)):
+    if not (read_question(text, ()).figures or PER_RISK.search(normalized) or _COMPARES.search(normalized)):
         return None
     words: list[str] = []
     has_lengths = _ONE_OF_THEM.search(normalized) is not None
@@ -183,6 +199,28 @@ def _complete_figures(text: str, question: str) -> str | None:
         return f"{question.strip(' ?.')} {text.strip(' ¿')}"  # with dividends
     period = "" if main_period(text).period else _period_of(question)
     return " ".join(filter(None, [*tickers, text, period]))
+
+
+def _complete_order(text: str, question: str) -> str | None:
+    """The last ranking, in the order that the message alone names: "worst first?", "de peor a mejor"."""
+    unread = UnreadText(folded(text))
+    ordered = unread.first(TOP_FIRST) or unread.first(BOTTOM_FIRST)
+    is_ranking = is_about_all_tickers(question) or is_analysis(question)
+    return f"{question.strip(' ?.')}, {text.strip('¿ ')}" if ordered and is_ranking and not _has_words(unread) else None
+
+
+def _has_words(unread: UnreadText) -> bool:
+    """Whether words are left that say more than that something goes on."""
+    return bool(_WORD.search(_GOES_ON.sub(" ", unread.text)))
+
+
+def _complete_relation(text: str, question: str) -> str | None:
+    """The last correlation or beta, of the returns that the message alone names: "with monthly returns?"."""
+    unread = UnreadText(folded(text))
+    returns = unread.first(RETURNS_OF)
+    figures = read_question(question, tuple(tickers_in(question))).figures
+    is_of_returns = returns is not None and {"correlation", "beta"} & {*figures} and not _has_words(unread)
+    return f"{RETURNS_OF.sub(' ', question).strip(' ?.')} {text.strip('¿ ')}" if is_of_returns else None
 
 
 def _complete_currency(text: str, question: str) -> str | None:
@@ -233,12 +271,14 @@ def _complete_period(text: str, question: str) -> str | None:
     if not names_time or read_question(text, ()).figures:
         return None
     tickers = tickers_in(question)
-    is_complete_here = len(tickers) > 1 or part or "backtest" in read_question(question, tuple(tickers)).figures
+    is_complete_here = len(tickers) > 1 or part or read_question(question, tuple(tickers)).figures
     if not (is_about_all_tickers(question) or (is_analysis(question) and is_complete_here)):
         return None
     unread_question = UnreadText(folded(question))
+    returns = RETURNS_OF.search(unread_question.text) if CORRELATED.search(unread_question.text) else None
     take_periods(unread_question)
-    return f"{_words(question, unread_question)}: {text.strip('¿ ')}"
+    kept_words = [_words(question, unread_question), *([returns["unit"]] if returns else [])]
+    return f"{' '.join(kept_words)}: {text.strip('¿ ')}"
 
 
 def _complete_shift(text: str, question: str) -> str | None:
@@ -267,15 +307,27 @@ def _complete_superlative(text: str, question: str) -> str | None:
 
 
 def _complete_ticker(text: str, question: str) -> str | None:
-    """The last question about one ticker, for the other one that the message names alone."""
+    """The last question about one ticker, for the other one that the message names alone, or for both if it compares
+    them; the last correlation, with that one."""
     [ticker, *others] = tickers_in(text)
-    is_short = len(text.split()) <= _MAX_FIGURE_WORDS
-    if others or not (is_short and _OTHER_TICKER.fullmatch(plain(_with_ticker_as(MARK, text)))):
+    if others or len(text.split()) > _MAX_FIGURE_WORDS:
         return None
-    is_about_one = len(tickers_in(question)) == 1 and is_analysis(question)
-    return _with_ticker_as(ticker, question) if is_about_one else None
+    asked_about = tickers_in(normalize(question).text)
+    message = plain(_with_tickers_as(MARK, text))
+    if len(asked_about) == 1 and _COMPARED_WITH.fullmatch(message) and read_question(question, ()).figures:
+        return f"{question.strip(' ?.')}, {ticker}"
+    if not _OTHER_TICKER.fullmatch(message) or not is_analysis(question):
+        return None
+    if len(asked_about) == 2 and CORRELATED.search(folded(question)):
+        return _with_tickers_as(ticker, question, asked_about[1:])
+    return _with_tickers_as(ticker, question) if len(asked_about) == 1 else None
 
 
-def _with_ticker_as(replacement: str, text: str) -> str:
-    """The text with another word for each ticker or company's name."""
-    return _WORD.sub(lambda word: replacement if tickers_in(word[0]) else word[0], text)
+def _with_tickers_as(replacement: str, text: str, tickers: Sequence[str] = ()) -> str:
+    """The text with another word for each ticker or company's name, or for these alone."""
+
+    def other(word: re.Match[str]) -> str:
+        named = tickers_in(word[0])
+        return replacement if named and (not tickers or named == list(tickers)) else word[0]
+
+    return _WORD.sub(other, normalize(text).text)

@@ -66,6 +66,7 @@ class _QuestionReader:
         self._question = Question(
             lowest_first=bool(LOWEST_FIRST.search(patterns.TOP_FIRST.sub(" ", self._folded_query))),
             by_size=bool(patterns.BY_SIZE.search(self._folded_query)),
+            ranks_parts=bool(patterns.RANKED_PARTS.search(self._folded_query)),
         )
         self._places: list[tuple[int, str, Kind | None]] = []
         self._how_it_did = False
@@ -121,8 +122,7 @@ class _QuestionReader:
         question.other_currency = other_currency_in(self._folded_query)
         if question.other_currency == question.currency:
             question.other_currency = None
-        for place, name in extremes:
-            self._places.append((place, name, "stretch"))
+        self._places.extend((place, name, "stretch") for place, name in extremes)
         if money is None and was_bought and rule is None:
             self._places.append((0, "base", "stretch"))  # the price at which the shares were bought
         self._mean(stretches, invested=money is not None)
@@ -316,7 +316,7 @@ class _QuestionReader:
                 extremes.append((match.start(), name))
                 if count := match["count"] or match["count2"]:
                     self._question.most[name] = int(NUMBERS.get(count, count))
-        part_match = self._unread.first(patterns.EACH) or self._unread.first(patterns.WHICH_PARTS)
+        part_match = next(filter(None, map(self._unread.first, patterns.PARTS)), None)
         if part_match is not None:
             words = next(filter(None, part_match.groups()))
             unit = patterns.PART_OF.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)

@@ -14,7 +14,7 @@ from agent.domain.analysis.question_patterns import UNIT
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
 from agent.domain.number_words import with_days_in_figures
-from agent.domain.text_features import is_one_letter_apart, is_transposed
+from agent.domain.text_features import is_one_letter_apart, is_transposed, long_names_like
 from agent.domain.tickers import NAMES, tickers_in
 from contracts.calendar_names import MONTHS, NUMBERS
 
@@ -299,7 +299,9 @@ def _correction_of(word: str) -> str | None:
             if (sorted(candidate) == sorted(word) and candidate[0] != word[0]) or is_transposed(word, candidate)
         ]
     else:
-        candidates = [candidate for candidate in _CORRECTABLE if is_one_letter_apart(word, candidate)] or [
-            candidate for candidate in _SHORT if is_transposed(word, candidate)
-        ]
+        candidates = (
+            [candidate for candidate in _CORRECTABLE if is_one_letter_apart(word, candidate)]
+            or [candidate for candidate in _SHORT if is_transposed(word, candidate)]
+            or long_names_like(word)
+        )
     return candidates[0] if len(set(candidates)) == 1 else None

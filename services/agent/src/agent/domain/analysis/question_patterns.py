@@ -19,7 +19,7 @@ CORRELATED = re.compile(
     r"semanales| mensuales)?\b)?"
 )
 RETURNS_OF = re.compile(
-    r"\b(?P<unit>(?:week|month|quarter|year) by (?:week|month|quarter|year)|"
+    r"\b(?:(?:datos|rentabilidad(?:es)?|cierres) )?(?P<unit>(?:week|month|quarter|year) by (?:week|month|quarter|year)|"
     r"(?:semana|mes|trimestre|ano) a (?:semana|mes|trimestre|ano)|"
     r"weekly|monthly|quarterly|yearly|annual|semanal|mensual|trimestral|anual)(?:es)?\b"
     r"(?: (?:returns?|data|closes|basis|rentabilidad(?:es)?|datos|cierres))?"
@@ -64,6 +64,10 @@ TOP_FIRST = re.compile(
     rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
 )
 """Returns are listed from the best: the ticker that fell least comes first."""
+BOTTOM_FIRST = re.compile(
+    r"\b(?:de peor(?:es)? a mejor(?:es)?|worst to best|losers first|weakest first|de menor a mayor|"
+    r"(?:lowest|smallest|least|worst) first|ascending|(?:l[oa]s )?peor(?:es)? primero)\b"
+)
 FIGURE_DIFFERENCE = re.compile(
     r"\b(?:by how (?:much|many \w+)|por cuantos?(?: puntos)?|(?:the )?(?:gap|difference|spread) (?:between|in)|(?:la "
     r")?diferencia (?:entre|de|en)|(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|on|en) (?:the|its|el|su)(?= "
@@ -133,6 +137,14 @@ EACH = re.compile(
 )
 WHICH_PARTS = re.compile(r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b")
 """Which months fell; the return of each month answers it."""
+_RANK = r"(?:rank|sort|order|orden|clasific)\w*"
+_SEVERAL_PARTS = r"(?:weeks|months|quarters|years|semanas|meses|trimestres|anos)"
+RANKED_PARTS = re.compile(
+    rf"\b{_RANK} (?:(?:me|for|the|all|its?|their|of|l[oa]s|tod[oa]s|sus|calendar|\S+['’]s) )*"
+    rf"(?P<unit>{_SEVERAL_PARTS})\b|\b(?<!\d )(?P<before>{_SEVERAL_PARTS})\b(?=[^?;]*\b{_RANK})"
+)
+"""Months, … that are to be ranked."""
+PARTS = (RANKED_PARTS, EACH, WHICH_PARTS)
 _ABOVE = re.compile(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|hacia arriba|upwards?)\b")
 _BELOW = re.compile(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
 """The direction in which averages crossed."""

@@ -9,6 +9,7 @@ from agent.domain.analysis.formats import as_date, day, figure_name, joined, per
 from agent.domain.analysis.texts import analysis_text
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALL_FIGURES, MAX_CLOSED_DAYS
+from contracts.calendar_names import month_name
 from contracts.languages import Language
 
 
@@ -97,22 +98,34 @@ def finding_at_place(findings: Sequence[Finding], ranked_names: Sequence[str], q
     return None
 
 
-def year_ranking_lines(finding: Finding, names: Sequence[str], language: Language, lowest_first: bool) -> list[str]:
-    """Lists one ticker's whole years side by side, one line for each figure, in its order."""
+def part_ranking_lines(finding: Finding, names: Sequence[str], language: Language, lowest_first: bool) -> list[str]:
+    """Lists one ticker's months, years, … side by side, one line for each figure, in its order."""
     lines: list[str] = []
     for name in names:
         figures = {
-            str(figure["asked"])[:4]: figure
+            str(figure["asked"]): figure
             for figure in listed_figures(finding)
-            if figure["figure"] == name
-            and figure.get("value") is not None
-            and str(figure.get("asked")).endswith("-12-31")
+            if figure["figure"] == name and figure.get("value") is not None and not figure.get("on")
         }
         order = _order(figures, name, lowest_first=lowest_first)
         if len(order) > 1:
-            values = ", ".join(f"{year}: {_value_with_day(figures[year], language)}" for year in order)
-            lines.append(f"{finding['ticker']}, {_order_label(name, language, lowest_first)}: {values}.")
+            unit = name.removesuffix("_return") if name.endswith("_return") and name != "total_return" else "year"
+            values = ", ".join(
+                f"{_part_name(part, unit, language)}: {_value_with_day(figures[part], language)}" for part in order
+            )
+            first, last = (pick(part.split("/")[at] for part in order) for pick, at in ((min, 0), (max, 1)))
+            head = period_text(f"{first}/{last}", language)
+            lines.append(f"{head}, {finding['ticker']}, {_order_label(name, language, lowest_first)}: {values}.")
     return lines
+
+
+def _part_name(part: str, unit: str, language: Language) -> str:
+    """2010-01-04/2010-01-29 as January 2010; a week as its first day."""
+    first = as_date(part.partition("/")[0])
+    names = {"month": month_name(first.month, language), "quarter": (first.month + 2) // 3}
+    if unit == "week":
+        return day(first, language)
+    return analysis_text(f"part.{unit}", language, name=names.get(unit), year=first.year)
 
 
 def _order_label(name: str, language: Language, lowest_first: bool, *, by_size: bool = False) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TypeVar
 
-from agent.domain.analysis.question_patterns import AVERAGES
+from agent.domain.analysis.question_patterns import AVERAGES, EXTREME
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
 from agent.domain.tickers import tickers_in
@@ -113,8 +113,9 @@ def main_period(query: str) -> PeriodArguments:
     """The main period of a question: the first one between days, or else the first length. A length that a snapshot has
     is a period without arguments."""
     unread = UnreadText(folded(query))
-    while unread.first(AVERAGES) is not None:  # whose lengths are no periods
-        pass
+    for pattern in (AVERAGES, EXTREME):  # whose lengths are no periods
+        while unread.first(pattern) is not None:
+            pass
     stretches = take_periods(unread)
     return stretches[0] if stretches else PeriodArguments({})
 

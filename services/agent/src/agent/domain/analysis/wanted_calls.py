@@ -39,6 +39,8 @@ class Question:
     """Whether returns are ranked by size, up or down alike: what moved most."""
     by_year: bool = False
     """Whether the question asks for one of several years."""
+    ranks_parts: bool = False
+    """Whether the months, … of the period are ranked by their returns."""
     place: int | None = None
     """The place, in the ranking by the first figure, of the ticker whose other figures are asked for: 1 is the second,
     -1 the last."""

@@ -182,8 +182,8 @@ class Clause(ClauseTokens):
         before = [t for t in tickers if t.position < token.position]
         after = [t for t in tickers if token.position < t.position < end]
         between = [t for t in self.tokens if before and before[-1].position < t.position < token.position]
-        if before and all(t.kind == "word" and t.word in ("", "s", "(", "does", "did") for t in between):
-            return (before[-1].value,)  # IBM's 1.7%, MSFT (19.9%)
+        if before and all(t.kind == "word" and t.word in ("", "s", "(", "does", "did", "at", "a") for t in between):
+            return (before[-1].value,)  # IBM's 1.7%, MSFT (19.9%), more than MSFT at 30.39
         alternates = sorted([*self._numbers, *tickers], key=lambda t: t.position)[::2] == self._numbers
         if alternates and 1 < count == len(tickers) and not self.objects:  # from 16.5% at IBM to 32.8% at Apple
             return (tickers[index].value,)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from agent.domain.claims.claim import Claim
 from agent.domain.claims.closeness import is_near, is_rounded_from, is_stated_by, is_zero
-from agent.domain.claims.facts import FALL_FIGURES, HOLDING, Facts, FigureFact, is_fraction
+from agent.domain.claims.facts import FALL_FIGURES, Facts, FigureFact, is_fraction
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
 from agent.domain.claims.values import RETURN_FIGURES, comparison_problem, facts_of_claim, rank_problem, value_of
@@ -189,15 +189,15 @@ def _is_unknown(reason: str) -> bool:
 
 def _is_given(claim: Claim, number: Number, facts: Facts, *, is_supposed: bool) -> bool:
     """Whether a number that is not the claimed figure's is allowed all the same. If the sentence names no figure, any
-    number that was given is; otherwise one of a figure without a name here, or a price from the conversation."""
+    number of the ticker is; otherwise one of a figure without a name here, or a price from the conversation."""
     has_period = number.percent and bool(claim.periods) and not claim.has_assumed_periods
     if claim.subject is None or is_supposed or not (claim.figures or claim.move or has_period):
         near_values = [value for value in facts.loose_numbers if number.is_approximate and is_near(number, abs(value))]
         if not has_period and (near_values or any(is_rounded_from(number, value) for value in facts.loose_numbers)):
             return True
         candidates = [fact for fact in facts.facts if not has_period or fact.period in claim.periods]
-        # Each side of a backtest has its own figures, and each ticker its own figure of a name.
-        if claim.subject is not None and (claim.figures or HOLDING in facts.subjects):
+        # Each side of a backtest has its own figures, and so has each ticker.
+        if claim.subject is not None:
             candidates = [fact for fact in candidates if fact.subject == claim.subject]
         return any(_matches_fact(number, fact, claim.move) for fact in candidates)
     names = _possible_figures(claim, number)

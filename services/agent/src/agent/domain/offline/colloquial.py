@@ -15,6 +15,7 @@ from contracts.languages import Language
 
 _COUNT = rf"(?:\d[\d.,]*|{BELOW_100})\b"
 """Larger numbers and dozens are in figures when the rules read them."""
+_PRICE = rf"{_COUNT}(?! ?(?:%|(?:shares?|stocks?|units?|acciones|acci[oó]n|t[ií]tulos?)\b))"
 _OF_TIME = (
     r"(?! ?(?:%|(?:min\w*|hour|hora|day|dia|día|week|semana|month|mes|year|año|news|headline|noticia|titular)s?\b))"
 )
@@ -115,8 +116,18 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (
             rf",? (?:but |and )?(?:for |at )?(?:no more than|not (?:more than|above|over)|nothing above) "
-            rf"(?=[$€£]?{_COUNT})",
+            rf"(?=[$€£]?{_PRICE})",
             " limit ",
+        ),
+        (
+            rf",? (?:pero |y )?(?:no|nunca) (?:(?:la|las|los|l[ao] pagues) )?(?:(?:a|por) )?(?:m[aá]s|encima) de "
+            rf"(?=[$€£]?{_PRICE})",
+            " límite ",
+        ),
+        (
+            rf"(?P<sell>{_CLAUSE}(?:sell|vend[ea])\b[^.,;:?!]*),? (?:but |pero )?(?:for |at )?(?:no less than|"
+            rf"not (?:less than|below|under)|no (?:(?:a|por) )?(?:menos|debajo) de) (?=[$€£]?{_PRICE})",
+            r"\g<sell> limit ",
         ),
         # Buying and selling.
         (rf"{_CLAUSE}long (?P<of>[a-z]{{1,5}}) (?={_COUNT})", r"\g<lead>buy \g<of> "),

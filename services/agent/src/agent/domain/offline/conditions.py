@@ -116,7 +116,7 @@ def with_condition(order: Wish, condition: str) -> Wish:
             return Wish(Intent.TOOL, ((tool, arguments),), way="at_level", amount=level)
         return replace(order, calls=((tool, {**waiting_order, name: level}),))
     if percent is not None and may_be_price and side != "==" and is_single and not order.way and not order.missing:
-        return _at_share(tool, waiting_order, percent, side)
+        return at_share(tool, waiting_order, percent, side)
     return replace(order, calls=((tool, waiting_order), *order.calls[1:]), missing=(*order.missing, name))
 
 
@@ -143,7 +143,7 @@ def at_distance(tool: str, arguments: Mapping[str, Any], normalized: str) -> Wis
         return Wish(Intent.TOOL, ((tool, order),), (name,))
     if side == "==":
         return Wish(Intent.TOOL, ((tool, order),), way="either_side", amount=percent / 100)
-    return _at_share(tool, order, percent, side)
+    return at_share(tool, order, percent, side)
 
 
 def distance_in(normalized: str) -> float | None:
@@ -163,7 +163,7 @@ def as_waiting(arguments: Mapping[str, Any], side: str) -> tuple[dict[str, Any],
     return {**arguments, "order_type": kind}, f"{kind}_price"
 
 
-def _at_share(tool: str, arguments: dict[str, Any], percent: float, side: str) -> Wish:
+def at_share(tool: str, arguments: dict[str, Any], percent: float, side: str) -> Wish:
     """A wish at so many per cent above or below the current price, which is looked up first (`steps`)."""
     share = 1 + percent / 100 * (1 if side == ">=" else -1)
     return Wish(Intent.TOOL, ((tool, arguments),), way="at_share", amount=share)

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from agent.domain.number_words import with_days_in_figures
 from agent.domain.offline.colloquial import in_known_words
-from agent.domain.text_features import is_one_letter_apart, is_transposed
+from agent.domain.text_features import is_one_letter_apart, is_transposed, long_names_like
 from agent.domain.tickers import NAMES
 from contracts.languages import Language
 
@@ -120,10 +120,10 @@ def _name(word: str) -> str:
     lowered = word.lower()
     if lowered in NAMES or lowered.endswith("s"):
         return word
-    similar = (
+    similar = [
         name
         for name in _NAMED
         if is_one_letter_apart(lowered, name)
         and (len(name) >= _MIN_MISSPELT_LETTERS or len(name) != len(lowered) or is_transposed(lowered, name))
-    )
-    return next(similar, word)
+    ]
+    return next(iter(similar or long_names_like(lowered)), word)

@@ -67,14 +67,12 @@ def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayT
         return _COMPUTATIONS[wish.way](wish, results, language)
     tool, arguments = wish.calls[0]
     lookup = _LOOKUPS["replace" if wish.way == "replace_listed" and tool == "create_paper_order" else wish.way]
-    waiting_orders: list[dict[str, Any]] = []
+    orders_body: dict[str, Any] = {}
     if wish.way == "resell":
         # Two lookups: what is held, and the waiting order that is made anew.
         if not results:
             return UseTools(((lookup, {}), ("get_pending_orders", {})))
-        waiting_orders = [
-            order for tool, _, body in results if tool == "get_pending_orders" for order in _rows(body, "orders")
-        ]
+        orders_body = next((body for tool, _, body in results if tool == "get_pending_orders"), orders_body)
         results = [result for result in results if result[0] != "get_pending_orders"]
     finished = [result for result in results if result[0] != lookup]
     if finished and (finished[-1][0] == tool or "error" in finished[-1][2]):
@@ -91,10 +89,10 @@ def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayT
     if wish.way == "replace_listed":
         return _replacing_listed(wish, lookup, body, finished, language)
     if wish.way == "replace":
-        return _replacing_calls(_cancellation(wish, _rows(body, "orders")), ((tool, arguments),), finished)
+        return _replacing_calls(_cancellation(wish, body), ((tool, arguments),), finished)
     step = _sell(tool, arguments | ({"symbol": wish.words} if wish.words else {}), body, language)
     if wish.way == "resell" and isinstance(step, UseTools):
-        return _replacing_calls(_cancellation(wish, waiting_orders), step.calls, finished)
+        return _replacing_calls(_cancellation(wish, orders_body), step.calls, finished)
     return step
 
 
@@ -208,10 +206,13 @@ def _replacing_calls(cancellations: Calls, new_calls: Calls, finished: Sequence[
     return UseTools(cancellations if cancellations and not finished else new_calls)
 
 
-def _cancellation(wish: Wish, orders: Sequence[dict[str, Any]]) -> Calls:
-    """The cancellation of the waiting order that is made anew; empty if there is none."""
-    old_arguments = wish.calls[1][1]
-    waiting = [order for order in orders if order["status"] in ("pending_confirmation", "open")
+def _cancellation(wish: Wish, body: dict[str, Any]) -> Calls:
+    """The cancellation of the waiting order, or deletion of the alert, that is made anew, as `body` lists them."""
+    tool, old_arguments = wish.calls[1]
+    if tool == "delete_alert":
+        alerts = _matching(_rows(body, "alerts"), old_arguments)
+        return tuple((tool, {"alert_id": alert["alert_id"]}) for alert in alerts[-1:])
+    waiting = [order for order in _rows(body, "orders") if order["status"] in ("pending_confirmation", "open")
                and all(old_arguments.get(name) in (None, order.get(name)) for name in _SAME_ORDER)]  # fmt: skip
     return tuple(("cancel_paper_order", {"order_id": order["order_id"]}) for order in waiting[-1:])
 
@@ -279,13 +280,14 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
     replaces = len(wish.calls) > 1
     if not results:
         look_up = ("get_price", {"symbol": arguments["symbol"]})
-        return UseTools(((_LOOKUPS["replace"], {}), look_up) if replaces else (look_up,))
+        listing = "list_alerts" if tool == "create_alert" else _LOOKUPS["replace"]
+        return UseTools(((listing, {}), look_up) if replaces else (look_up,))
     lookups, finished = results[: 1 + replaces], results[1 + replaces :]
     body = lookups[-1][2]
     if body.get("price") is None or (finished and (finished[-1][0] == tool or "error" in finished[-1][2])):
         return _results_in_words(finished or lookups[-1:], language)
     price = float(body["price"])
-    cancellations = _cancellation(wish, _rows(lookups[0][2], "orders")) if replaces else ()
+    cancellations = _cancellation(wish, lookups[0][2]) if replaces else ()
     if wish.way == "spend":
         price = float(arguments.get("limit_price", price))
         number = float(wish.amount // price)
@@ -299,7 +301,7 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
         return _replacing_calls(cancellations, ((tool, {**order, name: wish.amount}),), finished)
     name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
     price = price + wish.amount if wish.way == "at_distance" else price * wish.amount
-    return UseTools(((tool, {**arguments, name: round(price, 2)}),))
+    return _replacing_calls(cancellations, ((tool, {**arguments, name: round(price, 2)}),), finished)
 
 
 def _on_either_side(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
