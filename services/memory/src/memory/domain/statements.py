@@ -21,8 +21,9 @@ from memory.domain.long_term.concepts import concepts_of, normalize
 from memory.domain.long_term.course import has_ended
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.own_words import IS_MINE, may_state_fact
+from memory.domain.long_term.pasted import unquoted
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
-from memory.domain.long_term.speech import own_speech, statements, unquoted
+from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.long_term.standing_orders import is_standing_order
 from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.relevant_facts import kinds
