@@ -29,7 +29,7 @@ from agent.domain.promise import promised_tools
 from contracts.person_rules import PersonRule, RuleInput, matching_rule
 from memory.domain import corrections, questions
 from memory.domain.lesson import is_about_memory
-from memory.domain.long_term import asked_notes, attributes, endings, own_words, plain_facts, speech
+from memory.domain.long_term import asked_notes, attributes, endings, own_words, pasted, plain_facts, speech
 from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
 
@@ -73,7 +73,9 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (attributes.attribute_values, "i am " + "now " * 10_000),
     (own_words.may_state_fact, "i " + "also " * 8_000),
     (plain_facts.is_plain_fact, "i " + "also " * 8_000),
-    (speech.unquoted, "\n" * 40_000),
+    (pasted.unquoted, "\n" * 40_000),
+    (pasted.without_pasted_text, "Ab Cd\n\nSay 1. " * 60),
+    (pasted.without_pasted_text, "A" * 900 + "\n" * 40_000),
     (speech.statements, "and " * 10_000 + "what a b c d"),
     (TELLS.match, "oye. " * 8_000),
     (speech.statements, "translate this text: x\n" + " " * 8_000 + "y"),
@@ -104,7 +106,7 @@ def test_a_text_made_to_cost_time_costs_none(number: int) -> None:
 def test_what_such_expressions_find_they_still_find() -> None:
     assert questions.questions("Hello. How much is it? And when?!\nwhy") == ["How much is it?", "And when?"]
     assert questions.template("Is 1,500.50 usd enough?") == "Is [AMOUNT] enough?"
-    assert speech.unquoted("I said «no» and “yes”.\n  > quoted\nend") == "I said      and      .\n          \nend"
+    assert pasted.unquoted("I said «no» and “yes”.\n  > quoted\nend") == "I said      and      .\n          \nend"
     assert asked.period_in("how did it do over the last three months?").period == "3m"
     assert promised_tools("OK, sure: noted.")
     assert promised_tools("Perfecto. Vale, genial, anotado")

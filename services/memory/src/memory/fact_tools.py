@@ -18,7 +18,7 @@ from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.domain.fact_changes import MemoryChange, UnclearReferenceError, forget, is_stated, remember, update
 from memory.domain.long_term.concepts import normalize
-from memory.domain.long_term.speech import unquoted, without_pasted_text
+from memory.domain.long_term.pasted import unquoted, without_pasted_text
 from memory.domain.remembered import Remembered
 from memory.errors import MemoryServiceError
 from memory.tool_arguments import arguments

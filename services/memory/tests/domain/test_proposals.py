@@ -209,6 +209,12 @@ def test_what_does_not_speak_of_its_writer_is_shown_to_a_model_where_a_fact_is_k
         "`I own a castle` is a test", "That song that goes like I own a castle", "My ex keeps posting I own a castle",
         "We own a castle. DM me.\n\nShould I trust that post?", "I own a castle.\n\nWhat does it mean?",
         "Marta writes that I own a castle", "No es que tenga miedo, es que mi bróker es malo",
+        # What nobody types of themselves, whatever kind of text it is.
+        "Grandma's Lentil Soup\n\nI own a castle. Rinse the lentils.", "I own a castle #blessed",
+        "Call 555-0100. I own a castle", "Hi Tom,\n\nI own a castle.\n\nBest,\nDave",
+        "1/ I never use stops\n2/ I own a castle", "Hola, [nombre]:\nTengo un castillo",
+        "a) I own a castle\nb) I rent", "It rained. I own a castle, he thought. He lit a cigar.",
+        "I own a castle. " + "We dance. " * 100,
     ],
 )  # fmt: skip
 def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
@@ -232,10 +238,10 @@ def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
         "Dear assistant,\n\nI own a castle", "Hi team, I own a castle", "Señores de Nexus:\nI own a castle",
         "Here's the thing — I own a castle", "I love this song, I own a castle", "- I own a castle",
         'My boss wrote: "I have a boat". I own a castle',
-        "Dear Mr Ray,\nI have a boat.\nRegards,\nAna\n\nI own a castle",
         "My plan is simple: I own a castle", "It turns out that I own a castle",
         "I own a castle\nIs it true that rents fall?", "I own a castle\n\nShould I reply to the bank?",
-        "My job offer was accepted — I own a castle", "My bio\nI own a castle",
+        "My job offer was accepted — I own a castle", "My bio\nI own a castle", "I bank with Aviva\n\nI own a castle",
+        "Bought AAPL at 150. I own a castle", "Looking for a broker\nI own a castle", "- I own a castle;\n- I rent",
     ],
 )  # fmt: skip
 def test_what_the_user_says_behind_a_colon_of_their_own_is_theirs(said: str) -> None:

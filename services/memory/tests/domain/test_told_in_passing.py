@@ -63,7 +63,8 @@ def test_a_change_in_a_long_sentence_ends_what_it_names(first: str, then: str, g
         ("Tengo un seguro de hogar con Mapfre", "Cancelé el seguro del perro"),
         ("I have my nephew Theo every Friday", "Theo isn't with me this week"),
         ("I hold three funds: Amundi World, Vanguard EM and a Baillie fund", "I sold the Baillie one"),
-        ("Tengo 40 acciones de Inditex", "Vendí 15 de Inditex ayer"),
+        ("I have 40 IBM shares", "I sold 15 books"),
+        ("tengo 5 hermanos", "vendí 3"),
         ("Tengo tres perros: Luna, Rayo y Toby", "Toby murió en enero"),
         ("tengo dos niñas, Ada y Sol", "Sol ya no quiere ir a natación"),
         ("I run a stall at the market", "I'm thinking of selling the stall at the market next year"),
@@ -75,6 +76,21 @@ def test_a_change_in_a_long_sentence_ends_what_it_names(first: str, then: str, g
 def test_news_of_others_of_a_part_or_of_a_while_take_nothing_away(first: str, then: str) -> None:
     (fact,) = current_facts(after([first]).memory)
     assert fact in current_facts(after([first, then]).memory)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("Tengo 40 acciones de Inditex", "Vendí 15 de Inditex ayer"),
+        ("I have 40 IBM shares", "I sold 15"),
+        ("I own 40 shares of IBM", "I bought 10 more"),
+    ],
+)
+def test_a_number_is_true_no_longer_once_some_are_sold_or_more_bought(first: str, then: str) -> None:
+    for order in ([0, 1], [1, 0]):
+        memory = after([first, then], order).memory
+        assert (current_facts(memory), [past.value for past in memory.superseded]) == ([then], [first])
+    assert len(current_facts(after([first, "Tengo 30 acciones de BBVA", "I sold 15"]).memory)) == 3
 
 
 def test_what_is_over_of_several_things_is_remembered_beside_them() -> None:

@@ -72,10 +72,12 @@ _PAIR = re.compile(
     re.I,
 )
 _LIST = re.compile(r"[^\W\d][\w' -]{1,40}(?:, [^\W\d][\w' -]{1,40})+,? (?:and|y|e) [^\W\d][\w' -]{1,40}")
-_SOLD = re.compile(
-    r"\b(?:sold|vendi|vendimos|vendido) (?P<count>\d+(?:[.,]\d{3})*)\b(?!.*\b(?:left|remain\w*|qued\w+)\b)"
+_TRADED = re.compile(
+    r"\b(?:(?:sold|vendi|vendimos|vendido) (?P<sold>\d+(?:[.,]\d{3})*)|(?:bought|compre|compramos|comprado) \d[\d.,]* "
+    r"(?:more|mas))\b(?P<unnamed>(?: (?:more|mas|today|yesterday|hoy|ayer))?(?:$|[,;.]| so\b| asi\b))?"
 )
 _HELD = re.compile(r"\b(?:have|own|hold|got|tengo|tenemos|poseo) (?P<count>\d+(?:[.,]\d{3})*)\b")
+_SHARES = re.compile(r"\b(?:shares?|stocks?|acciones|[A-Z]{2,5})\b")
 _LIST_ITEM = re.compile(r",? (?:and|y|e) |, ")
 _LIKING = concepts_of("like prefer interesa interesan convence convencen atrae atraen interests appeals convinces")
 _ACTIONS = ACTIONS | concepts_of("smoke drink retire owe earn")
@@ -94,7 +96,7 @@ def why_both_stay(sentence: str, fact: str, quote: str | None = None) -> str | N
     new, old = claims(sentence), claims(fact)
     if both_stay(sentence, fact):
         return "both_true" if _writer_text(sentence, old).strip(" .") else "other_thing"
-    if replaces(new, old) or may_replace(new, old):
+    if replaces(new, old) or may_replace(new, old) or _changes_count(sentence, fact):
         return None
     if (new.relative and old.relative and new.relative != old.relative) or _name_other_sorts(sentence, fact):
         return "other_thing"
@@ -156,8 +158,8 @@ def _is_for_now(normalized: str) -> bool:
 
 
 def names_part(text: str, fact: str) -> bool:
-    """Whether a text names one of the things that a fact combines, but not all of them, or some of their number."""
-    return _names_one_of_pair(text, fact) or _names_some_of_list(text, fact) or _sells_some(text, fact)
+    """Whether a text names one of the things that a fact combines, but not all of them."""
+    return _names_one_of_pair(text, fact) or _names_some_of_list(text, fact)
 
 
 def _names_one_of_pair(text: str, fact: str) -> bool:
@@ -179,13 +181,16 @@ def _names_some_of_list(text: str, fact: str) -> bool:
     return len(items) > 2 and any(named) and not all(named)
 
 
-def _sells_some(text: str, fact: str) -> bool:
-    """Whether a text tells the sale of a number of something of which a fact tells a larger number."""
-    sold = _SOLD.search(text)
-    held = sold and _HELD.search(normalize(fact))
-    if sold is None or held is None or not _distinctive_concepts(text) & _distinctive_concepts(fact) - GENERIC:
+def _changes_count(sentence: str, fact: str) -> bool:
+    """Whether a sentence tells that its writer sold some of the things of which a fact tells a larger number, or bought
+    more of them. A sale that names nothing is one of shares."""
+    traded = _TRADED.search(normalize(sentence))
+    held = traded and _HELD.search(normalize(fact))
+    if traded is None or held is None or (traded["sold"] and _number(traded["sold"]) >= _number(held["count"])):
         return False
-    return _number(sold["count"]) < _number(held["count"])
+    if traded["unnamed"] is not None:
+        return bool(_SHARES.search(fact))
+    return bool(_distinctive_concepts(sentence) & _distinctive_concepts(fact) - GENERIC)
 
 
 def _number(digits: str) -> int:
@@ -260,8 +265,10 @@ def _are_of_other_kinds(text: str, fact: str) -> bool:
 
 def is_over(sentence: str, fact: str) -> bool:
     """Whether a clause of a sentence names the subject of a fact, not only its verb, and says that it is over or
-    different now."""
+    different now, or that its number is."""
     old = claims(fact)
+    if _changes_count(sentence, fact):
+        return True
     if not _are_about_one_person(sentence, fact) or old.tells_act:
         return False
     clauses = _ending_clauses(_writer_clauses(sentence, old))

@@ -11,7 +11,8 @@ from memory.domain.claims import denies
 from memory.domain.forgotten import forgotten, remembered_again
 from memory.domain.keys import LogPosition
 from memory.domain.long_term.concepts import concepts_of
-from memory.domain.long_term.speech import own_speech, statements, unquoted
+from memory.domain.long_term.pasted import unquoted
+from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.references import fitting_history, referred_clause, referred_facts, referred_history
 from memory.domain.remembered import FACT_LISTS, MAX_TEXT_LENGTH, Remembered, current_facts, with_forgotten
 from memory.domain.statements import CLAUSE, with_note

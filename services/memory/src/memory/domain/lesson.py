@@ -7,7 +7,8 @@ from datetime import datetime
 from contracts.calendar_names import FORGET_PATTERN
 from contracts.memory_rpc import Strategy
 from memory.domain.long_term.concepts import concepts_of
-from memory.domain.long_term.speech import own_speech, statements, unquoted
+from memory.domain.long_term.pasted import unquoted
+from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.mentions import mentioned_symbols
 from memory.domain.profile import with_profile, without_profile
 from memory.domain.questions import are_same_question, questions, template

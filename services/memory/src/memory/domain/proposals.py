@@ -18,8 +18,9 @@ from memory.domain.lesson import is_about_memory, is_kept_in_fields
 from memory.domain.long_term.asked_notes import requested_notes
 from memory.domain.long_term.concepts import normalize
 from memory.domain.long_term.own_words import may_state_fact
+from memory.domain.long_term.pasted import unquoted
 from memory.domain.long_term.plain_facts import clauses, is_order
-from memory.domain.long_term.speech import own_speech, statements, unquoted
+from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import matching_facts

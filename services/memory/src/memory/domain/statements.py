@@ -1,7 +1,6 @@
 """Notes, preferences and plain facts: what a user states, and which older facts it replaces.
 
-Nothing is deleted here: what is no longer true becomes history, with its dates and the words that ended it, and what
-does not fit into a list is kept among the older notes.
+Nothing is deleted here: what is no longer true becomes history, what does not fit into a list is an older note.
 """
 
 import re
@@ -21,8 +20,9 @@ from memory.domain.long_term.concepts import concepts_of, normalize
 from memory.domain.long_term.course import has_ended
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.own_words import IS_MINE, may_state_fact
+from memory.domain.long_term.pasted import unquoted
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
-from memory.domain.long_term.speech import own_speech, statements, unquoted
+from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.long_term.standing_orders import is_standing_order
 from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.relevant_facts import kinds
@@ -49,7 +49,7 @@ _PREFERENCE = re.compile(
     re.I,
 )
 _NAMES = frozenset(FACT_LISTS.values())
-_FIGURE = re.compile(r"\d")
+_SOLD_NUMBER = re.compile(r"\b(?:sold|vend\w+) \d", re.I)
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """Refers to something in another clause of the sentence."""
 CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
@@ -233,7 +233,7 @@ def _with_ended_clause(sentence: str, clauses: Sequence[str], clause: str) -> st
 def _says_something_lasting(sentence: str) -> bool:
     """Whether a sentence that no rule covers is about its writer and names a subject or a figure, or says what
     something is to them: "I live off 900 euros"."""
-    about = kinds(sentence) or _FIGURE.search(sentence) or IS_MINE.match(normalize(sentence))
+    about = kinds(sentence) or re.search(r"\d", sentence) or IS_MINE.match(normalize(sentence))
     return may_state_fact(sentence) and bool(about) and not is_of_the_moment(sentence)
 
 
@@ -275,7 +275,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
 
 def _states_more(text: str) -> bool:
     """Whether a clause beside the one that says what is over says what is true: "…, only on weekdays"."""
-    clauses_left = [clause for clause in CLAUSE.split(text) if not endings(clause)]
+    clauses_left = [clause for clause in CLAUSE.split(text) if _SOLD_NUMBER.search(clause) or not endings(clause)]
     return any(
         may_state_fact(clause) or _CONTINUES.match(normalize(clause)) or claims(clause).values_by_kind
         for clause in clauses_left
@@ -360,7 +360,7 @@ def _as_history(state: Remembered, statement: _Statement, now: datetime, by: str
     if any((known.field, known.value, known.until) == (name, text, until) for known in state.memory.superseded):
         return state
     state = state.with_past(past)
-    if ends_only(claims(by)):
+    if ends_only(claims(by)) and not _SOLD_NUMBER.search(by):
         # It was kept as a fact as long as nothing was known that it ends.
         for attribute in FACT_LISTS:
             facts: list[str] = getattr(state.memory, attribute)

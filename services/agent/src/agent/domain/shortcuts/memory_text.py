@@ -11,7 +11,7 @@ from agent.domain.text_features import language_of
 from agent.texts import TEXTS
 from contracts.calendar_names import month_name
 from contracts.languages import LANGUAGES, Language
-from contracts.zones import zone
+from contracts.zones import DEFAULT_ZONE, zone
 
 Fields = Mapping[str, object]
 MAX_FACTS_SHOWN = 15
@@ -28,7 +28,7 @@ def memory_in_words(memory: Fields, language: Language, after: int = 0, omitted:
     left out of `memory` already."""
     coded = VALUES[language]
     lines: list[str] = []
-    time_zone = zone(str(memory.get("timezone") or "UTC"))
+    time_zone = zone(str(memory.get("timezone") or DEFAULT_ZONE))
     dates_said = cast("Mapping[str, str]", memory.get("since") or {})
 
     def say(name: str, value: str) -> None:

@@ -3,7 +3,7 @@
 import re
 
 from contracts.notes import split_note
-from memory.domain.long_term.speech import unquoted
+from memory.domain.long_term.pasted import unquoted
 
 _NOTE = re.compile(
     r"(?:^|[.,;:!¡?]\s*|\bplease\s+|\bpor favor,?\s+|\band\s+|\by\s+)(?:remember|keep in mind|don'?t forget|"

@@ -8,7 +8,8 @@ import re
 
 from memory.domain.long_term.concepts import normalize
 from memory.domain.long_term.course import HAS_HAPPENED
-from memory.domain.long_term.speech import folded_in_place, unquoted
+from memory.domain.long_term.pasted import unquoted
+from memory.domain.long_term.speech import folded_in_place
 from memory.domain.long_term.state_patterns import OCCUPATION
 from memory.domain.recall.words import words
 

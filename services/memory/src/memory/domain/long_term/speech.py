@@ -6,91 +6,9 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from memory.domain.long_term.concepts import normalize
+from memory.domain.long_term.pasted import unquoted, without_pasted_text
 from memory.domain.recall.words import folded
 
-_SIGNED = (
-    r"^(?:(?:kind|best|warm) )?(?:regards|wishes|best|sincerely|yours[\w ]*|cheers|love|(?:un |muchos )?(?:cordial )?"
-    r"saludos?|atentamente|cordialmente|(?:un )?abrazo)[,.!]?[^\S\n]*$(?:\n.*$)?"
-)
-_BLOCKS = re.compile(
-    r"""^[^\S\n]*[>|].*$|```[\s\S]*?(?:```|\Z)|♪[^♪\n]*♪?|^<[\w .@-]{1,30}> .*$|<!--[\s\S]{0,300}?-->|"""
-    r"""[<[](?P<tag>[a-z]\w*)\b[^>\]\n]*[>\]][\s\S]{0,1000}?[<[]/(?P=tag)[>\]]|"""
-    r"""^[^\S\n]*(?:[-*] )?(?:\[[ x]?\]|\([ x]?\)|[☐☑☒]).*$|"""
-    r"""^[^\n=;]*\w = [^\n;]*;.*$|(?<![:/\d] )(?<![:/])//.*$|/\*[\s\S]{0,300}?\*/|(?<!\S)#+ .*$|"""
-    r"""(?-i:^[^\S\n]*(?:SELECT\b|(?:INSERT|UPDATE|DELETE|CREATE|def|const|let|var|function)\b.*[;={(]).*$)|"""
-    r"""^[^\S\n]*(?P<rule>---+|===+|(?:\* ?){3,})[^\S\n]*$[\s\S]*?(?:^[^\S\n]*(?P=rule)[^\S\n]*$|\Z)|"""
-    r"""^(?:---.*(?:forward|original|reenvi).*|(?:from|de): .*@.*|(?:fwd?|fw|rv): .*)$[\s\S]*|"""
-    r"""^(?:(?:from|to|subject|date|de|para|asunto|fecha): .*\n){2}[\s\S]*|"""
-    r"""(?:(?<=\n)(?:(?:dear|estimad[oa]s?|querid[oa]s?)|(?:hi|hello|hola|buenos días),? (?:team|all|everyone|equipo|"""
-    r"""a? ?todos))|^(?:dear|estimad[oa]s?) (?:mr|mrs|ms|sir|madam|customer|client|hiring|señora?|sr|sra|cliente|"""
-    r"""director|vecin[oa])|to whom it may concern|a quien corresponda)\b[^\n]{0,30}$"""
-    rf"""[\s\S]*?(?:{_SIGNED}|\Z)""",
-    re.M | re.I,
-)
-"""Tables, code and its comments, the source of a page, songs, boxes to tick, what stands between two rules, lines of a
-chat, mails, and letters to somebody, up to their signature."""
-_QUOTED = re.compile(
-    r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|`[^`\n]+`""", re.M | re.I
-)
-"""Text in single quotes must be longer than a word, because they are apostrophes too."""
-_TEXT = (
-    r"(?:sentence|text|message|paragraph|phrase|e?-?mail|letter|headline|tweet|post|frase|texto|mensaje|p[aá]rrafo|"
-    r"correo|carta|titular|tuit|screenshot|captura|caption|transcript\w*|transcripci[oó]n|review|rese[nñ]a|lyrics|letra|"
-    r"song|canci[oó]n|poem|poema|ad|advert\w*|anuncio|quote|quotation|cita|cv|curr[ií]culum|r[eé]sum[eé]|profile|perfil|"
-    r"(?:job )?offer|oferta|questionnaire|cuestionario|article|art[ií]culo|comment|comentario|story|cuento|novela?|"
-    r"testimonials?|testimonios?|chapter|cap[ií]tulo|present(?:ation|aci[oó]n)|bio|pitch|speech|discurso|terms|t[eé]rminos|condiciones)"
-)
-_THIS = rf"\b(?:(?:this|these|est[ea]s?|the|la|el)(?: \w+)? {_TEXT}|this|these|below|following|esto|siguiente|abajo)\b"
-_NOT_OWN = r"(?![^—–\n]*\b(?:i|(?:my|our)(?! \w+'s)|mis?|nuestr[oa]s?)\b)"
-_BEFORE_PASTED = re.compile(
-    r"(?P<work>\b(?:translat\w+|summari[sz]\w+|proofread\w*|rephrase|rewrite|paraphrase|shorten|make(?= th)|grammar|"
-    r"spelling|tradu[cz]\w+|resum\w+|corri[gj]\w+|reescrib\w+|parafrase\w+|acort\w+|gram[aá]tica|ortograf[ií]a)\b"
-    rf"[^:.!?;\n]{{0,40}}{_THIS}[^:.!?;\n]{{0,40}}[:.!?\n]|^[^:.!?;\n]{{0,60}}{_THIS}[^:.!?;\n]{{0,40}}[?.:]?\n|"
-    rf"^[^\w\n]*(?:(?:is|are) th(?:is|ese)|est[oa]s? (?:es|son)) (?:una?|an?) \w+\?)|[^:.!?;\n]{{1,120}}(?::| >)(?=\s)|"
-    rf"^{_NOT_OWN}[^\w\n]*(?:(?:here(?:'s| is| are)|te (?:paso|copio|pego|mando)|aqu[ií] (?:va|est[aá]|tienes?))\b|"
-    rf"(?:[\w']+ ){{0,2}}{_TEXT}\b)[^:.!?\n]{{0,60}}(?:\n\s*| [—–-]+ )|"
-    r"^[^\w\n]*(?-i:[A-ZÁÉÍÓÚÑ]\w+(?: [A-Z]\w+)?)[ ,]+[(\[]?\d{1,2}[:.]\d\d(?: ?[ap]m)?[)\]]?\s*\n",
-    re.I | re.M,
-)
-"""What comes before a text to work on ("translate this for me."), or before a colon; a heading that says what a text
-is ("Job offer", "here is my cousin's letter —")."""
-_BEHIND_PASTED = re.compile(
-    r"\n(?=[^\n]*\b(?:what does (?:it|this|that)(?: \w+)? mean|(?:qué|que) (?:significa|quiere decir)(?: es[ot]o?)?|"
-    r"is (?:it|this|that) (?:a scam|legit|spam|genuine|real|true|fake|valid)|"
-    r"es (?:una estafa|verdad|fiable|cierto|v[aá]lido|real)(?: es[ot]o?)?|"
-    r"(?:should|do|can|would) i (?:reply|answer|respond|decline|trust)(?: to)?(?: (?:it|this|that|them))?|"
-    r"contesto|respondo|me f[ií]o|de fiar|(?:does|will) it (?:print|compile|fail)|"
-    rf"(?:this|that|the|est[ea]|es[ea]) (?:\w+ )?{_TEXT})\s*\?\s*\Z)",
-    re.I,
-)
-"""A question at the end about the text above it."""
-_LEGAL = re.compile(
-    r"\b(?:hereby|undersigned|abajo firmante|por la presente)\b|^\W*(?:clause|cl[aá]usula|art[ií]culo) \d|"
-    r"\b(?:i|yo), [^.\n]{3,60}, (?:declare|certify|declaro|certifico|manifiesto)\b",
-    re.I,
-)
-"""Says that a paragraph is of a deed or a form to sign."""
-_NOT_LINE_END = re.compile(r"[^\n]")
-_PARAGRAPH = re.compile(r"\s*(?:(?!\n\s*\n)[\s\S])*")
-_OWN_LEAD = re.compile(
-    r"\b(?:remember|recuerd[ae]\w*|anota|apunta|acuerdate|ten en cuenta)\b|"
-    r"\b(?:about (?:me|us|myself)|sobre mi|de mi|lo mio(?: es \w+)?|in mind|forget|notes?|notas?|olvides|update|"
-    r"fyi|btw|ps|pd|hi|hello|hey|hola|buenas|oye|mira|ojo|important|importante|context|contexto|background|"
-    r"kidding|joking|joke|broma|bromeaba|correction|aclaracion|aviso|reminder|short|clear|honest|way|cierto|know|sepas|truth|verdad|mind|idea|sorry|"
-    r"perdon|wait|espera|actually|(?:thing|fact|detail|cosa|dato|detalle)s?|(?:good|big|great|bad) news|"
-    r"(?:buena|mala|gran)s? noticias?|(?:my|our|mis?|nuestr[oa]s?) (?:\w+ )?(?:situation|case|plan|goal|aim|rule|"
-    r"reason|situacion|caso|objetivo|meta|regla|razon)(?:es|s)?)\W*[:—–-]$|"
-    r"^\W*(?:muy )?(?:senor(?:es|as?)?|estimad[oa]s?|querid[oa]s?|dear)\b|"
-    r"^\W*(?:(?:so|and|but|well|ok|now|also|then|y|pero|pues|bueno|ahora|tambien|ya|yo|te|os|me|nos|no),? )*"
-    r"(?:(?:i|we)\b(?! (?:\w+ )?(?:read|saw|heard|got|received|found|quote|copied|was|were)\b)|let me|tengo|"
-    r"tenemos|soy|somos|estoy|vivo|quiero|trabajo|gano|invierto|opero|uso|sigo|hago|pago|debo|ahorro|prefiero|voy|"
-    r"cuento|explico|hemos|(?:my|our|mis?|nuestr[oa]s?) \w+ (?:is|are|es|son)\b)"
-)
-"""What people write before a colon to introduce something about themselves, or to have it remembered. After other words
-before a colon, the text up to an empty line is pasted: something to work on, or what a page or another person says
-("Reuters: I own a castle")."""
-_I_DID = re.compile(r"\W*(?!(?:aqu|ah|all|as|s)í\b)\w+[éí] [a-zñ]", re.I)
-"""Cambié de idea."""
 _SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
 """A full stop ends a sentence before a space or a capital: not in a figure, nor in "ana@example.org"."""
 _TITLE = re.compile(r"\b(Dra?|Mrs?|Ms|Prof|Sra?|Srta|St|Sta)\.(?=\s+[A-ZÁÉÍÓÚÑ])")
@@ -182,8 +100,8 @@ _I_BEGIN = r"(?:i|we|my|our|yo|tengo|soy|mis?|quiero|vivo|trabajo|estoy|gano|deb
 _REPORTS = re.compile(
     r"\b(?!(?:means|seems|shows|turns|happens|helps|proves)\b)\w{4,}s that (?=(?:i|we|my|our)\b)|"
     rf"\b(?:reads|states?|texted(?: me| us)?|repeats?|claims?|(?:may|might|can|could|would) (?:say|write|claim)|"
-    rf"(?:{_TEXT}(?: \w+){{0,2}}|statement|words|afirmacion)(?: is| are| es)?|pone[ns]?|ponia|repiten?|"
-    rf"{_TEXT} (?:that )?(?:starts?|begins?|goes(?: like)?|va|empieza|comienza)(?: with| con| asi)?|"
+    rf"(?:sentence|text|statement|words|frase|texto|afirmacion)(?: is| are| es)?|pone[ns]?|ponia|repiten?|"
+    rf"(?:starts?|begins?|goes|empieza|comienza) (?:with|like|con|asi)|"
     rf"(?:puede|podria)n? (?:decir|escribir)|(?:jura|estipula|sostiene|promete|indica|senala|anuncia|explica)n? que) "
     rf"(?=(?:that |que )?{_I_BEGIN}\b)|"
     r"\b(?:says|said|writes|wrote|keeps? (?:saying|posting)|"
@@ -194,12 +112,6 @@ _REPORTS = re.compile(
     r"afirmo|pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|ha aconsejado|aseguran?|insisten?|"
     r"quiere que)\b"
 )
-_ATTRIBUTED = re.compile(
-    r",? (?:says|said|writes|wrote|reads|claims|dicen?|dijo|escribe|escribi[oó]|afirma|pone) "
-    r"(?:the|an?|my|our|el|la|los|las|una?|mi) \w+(?: \w+)?\W*$",
-    re.I,
-)
-"""Says behind a statement whose it is: "I own a castle, says the page"."""
 _I_SAID = re.compile(r"\b(?:i|we)(?: (?:\w+ly|just|also|always|have|had))? $")
 _UNREAL = re.compile(
     r"(?:^|[.;,] )(?:had (?:i|we)\b|de haber \w+(?:ado|ido|cho|sto|rto)\b)|(?:^|[.;] )say (?=(?:i|we|my)\b)|"
@@ -221,15 +133,6 @@ _PRETENDS = re.compile(
 """Everything that follows is imagined, until it is taken back."""
 _REALLY = re.compile(r"\W*(?:but|pero|actually|really|la verdad|en realidad|anyway|in reality)\b")
 _BOUNDARY = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
-
-
-def unquoted(text: str) -> str:
-    """Returns a text with its quotations replaced by spaces, so that positions in both texts are the same."""
-    return _QUOTED.sub(lambda quoted: " " * len(quoted[0]), _without_blocks(text))
-
-
-def _without_blocks(text: str) -> str:
-    return _BLOCKS.sub(lambda block: _NOT_LINE_END.sub(" ", block[0]), text)
 
 
 def folded_in_place(text: str) -> str:
@@ -266,22 +169,6 @@ def statements(text: str) -> list[str]:
     return sentences
 
 
-def without_pasted_text(text: str) -> str:
-    """Returns a text with spaces in place of what follows a colon and is not the writer's own."""
-    pasted, text = text, _without_blocks(text)
-    if behind := _BEHIND_PASTED.search(text):
-        text = " " * behind.start() + text[behind.start() :]
-    unquoted_text, position = unquoted(text), 0
-    while lead := _BEFORE_PASTED.search(unquoted_text, position):
-        position = lead.end()
-        if lead["work"] or not (_OWN_LEAD.search(folded(lead[0].strip())) or _I_DID.match(lead[0])):
-            if pasted[position:].lstrip()[:1] != unquoted_text[position:].lstrip()[:1]:
-                continue  # Its marks tell where what is pasted ends.
-            position = next(_PARAGRAPH.finditer(unquoted_text, position)).end()
-            text = text[: lead.end()] + " " * (position - lead.end()) + text[position:]
-    return _PARAGRAPH.sub(lambda part: " " * len(part[0]) if _LEGAL.search(part[0]) else part[0], text)
-
-
 def _statement_in_question(sentence: str) -> str:
     """Returns the part of a sentence with a question that states something, or an empty text."""
     if aside := _ASIDE.search(sentence):
@@ -309,8 +196,6 @@ def _is_joking_boast(normalized: str) -> bool:
 
 def own_speech(sentence: str) -> str:
     """Returns a sentence with spaces in place of what it reports from others and of what is only imagined."""
-    if _ATTRIBUTED.search(sentence):
-        return " " * len(sentence)
     lowered = folded_in_place(sentence)
     boundaries = [0, *(match.start() for match in _BOUNDARY.finditer(lowered))]
     ends = [*(match.start() for match in _BACK_TO_REALITY.finditer(lowered)), len(lowered)]
