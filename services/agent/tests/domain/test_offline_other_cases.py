@@ -241,6 +241,8 @@ GARAGE = [
     passage("Packs", "| Pack | Price |\n| --- | --- |\n| 10 lessons | 300 € |\n| 20 lessons | 570 € |"),
     passage("Paying", "Pay with Stripe or GoCardless. Stripe charges 1.5 % of a payment.", heading=["Paying"]),
     passage("Questions", "Yes. Up to three dogs can share.", heading=["Can my two dogs share a kennel?"]),
+    passage("Coaching", "Coaching costs £40 for one, £55 for two.", heading=["Coaching"]),
+    passage("Nights", "Three Tuesday evenings of night driving.", heading=["Night driving"]),
     passage("Classes", "Six Saturdays for puppies from 12 to 20 weeks.", heading=["Puppies"]),
 ]
 
@@ -255,6 +257,8 @@ GARAGE = [
         "can two cats share?",
         "do you take 10 week old puppies?",
         "which is cheaper, a wash or a polish?",
+        "how much is coaching for three?",
+        "who teaches night driving?",
     ],
 )
 def test_an_answer_of_another_member_is_not_certain(question: str) -> None:

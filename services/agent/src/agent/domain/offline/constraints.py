@@ -243,6 +243,7 @@ def _names_somebody_else(excerpt: Excerpt, question: str) -> bool:
     question, as "Study Room" has for "who runs the study room?"."""
     question_words = set(words_of(question))
     names = shapes.FULL_NAME.findall(f"{excerpt.heading}. {excerpt.text}")
+    names = [name for name in names if not A_DAY.search(plain(name))]  # "Three Tuesday evenings"
     return any(question_words.isdisjoint(words_of(name)) for name in names)
 
 

@@ -36,6 +36,7 @@ _NUMBER_OF_THINGS = re.compile(
 )
 """A number of things. Times and people are left out, since sentences give their minimum or maximum."""
 _NUMBER_OF_UNITS = re.compile(rf"(?<![\d.,])\b(?P<many>\d{{1,3}})[ -](?P<what>{UNIT})\b")
+_NUMBER_OF_PERSONS = re.compile(rf"\b(?P<what>for|para) (?P<many>\d{{1,2}})\b(?!{UNIT}\b| ?[%€$£.:,]\d| {UNIT}\b)")
 _RANGE = re.compile(r"(?<![\d.,:])\b(\d{1,3}) ?(?:to|a|y|and|or|o|-|–) ?(\d{1,3})[ -]([a-z]{3,})")
 _NUMBER = re.compile(r"(?<![\w.,:])\d{1,3}(?![\w:]|[.,]\d)")
 _BOUND = re.compile(
@@ -146,7 +147,7 @@ def _gives_other_number(question: str, chosen: Sequence[Excerpt]) -> bool:
     of three; or several lengths of time without the one that is asked for: 30 or 60 minutes instead of 90."""
     text = in_figures(plain(" ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in chosen)))
     text = _RANGE.sub(r"\1 \3 to \2 \3", text)
-    for pattern, fewest in ((_NUMBER_OF_THINGS, 1), (_NUMBER_OF_UNITS, 2)):
+    for pattern, fewest in ((_NUMBER_OF_THINGS, 1), (_NUMBER_OF_UNITS, 2), (_NUMBER_OF_PERSONS, 2)):
         stated_counts = [(stem(match["what"]), int(match["many"])) for match in pattern.finditer(text)]
         for match in pattern.finditer(in_figures(plain(question))):
             numbers = {number for thing, number in stated_counts if thing == stem(match["what"])}

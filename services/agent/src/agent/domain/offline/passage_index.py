@@ -269,8 +269,12 @@ class PassageIndex:
     def strength(self, keys: frozenset[str], position: int) -> float:
         """How strongly a passage has a word (0 to 1): 1 in its own text, less in heading, title, or other sentences of
         the section, and for synonyms and misspelt words."""
-        if keys & ANIMALS and (animals := ANIMALS & (self._text_keys[position] | self._heading_keys[position])):
-            keys = keys if keys & animals else keys - _PET  # another animal
+        if keys & ANIMALS:
+            own_keys = self._text_keys[position] | self._heading_keys[position]
+            animals = ANIMALS & (
+                own_keys if self._text_keys[position] & _PET else own_keys | self._section_keys[position]
+            )
+            keys = keys - _PET if animals and not keys & animals else keys  # another animal
         shared = keys & self._text_keys[position]
         if (
             shared
