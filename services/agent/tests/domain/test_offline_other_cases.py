@@ -229,3 +229,56 @@ def test_how_long_it_takes_is_shown_beside_the_price_that_was_asked_for_before()
     question = {"role": "user", "content": "price of a clutch?"}
     before = [question, {"role": "assistant", "content": answered("price of a clutch?", jobs, "en")}]
     assert "Time 1 day" in answered("how long would that take?", jobs, "en", *before)
+
+
+GARAGE = [
+    passage("Fleet", "- 14 teachers and 22 cars, none older than three years", heading=["Why us"]),
+    passage("Lessons", "We have two automatic cars. With them a lesson costs 36 €.", heading=["Automatic cars"]),
+    passage(
+        "Licences",
+        "| Permit | Price | Length |\n| --- | --- | --- |\n| Moped | 90 € | 60 minutes |\n| Car | 120 € | 45 minutes |",
+    ),
+    passage("Packs", "| Pack | Price |\n| --- | --- |\n| 10 lessons | 300 € |\n| 20 lessons | 570 € |"),
+    passage("Paying", "Pay with Stripe or GoCardless. Stripe charges 1.5 % of a payment.", heading=["Paying"]),
+    passage("Questions", "Yes. Up to three dogs can share.", heading=["Can my two dogs share a kennel?"]),
+    passage("Coaching", "Coaching costs £40 for one, £55 for two.", heading=["Coaching"]),
+    passage("Nights", "Three Tuesday evenings of night driving.", heading=["Night driving"]),
+    passage("Classes", "Six Saturdays for puppies from 12 to 20 weeks.", heading=["Puppies"]),
+]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how many cars do you have?",
+        "how many mopeds do you have?",
+        "how much is the pack of 15 lessons?",
+        "what does GoCardless charge?",
+        "can two cats share?",
+        "do you take 10 week old puppies?",
+        "which is cheaper, a wash or a polish?",
+        "how much is coaching for three?",
+        "who teaches night driving?",
+    ],
+)
+def test_an_answer_of_another_member_is_not_certain(question: str) -> None:
+    assert is_unknown(answered(question, GARAGE, "en"))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("how many teachers do you have?", "14 teachers and 22 cars"),
+        ("how much is the pack of 20 lessons?", "20 lessons: Price 570 €"),
+        ("what does Stripe charge?", "Pay with Stripe or GoCardless. Stripe charges 1.5 %"),
+        ("can two dogs share?", "Can my two dogs share a kennel? Yes"),
+        ("do you take 14 week old puppies?", "Six Saturdays for puppies"),
+    ],
+)
+def test_an_answer_of_the_member_that_is_asked_about_is_certain(question: str, answer: str) -> None:
+    assert answered(question, GARAGE, "en").startswith(answer)
+
+
+def test_what_to_bring_is_asked_for_without_a_word_for_the_occasion() -> None:
+    bring = passage("Boarding", "Please bring a blanket and the vaccination card.", heading=["What to bring"])
+    assert answered("what do I need to bring?", [bring, *GARAGE], "en").startswith("Please bring a blanket")

@@ -17,7 +17,6 @@ from agent.domain.offline.doubts import (
     answers_exactly,
     can_be_shown_beside,
     completing_section,
-    contains_all,
     heading_asks_same,
     is_name,
     more_similar_section,
@@ -31,13 +30,14 @@ from agent.domain.offline.evidence import has_evidence
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.offline.other_cases import is_another_case
-from agent.domain.offline.passage_index import Candidates
+from agent.domain.offline.passage_index import SECTION_STRENGTH, Candidates
 from agent.domain.offline.passages import complete_answer, is_row_named
 from agent.domain.offline.questions import (
     Query,
     is_other_cancellation,
     required_keys,
     terms,
+    topic_words,
 )
 from agent.domain.offline.relevance import Section, ranked_sections
 from agent.domain.offline.section_quotes import section_extract, with_paragraphs
@@ -71,11 +71,7 @@ class ChosenAnswer:
     def certain_quote(self) -> list[Excerpt]:
         """What to quote as the certain answer, by the first condition that is met; empty if none is. Unless the
         excerpts are complete, they are quoted with the rest of their paragraphs."""
-        if self._is_complete_list:
-            return list(self.chosen)
-        if self._has_all_in_one_place or self._gives_count_asked_for or self._is_exactly_what_follows:
-            return self._in_paragraphs(self.chosen)
-        if self._is_priced_row:
+        if self._is_complete_list or self._is_priced_row:
             return list(self.chosen)
         if named := self._named_section_instead:
             return self._in_paragraphs(named)
@@ -129,6 +125,12 @@ class ChosenAnswer:
         return [*self._required, *inherited_keys(self.question, self.antecedent)]
 
     @cached_property
+    def _counted(self) -> frozenset[str]:
+        """The keys of what is counted, if the question asks how many there are of something."""
+        how_many = shapes.HOW_MANY.search(plain(self.question))
+        return keys_of(how_many["what"]) if how_many else frozenset()
+
+    @cached_property
     def _positions(self) -> list[int]:
         return [i for i, passage in enumerate(self.candidates.passages) if passage in self.chosen]
 
@@ -176,13 +178,15 @@ class ChosenAnswer:
     @cached_property
     def _sections(self) -> list[Section]:
         """Those of the ranking that contain what such a question needs, and the chosen ones."""
-        index = self.candidates.index
+        index, counted = self.candidates.index, self._counted
         return [
             section
             for section in self._ranking
             if self._is_chosen(section)
             or any(
-                index.has_all(self._required, i) and has_evidence(self.question, index.section_text(i))
+                index.has_all(self._required, i)
+                and has_evidence(self.question, index.section_text(i))
+                and (not counted or gives_count(self.candidates.passages[i], counted))
                 for i in section.sentences
             )
         ]
@@ -238,13 +242,6 @@ class ChosenAnswer:
         return bool(complete_answer(self.question, self.antecedent, self.candidates.passages))
 
     @cached_property
-    def _has_all_in_one_place(self) -> bool:
-        """Whether a single row or heading has everything that the question is about."""
-        return not (self._uncovered or self._is_row_beside_named_section or self._more_similar_section) and any(
-            contains_all(self._query, self._required, i, self.candidates) for i in self._positions
-        )
-
-    @cached_property
     def _is_full(self) -> bool:
         """Whether the excerpts lack nothing, and are about the same case as the question."""
         return not (
@@ -259,26 +256,17 @@ class ChosenAnswer:
         return self._is_full and self._named_section is None
 
     @property
-    def _gives_count_asked_for(self) -> bool:
-        how_many = None if self.antecedent else shapes.HOW_MANY.search(plain(self.question))
-        return (
-            how_many is not None
-            and self._is_full
-            and any(gives_count(passage, keys_of(how_many["what"])) for passage in self._passages)
-        )
+    def _is_other_count(self) -> bool:
+        """Whether the number that is asked for is not theirs alone: "two automatic cars" beside "22 cars"."""
 
-    @property
-    def _is_exactly_what_follows(self) -> bool:
-        """Whether a follow-up ("and Pro?", after the price of Premium) is answered by a section of that name that shows
-        a price."""
-        return (
-            bool(self.antecedent)
-            and self._is_full_and_alone
-            and all(
-                answers_exactly(section, self._query, self._needed, self.candidates)
-                for section in self._chosen_sections
+        def counts(position: int) -> bool:
+            index, passage = self.candidates.index, self.candidates.passages[position]
+            return gives_count(passage, self._counted) and all(
+                index.strength(self._query[word], position) > SECTION_STRENGTH for word in topic_words(self._query)
             )
-        )
+
+        others = (i for section in self._sections if not self._is_chosen(section) for i in section.sentences)
+        return bool(self._counted) and (not any(map(counts, self._positions)) or any(map(counts, others)))
 
     @property
     def _is_priced_row(self) -> bool:
@@ -304,7 +292,7 @@ class ChosenAnswer:
     @property
     def _is_likeliest(self) -> bool:
         """Whether the excerpts are full and no other section is likelier or more similar in meaning."""
-        if not self._is_full_and_alone or self._more_similar_section or self._is_overruled:
+        if not self._is_full_and_alone or self._more_similar_section or self._is_overruled or self._is_other_count:
             return False
         share = self._chosen_likelihood / sum(section.likelihood for section in self._sections)
         return self._sections[0] in self._chosen_sections and (

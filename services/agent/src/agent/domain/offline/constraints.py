@@ -166,10 +166,13 @@ def gives_count(passage: Excerpt, keys: frozenset[str]) -> bool:
     """Whether a passage says how many there are of something (`keys`): a number before the word, or a table's cell."""
     if passage.is_table_row:
         name, _, text = passage.text.partition(":")
-        cells = list(zip(passage.columns, passage.cells, strict=False)) or [("", text)]
+        cells = list(zip(passage.columns, passage.cells, strict=False))
+        # The cell "60 minutes" of the row "Moped" counts no mopeds.
         return any(
-            has_measure(cell) and keys & keys_in(f"{name} {column} {cell}") and not _MONEY.search(cell)
-            for column, cell in cells
+            has_measure(cell)
+            and keys & keys_in(f"{name if in_figures(plain(cell)).isdigit() else ''} {column} {cell}")
+            and not _MONEY.search(cell)
+            for column, cell in cells or [(name, text)]
         )
     asks_same = keys & keys_in(passage.heading) and shapes.HOW_MANY.search(plain(passage.heading))
     if asks_same and any(map(str.isdigit, passage.text)):
@@ -240,6 +243,7 @@ def _names_somebody_else(excerpt: Excerpt, question: str) -> bool:
     question, as "Study Room" has for "who runs the study room?"."""
     question_words = set(words_of(question))
     names = shapes.FULL_NAME.findall(f"{excerpt.heading}. {excerpt.text}")
+    names = [name for name in names if not A_DAY.search(plain(name))]  # "Three Tuesday evenings"
     return any(question_words.isdisjoint(words_of(name)) for name in names)
 
 

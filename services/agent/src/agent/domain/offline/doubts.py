@@ -40,8 +40,6 @@ MIN_TOPIC_WORDS = 2
 _HOURS = frozenset(("=hours",))
 _MONTH = frozenset(("=month",))
 """Key that stands for any month, so another month has it too."""
-_MIN_NAME_STRENGTH = 0.85
-"""Minimum strength of a word that a row, its columns, its heading or its page's title has."""
 _MIN_NAME_DIGITS = 4
 """A number with at least this many digits is a name, a year or an amount."""
 
@@ -213,23 +211,6 @@ def section_headed_by_topic(
     if any(is_called(candidates.passages[i].heading) for i in positions):
         return None
     return next((section for section in sections if is_called(section.location[1])), None)
-
-
-def contains_all(query: Query, required: Sequence[frozenset[str]], position: int, candidates: Candidates) -> bool:
-    """Whether everything that a question is about is in one table row and its names, or in a sentence's heading."""
-    index, words = candidates.index, [*topic_words(query), *(word for word in query if word.isdigit())]
-    if len(words) < MIN_TOPIC_WORDS or not index.has_all(required, position):
-        return False
-    if (passage := candidates.passages[position]).row:
-        # The page's title may use a word in another sense; the row's own name does not.
-        column_keys = keys_in(" ".join((passage.column, *passage.columns)))
-        is_named = any(
-            index.has_word(query[word], position) for word in words if not query[word] & shapes.PRICE_OR_TIME
-        )
-        return is_named and all(
-            query[word] & column_keys or index.strength(query[word], position) >= _MIN_NAME_STRENGTH for word in words
-        )
-    return index.heading_has(query, words, position)
 
 
 def heading_asks_same(query: Query, heading: str) -> bool:

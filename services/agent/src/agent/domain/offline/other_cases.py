@@ -36,6 +36,13 @@ _NUMBER_OF_THINGS = re.compile(
 )
 """A number of things. Times and people are left out, since sentences give their minimum or maximum."""
 _NUMBER_OF_UNITS = re.compile(rf"(?<![\d.,])\b(?P<many>\d{{1,3}})[ -](?P<what>{UNIT})\b")
+_NUMBER_OF_PERSONS = re.compile(rf"\b(?P<what>for|para) (?P<many>\d{{1,2}})\b(?!{UNIT}\b| ?[%€$£.:,]\d| {UNIT}\b)")
+_RANGE = re.compile(r"(?<![\d.,:])\b(\d{1,3}) ?(?:to|a|y|and|or|o|-|–) ?(\d{1,3})[ -]([a-z]{3,})")
+_NUMBER = re.compile(r"(?<![\w.,:])\d{1,3}(?![\w:]|[.,]\d)")
+_BOUND = re.compile(
+    r"\d ?[-–+] ?|[<>]|\b(?:to|up|under|over|from|until|more|less|hasta|desde|menos|mas|mayor\w*|menor\w*|a|y)\b"
+)
+"""What makes a number in a name the bound of others: "up to 10 kg"."""
 _CONDITION = re.compile(r"\b(?:if|unless|si|salvo que|siempre que)\b[^,.;:]*", re.IGNORECASE)
 _CONDITIONAL = re.compile(r"\b(?:if|when|unless|happens?|si|cuando|pasa|ocurre)\b")
 
@@ -53,6 +60,7 @@ def is_another_case(
         or (not is_continued and _has_only_common_words(query, chosen))
         or (not is_continued and _lacks_antecedent(question, previous_question, sections))
         or _gives_other_number(question, chosen)
+        or _is_named_by_other_numbers(question, chosen)
         or _is_only_a_condition(question, query, chosen)
         or any(_is_the_other_day(keys, chosen) for keys in query.values())
         or _is_of_a_sibling(question, chosen, candidates.passages)
@@ -138,7 +146,8 @@ def _gives_other_number(question: str, chosen: Sequence[Excerpt]) -> bool:
     """Whether the sentences give another number of the same things, and no range that includes it: two bedrooms instead
     of three; or several lengths of time without the one that is asked for: 30 or 60 minutes instead of 90."""
     text = in_figures(plain(" ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in chosen)))
-    for pattern, fewest in ((_NUMBER_OF_THINGS, 1), (_NUMBER_OF_UNITS, 2)):
+    text = _RANGE.sub(r"\1 \3 to \2 \3", text)
+    for pattern, fewest in ((_NUMBER_OF_THINGS, 1), (_NUMBER_OF_UNITS, 2), (_NUMBER_OF_PERSONS, 2)):
         stated_counts = [(stem(match["what"]), int(match["many"])) for match in pattern.finditer(text)]
         for match in pattern.finditer(in_figures(plain(question))):
             numbers = {number for thing, number in stated_counts if thing == stem(match["what"])}
@@ -146,6 +155,15 @@ def _gives_other_number(question: str, chosen: Sequence[Excerpt]) -> bool:
             if len(numbers) >= fewest and count not in numbers and not (min(numbers) <= count <= max(numbers)):
                 return True
     return False
+
+
+def _is_named_by_other_numbers(question: str, chosen: Sequence[Excerpt]) -> bool:
+    """Whether the question names a number and each chosen row is named by another one: packs of 5 and 20 instead of
+    10."""
+    asked = set(_NUMBER.findall(in_figures(plain(question))))
+    names = [in_figures(plain(name_of(excerpt))) for excerpt in chosen if excerpt.is_table_row]
+    numbers = [set(_NUMBER.findall(name)) for name in names if not _BOUND.search(name)]
+    return bool(asked) and len(numbers) == len(chosen) and all(found and found.isdisjoint(asked) for found in numbers)
 
 
 def _is_the_other_day(keys: frozenset[str], chosen: Sequence[Excerpt]) -> bool:

@@ -240,10 +240,6 @@ class PassageIndex:
             (keys - _WEEKDAY - _WEEKEND) & self._text_keys[position] for keys in query.values() if keys & _WEEKDAY
         )
 
-    def heading_has(self, query: Query, words: Sequence[str], position: int) -> bool:
-        """Whether a passage's own heading has all of these words of a question."""
-        return all(query[word] & self._heading_keys[position] for word in words)
-
     def has_all(self, required: Sequence[frozenset[str]], position: int) -> bool:
         """Whether a passage, or what stands above it, has one of each of these keys. A price must be in the passage
         itself if its section shows any."""
@@ -273,6 +269,12 @@ class PassageIndex:
     def strength(self, keys: frozenset[str], position: int) -> float:
         """How strongly a passage has a word (0 to 1): 1 in its own text, less in heading, title, or other sentences of
         the section, and for synonyms and misspelt words."""
+        if keys & ANIMALS:
+            own_keys = self._text_keys[position] | self._heading_keys[position]
+            animals = ANIMALS & (
+                own_keys if self._text_keys[position] & _PET else own_keys | self._section_keys[position]
+            )
+            keys = keys - _PET if animals and not keys & animals else keys  # another animal
         shared = keys & self._text_keys[position]
         if (
             shared
@@ -280,8 +282,6 @@ class PassageIndex:
             and any(self._document_counts[key] for key in keys - _WEEKDAY - _WEEKEND)
         ):
             return 0.0 if shared == _WEEKDAY else SECTION_STRENGTH  # another day, although some passage has this one
-        if shared == _PET and keys & ANIMALS and self._text_keys[position] & ANIMALS:
-            return 0.0  # another animal
         if shared == _MONTH and any(self._document_counts[key] for key in keys - _MONTH):
             return 0.0  # another month, although some passage has this one
         if shared == _WEEKEND and len(keys) > 1:

@@ -89,7 +89,7 @@ def find_answer(
         or is_superlative(question)
         or not passages
         or not query
-        or not (antecedent or significant_words(question) or "=directions" in query)
+        or not (antecedent or significant_words(question) or query.keys() & {"=directions", "=bring"})
     ):
         return complete
     if all(keys & shapes.PRICE for keys in query.values()) and shapes.OBLIGED.search(plain(question)):

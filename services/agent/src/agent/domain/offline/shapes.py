@@ -222,7 +222,8 @@ HOW_PRICED = re.compile(
     rf"\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b|{_WHAT_IT_COSTS}"
 )
 COSTS = re.compile(
-    r"\b(?:how much|what) (?:does|do|did|would|will)\b.*\bcosts?\b|\bcuanto (?:me |nos )?(?:cuesta|costaria|vale)n?\b|"
+    r"\b(?:how much|what) (?:does|do|did|would|will)\b.*\b(?:cost|charge)s?\b|"
+    r"\bcuanto (?:me |nos )?(?:cuesta|costaria|vale|cobra)n?\b|"
     r"\b(?:price|cost|fare|precio|tarifa|cuota) (?:of|for|to|del?|para|a)\b"
 )
 OBLIGED = re.compile(

@@ -120,6 +120,7 @@ def is_superlative(question: str) -> bool:
 
 def superlative_passages(question: str, antecedent: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The row or sentence with the most or the least; two if they tie; empty if that is not shown."""
+    whole = _as_superlative(question)
     question = next(filter(is_superlative, re.split(r"[.,;:!?¿¡]+", question)), "")
     question = normalized = _as_superlative(question)
     match = _measure_and_sign(normalized)
@@ -141,7 +142,7 @@ def superlative_passages(question: str, antecedent: str, passages: Sequence[Exce
     if not candidates and (_kind_keys(question) or not any(passage.is_table_row for _, passage in values)):
         candidates = _values_of_sections(values, _kind_keys(question))
     if not candidates:
-        return [] if antecedent or _kind_keys(question) else _most_of_each(values)
+        return [] if antecedent or _kind_keys(whole) else _most_of_each(values)
     best_value = max(value for value, _ in candidates)
     return [passage for value, passage in candidates if value == best_value][:2]
 
