@@ -204,9 +204,10 @@ def _complete_figures(text: str, question: str) -> str | None:
 def _complete_order(text: str, question: str) -> str | None:
     """The last ranking, in the order that the message alone names: "worst first?", "de peor a mejor"."""
     unread = UnreadText(folded(text))
-    ordered = unread.first(TOP_FIRST) or unread.first(BOTTOM_FIRST)
+    if not (unread.first(TOP_FIRST) or unread.first(BOTTOM_FIRST)) or _has_words(unread):
+        return None
     is_ranking = is_about_all_tickers(question) or is_analysis(question)
-    return f"{question.strip(' ?.')}, {text.strip('¿ ')}" if ordered and is_ranking and not _has_words(unread) else None
+    return f"{question.strip(' ?.')}, {text.strip('¿ ')}" if is_ranking else None
 
 
 def _has_words(unread: UnreadText) -> bool:
@@ -217,9 +218,10 @@ def _has_words(unread: UnreadText) -> bool:
 def _complete_relation(text: str, question: str) -> str | None:
     """The last correlation or beta, of the returns that the message alone names: "with monthly returns?"."""
     unread = UnreadText(folded(text))
-    returns = unread.first(RETURNS_OF)
+    if unread.first(RETURNS_OF) is None or _has_words(unread):
+        return None
     figures = read_question(question, tuple(tickers_in(question))).figures
-    is_of_returns = returns is not None and {"correlation", "beta"} & {*figures} and not _has_words(unread)
+    is_of_returns = not {"correlation", "beta"}.isdisjoint(figures)
     return f"{RETURNS_OF.sub(' ', question).strip(' ?.')} {text.strip('¿ ')}" if is_of_returns else None
 
 

@@ -75,7 +75,7 @@ class ChosenAnswer:
             return list(self.chosen)
         if named := self._named_section_instead:
             return self._in_paragraphs(named)
-        if self._is_likeliest:
+        if self._is_likeliest or self._is_exactly_what_follows:
             return self._in_paragraphs(self.chosen)
         likeliest = self._ranking[0]
         # What goes on from the last quotation stays where that was.
@@ -267,6 +267,19 @@ class ChosenAnswer:
 
         others = (i for section in self._sections if not self._is_chosen(section) for i in section.sentences)
         return bool(self._counted) and (not any(map(counts, self._positions)) or any(map(counts, others)))
+
+    @property
+    def _is_exactly_what_follows(self) -> bool:
+        """Whether a follow-up ("and Pro?", after the price of Premium) is answered by a section of that name that shows
+        a price."""
+        return (
+            bool(self.antecedent)
+            and self._is_full_and_alone
+            and all(
+                answers_exactly(section, self._query, self._needed, self.candidates)
+                for section in self._chosen_sections
+            )
+        )
 
     @property
     def _is_priced_row(self) -> bool:
