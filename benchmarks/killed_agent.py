@@ -55,9 +55,9 @@ class Side:
         self.started.append(time.monotonic() - killed_at)
         await eventually(lambda: self.scene.told("message.delta"), WAIT_TIMEOUT)
         self.spoke.append(time.monotonic() - killed_at)
-        self.extra += len(await self.scene.answered(conversation, deadline=WAIT_TIMEOUT)) - 1
+        self.extra += len(await self.scene.answered(conversation)) - 1
         await restart
-        await self.scene.idle(WAIT_TIMEOUT)
+        await self.scene.idle()
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.started)} kills, {self.extra} answers too many"]

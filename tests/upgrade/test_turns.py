@@ -35,7 +35,7 @@ async def test_a_turn_of_the_previous_release_goes_on_from_its_journal(nats_serv
         before = len(await scene.answers(conversation))
         async with agent(nats_server.url, model.base_url):
             answer = (await scene.answered(conversation, before + 1))[-1]
-            await scene.idle(60)
+            await scene.idle()
         assert (answer["turnId"], answer["text"]) == (data["turnId"], "It is 676.27 dollars.")
         assert [(request.call_id, request.tool) for request in scene.executor.requests] == [
             (data["calls"][0]["callId"], "get_price")

@@ -41,7 +41,7 @@ async def test_a_human_who_takes_over_is_never_spoken_over_in_1000_interleavings
                 await scene.operator(conversation, "A person here.")
 
         await asyncio.gather(*(interleave(number) for number in range(CONVERSATIONS)))
-        await scene.idle(60.0)
+        await scene.idle()
         before = after = 0
         for number in range(CONVERSATIONS):
             outcome = await _judge(scene, f"c{number}")
