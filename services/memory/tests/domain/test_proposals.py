@@ -214,7 +214,7 @@ def test_what_does_not_speak_of_its_writer_is_shown_to_a_model_where_a_fact_is_k
         "Call 555-0100. I own a castle", "Hi Tom,\n\nI own a castle.\n\nBest,\nDave",
         "1/ I never use stops\n2/ I own a castle", "Hola, [nombre]:\nTengo un castillo",
         "a) I own a castle\nb) I rent", "It rained. I own a castle, he thought. He lit a cigar.",
-        "I own a castle. " + "We dance. " * 100,
+        "I own a castle. " + "We dance. " * 200,
     ],
 )  # fmt: skip
 def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
@@ -241,6 +241,8 @@ def test_what_others_write_is_no_statement_of_the_user(said: str) -> None:
         "My plan is simple: I own a castle", "It turns out that I own a castle",
         "I own a castle\nIs it true that rents fall?", "I own a castle\n\nShould I reply to the bank?",
         "My job offer was accepted — I own a castle", "My bio\nI own a castle", "I bank with Aviva\n\nI own a castle",
+        "Hello, I am Ana. I own a castle.\n\nKind regards,\nAna Ruiz", "I own a castle. My site is https://example.org",
+        "I own a castle [a small one]", "I own a castle. " + "I like it. " * 100,
         "Bought AAPL at 150. I own a castle", "Looking for a broker\nI own a castle", "- I own a castle;\n- I rent",
     ],
 )  # fmt: skip

@@ -16,7 +16,7 @@ _QUOTED = re.compile(
 """Quotations, and lines that begin with a mark of one, of a table, a page, code or a form. Text in single quotes must
 be longer than a word, because they are apostrophes too."""
 _NOT_LINE_END = re.compile(r"[^\n]")
-_MAX_CHAT_LENGTH = 1_000
+_MAX_CHAT_LENGTH = 2_000
 _CAPITAL = "[A-ZÁÉÍÓÚÑ]"
 _NAME = rf"{_CAPITAL}[\w.']*"
 _SAID = "said|asked|thought|added|replied|wrote|says|dice|dijo|decía|escribió|preguntó|pensó|añadió|respondió|contestó"
@@ -27,26 +27,38 @@ _TITLE = re.compile(
     rf"\b(?:the|of|del?|la|el|los|las)\b))(?:{_CAPITAL}|\d)[^\n]{{0,80}}[^\s.!?:,;…][^\S\n]*\n"
 )
 """A line of its own that is no sentence, above a paragraph, and does not speak of its writer."""
-_MARKS = (
-    # Brackets, tags, blanks to fill in, hashtags, stars, columns, numbers to call, code, rules between parts.
-    r"\[[^\]\n]*\]|</|__|(?<!\S)#[a-z]\w|[★☆🧵👇👉🔗©♪]|(?<!\S)·|>>|\w \| \w|[=(].*;$| // |[{}]|"
-    r"\b(?i:call|text|llam\w+|escribir)(?: al?| \w+,)? \d{3}[ -]\d|^(?:```|---|===|\*\*\*)",
-    # Who speaks, behind what they say; the words of deeds.
-    rf"[,.?!\"”’»—] ?(?:(?:s?he|the \w+|{_NAME}) (?:{_SAID})|(?:{_SAID}) (?:the|el|la|los|las|una?|s?he|{_NAME})|"
-    r"preguntó|pensó|ha (?:dicho|añadido))\b|[.!?\"”»] [—–-] [A-Z]\w",
-    r"\b(?i:hereby|undersigned|abajo firmante|por la presente|con dni)\b",
-    # Numbered parts and posts, options, times, an address at the end, a signature.
+_MARK = re.compile(
+    # Tags, blanks to fill in, hashtags, stars, columns, code, rules between parts; who spoke; words of deeds.
+    r"</|__|(?<!\S)#[a-z]\w|[★☆🧵👇👉🔗©♪]|(?<!\S)·|>>|[=(].*;$|[{}]|^(?:```|---|===|\*\*\*)|"
+    rf"[,.?!\"”’»—] ?(?:(?:{_SAID}) (?:the|el|la|los|las|una?|s?he|{_NAME})|preguntó|pensó|ha (?:dicho|añadido))\b|"
+    r"\b(?i:hereby|undersigned|abajo firmante|por la presente|con dni)\b|"
+    # Numbered parts and posts, options, times.
     r"^[^\w\n]*(?:\d\d?:\d\d\b.*\n[^\w\n]*\d\d?:\d\d\b|[a-z]\) |\d+(?:/ |[.)] [A-Z]\w+\. \w)|"
-    r"(?!\w+(?:ed|t|[oéí]) )[A-Z]\w+ \d+[.:] \S)|\b\d+ ?h(?: ago)?$|[.!:][^?\n]{0,200}(?:https?://|www\.)\S+\s*\Z",
-    r"\n(?i:(?!thank|gracias)(?:\w+, ?|[a-z ]{1,20},\n\s*))"
-    rf"{_NAME}(?: {_NAME}){{0,2}}\W*\Z|\n(?!Thank|Gracias){_NAME} {_NAME}\W*\Z",
+    r"(?!\w+(?:ed|t|[oéí]) )[A-Z]\w+ \d+[.:] \S)|\b\d+ ?h(?: ago)?$|"
     # A beginning in capitals, a dateline, a title with capitals, a stanza.
     rf"^[^\w\n]*{_CAPITAL}{{6,}}\W+{_CAPITAL}{{2,}}\b(?=[^\n]{{0,80}}\n?[^\n]{{0,80}}[a-z])|^[A-ZÁÉÍÓÚÑ ]{{5,}}, "
     rf"(?:\d+ de |{_NAME} \d)|^(?:{_NAME} ){{3,}}{_NAME}\n\s*\w+ [a-z]|"
     rf"(?:^{_CAPITAL}[^\d.!?\n]{{9,60}}[^\W\d],?(?:\n+|\Z)){{4}}",
+    re.M,
 )
-_MARK = re.compile("|".join(_MARKS), re.M)
 """What somebody who chats does not write: one such mark, and what is around it is pasted."""
+_UNUSUAL_MARK = re.compile(
+    # Brackets, columns, comments, numbers to call, an address at the end.
+    r"\[[^\]\n]*\]|\w \| \w| // |\b(?i:call|text|llam\w+|escribir)(?: al?| \w+,)? \d{3}[ -]\d|"
+    r"[.!:][^?\n]{0,200}(?:https?://|www\.)\S+\s*\Z|"
+    # Who speaks, behind what they say; a signature.
+    rf"[,.?!\"”’»—] ?(?:s?he|the \w+|{_NAME}) (?:{_SAID})\b|[.!?\"”»] [—–-] [A-Z]\w|"
+    r"\n(?i:(?!thank|gracias)(?:\w+, ?|[a-z ]{1,20},\n\s*))"
+    rf"{_NAME}(?: {_NAME}){{0,2}}\W*\Z|\n(?!Thank|Gracias){_NAME} {_NAME}\W*\Z",
+    re.M,
+)
+"""A mark of pasted text, unless the text begins as its writer speaks."""
+_BEGINS_AS_WRITER = re.compile(
+    r"\W*(?:(?i:hi|hello|hey|hola|oye|ok|so|buen[oa]s(?: \w+)?|good \w+)\b"
+    rf"(?!,? (?:team|all|everyone|equipo|tod\w+|{_NAME}[,:\n]))[ ,.!]|"
+    r"(?i:i|i'm|i've|my|we|me llamo|mi|soy|tengo|vivo|trabajo)\b)"
+)
+"""A greeting to the assistant, or words about oneself."""
 _THIS = (
     r"\b(?:this|these|below|following|est[aeo]s?|siguiente|abajo)\b"
     r"(?! (?:week|month|year|morning|evening|semana|mes|año|mañana|noche)\b)"
@@ -92,9 +104,9 @@ def unquoted(text: str) -> str:
 def without_pasted_text(text: str) -> str:
     """Returns the part of a text that is its writer's own: up to a title, a label or words about what follows; of a
     text with marks only a first line that asks about it."""
-    if len(text) > _MAX_CHAT_LENGTH or _MARK.search(text):
+    if len(text) > _MAX_CHAT_LENGTH or _has_mark(text):
         head, _, body = text.strip().partition("\n")
-        is_chat = body and ("?" in head or head[:1].islower()) and not _MARK.search(head)
+        is_chat = body and ("?" in head or head[:1].islower()) and not _has_mark(head)
         return without_pasted_text(head[:_MAX_CHAT_LENGTH]) if is_chat else ""
     unquoted_text = unquoted(text)
     if above := _ASKED_ABOUT.search(unquoted_text):
@@ -102,6 +114,10 @@ def without_pasted_text(text: str) -> str:
     label = next((match for match in _LABEL.finditer(unquoted_text) if not _is_own(match)), None)
     leads = (_TITLE.search(unquoted_text), _TASK.search(unquoted_text), label)
     return text[: min((lead.end() for lead in leads if lead), default=len(text))]
+
+
+def _has_mark(text: str) -> bool:
+    return bool(_MARK.search(text) or (not _BEGINS_AS_WRITER.match(text) and _UNUSUAL_MARK.search(text)))
 
 
 def _is_own(label: re.Match[str]) -> bool:
