@@ -16,7 +16,7 @@ import pytest
 from contracts.market_rpc import MARKET_EVENTS, MarketEventsRequest
 from nexus_cli.testing.stacks import ProductionNats, production_nats
 from runtime.bus.connection import connect
-from runtime.calls.rpc import RpcClient
+from runtime.calls.rpc import LONG_CALL, RpcClient
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
 from runtime.testing.servers import eventually
@@ -83,7 +83,7 @@ async def test_both_answers_of_a_server_that_was_stopped_are_let_through_and_the
         rpc = RpcClient(client)
         await serving.stop()
         sent = client.stats["out_msgs"]
-        call = asyncio.create_task(rpc.call(MARKET_EVENTS, ASKED, deadline=20))
+        call = asyncio.create_task(rpc.call(MARKET_EVENTS, ASKED, deadline=LONG_CALL))
         await eventually(lambda: client.stats["out_msgs"] == sent + 2)  # at half its deadline it has asked again
         serving.go_on()
         assert (await asyncio.wait_for(call, 30)).events == []

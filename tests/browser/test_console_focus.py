@@ -38,10 +38,11 @@ async def test_what_is_busy_or_drawn_again_keeps_the_focus(visits: Visits, stack
         await page.keyboard.press("Enter")
         await page.keyboard.press("l")
         await page.keyboard.type("price")
-        await page.keyboard.press("Enter")
+        async with page.expect_response(lambda response: response.request.method == "PATCH"):
+            await page.keyboard.press("Enter")
         await expect(page.locator(".desk .chip")).to_have_text("price×")
         await expect(page.locator(".desk")).to_be_focused()
-        await until_focused(page, "×")
+        await until_focused(page, "×", most=300)  # a redrawn one may be passed, and all rows are before the next
         await page.keyboard.press("Enter")
         await expect(page.locator(".desk .chip")).to_have_count(0)
         await focused_in(page, ".desk")

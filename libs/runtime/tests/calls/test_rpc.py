@@ -122,7 +122,7 @@ async def test_a_long_call_that_no_server_takes_ends_early_and_has_begun_nothing
     nats_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As while the service or the bus is paused."""
-    monkeypatch.setattr("runtime.calls.rpc.REACH_DEADLINE", 0.5)
+    monkeypatch.setattr("runtime.calls.rpc.REACH_DEADLINE", 3.0)
     seen: list[Msg] = []
 
     async def silent(message: Msg) -> None:

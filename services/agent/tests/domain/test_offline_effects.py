@@ -1,4 +1,4 @@
-"""Prepares, creates, deletes or cancels only what the words of a message ask for."""
+"""Prepares, creates, deletes or cancels only what the words of a message ask for, and looks up all of it."""
 
 from collections.abc import Sequence
 
@@ -96,3 +96,16 @@ def test_what_lacks_its_side_is_asked_for_it() -> None:
 @pytest.mark.parametrize("text", ["Buy three IBM for me on paper", "Ponme una compra de 3 IBM limitada a 190"])
 def test_what_is_said_beside_an_order_does_not_stop_it(text: str) -> None:
     assert wish_in(text, SCHEMAS).calls[0][1]["quantity"] == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("price of apple and news of google", [("get_price", "AAPL"), ("get_news", "GOOG")]),
+        ("noticias de google y precio de apple", [("get_news", "GOOG"), ("get_price", "AAPL")]),
+        ("rsi of IBM and price of MSFT", [("get_indicators", "IBM"), ("get_price", "MSFT")]),
+        ("price of apple and google", [("get_price", "AAPL"), ("get_price", "GOOG")]),
+    ],
+)
+def test_two_things_that_are_asked_of_two_tickers_are_each_looked_up(text: str, calls: list[tuple[str, str]]) -> None:
+    assert [(tool, arguments["symbol"]) for tool, arguments in wish_in(text, SCHEMAS).calls] == calls

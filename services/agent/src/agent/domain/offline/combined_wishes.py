@@ -1,4 +1,4 @@
-"""Reads two requests of one message, at least one of them with effects: "buy 5 AAPL and set an alert at 700"."""
+"""Reads two requests of one message: "buy 5 AAPL and set an alert at 700"."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from agent.domain.offline.tool_wishes import tool_wish
 from agent.domain.offline.tool_words import personal_tool
 from agent.domain.offline.unread import EFFECTS
 from agent.domain.offline.wishes import Wish
-from agent.domain.text_features import plain
+from agent.domain.text_features import plain, symbols_in
 
 _AND = re.compile(r"(?:,\s*|\s+)(?:and|y|e|then|luego)\s+(?:(?:then|also|luego|tambien|también)\s+)?", re.IGNORECASE)
 _MAX_CUTS = 3
@@ -24,7 +24,8 @@ _LIST_CHANGES = ("add_to_watchlist", "remove_from_watchlist")
 
 
 def both_wishes(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
-    """Two wishes of one text, at least one with effects: "buy 5 AAPL and set an alert at 700"."""
+    """Two wishes of one text, at least one with effects, or each about shares of its own: "buy 5 AAPL and set an alert
+    at 700", "the price of Apple and news of Google"."""
     if order_sold_later(text) or len(text) > MAX_TALK_CHARACTERS:
         return None
     is_conditional = order_and_condition(text) is not None
@@ -42,7 +43,8 @@ def both_wishes(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish
             continue
         tools = first.calls[0][0], then.calls[0][0]
         is_same = tools[0] == tools[1] and first.way == then.way
-        if is_same or EFFECTS.isdisjoint(tools) or (is_conditional and tools[1] != "create_alert"):
+        names_no_effect = EFFECTS.isdisjoint(tools) and not all(symbols_in(part) for part in parts)
+        if is_same or names_no_effect or (is_conditional and tools[1] != "create_alert"):
             continue
         if first.way or then.way or first.missing or then.missing:
             return replace(first, later=parts[1].strip())
