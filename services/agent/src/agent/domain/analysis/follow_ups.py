@@ -92,8 +92,8 @@ _OWN_WORDS = re.compile(
 _WORD = re.compile(r"[\^$]?\w[\w.&/-]*\w|\w")
 _MAX_MESSAGES_BACK = 6
 """How many messages back may name the tickers."""
-_MAX_CHARACTERS = 600
-"""Characters of an earlier message that are read."""
+MAX_CHARACTERS = 600
+"""Characters of a message that are read for what it asks."""
 _MAX_FIGURE_WORDS, _MAX_CURRENCY_WORDS, _MAX_SHIFT_WORDS = 12, 4, 5
 """Maximum words of a message that only names another figure or ticker, another currency, or a distance in time."""
 _MAX_PERIOD_WORDS = 8
@@ -103,7 +103,7 @@ _MAX_PERIOD_WORDS = 8
 def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
     """Completes a message that asks how the market is doing, or continues a question about several tickers; None for
     any other. `earlier_messages`: oldest first."""
-    recent = [message[:_MAX_CHARACTERS] for message in earlier_messages[-_MAX_MESSAGES_BACK:]]
+    recent = [message[:MAX_CHARACTERS] for message in earlier_messages[-_MAX_MESSAGES_BACK:]]
     question = ""
     for place, message in enumerate(recent):
         question = _completed(message, question, recent[:place]) or message

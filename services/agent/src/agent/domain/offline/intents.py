@@ -11,7 +11,7 @@ from datetime import date
 
 from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_about_all_tickers
-from agent.domain.analysis.follow_ups import complete_question
+from agent.domain.analysis.follow_ups import MAX_CHARACTERS, complete_question
 from agent.domain.analysis.question_patterns import HAD_BOUGHT
 from agent.domain.analysis.relative_days import DATES, date_in
 from agent.domain.analysis.stretches import UnreadText, main_period
@@ -52,13 +52,11 @@ _WHEN_FILLED = re.compile(
     re.IGNORECASE,
 )
 """The request to be told when an order is filled."""
-_MAX_CHARACTERS = 600
-"""Characters of a message that are read."""
 
 
 def _request(text: str) -> str:
     """A message without its greeting and without the request to be told of a fill."""
-    text = past_greeting(text[:_MAX_CHARACTERS])
+    text = past_greeting(text[:MAX_CHARACTERS])
     fill_request = _WHEN_FILLED.search(text)
     return text[: fill_request.start()] if fill_request and len(text[: fill_request.start()].split()) > 1 else text
 
