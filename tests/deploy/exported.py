@@ -3,6 +3,7 @@ labels."""
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -11,8 +12,13 @@ PROCESS = {"process_resident_memory_bytes", "process_cpu_seconds_total", "proces
 SERIES = {"Counter": ("_total",), "Gauge": ("",), "Histogram": ("_bucket", "_count", "_sum")}
 
 
-def collectors() -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yields kind, name and labels of each Counter, Gauge and Histogram in the services' code."""
+@cache
+def collectors() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Returns kind, name and labels of each Counter, Gauge and Histogram in the services' code."""
+    return tuple(_collectors())
+
+
+def _collectors() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for path in sorted([*ROOT.glob("libs/*/src/**/*.py"), *ROOT.glob("services/*/src/**/*.py")]):
         text = path.read_text()
         if "from prometheus_client import" not in text:

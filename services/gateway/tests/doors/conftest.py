@@ -8,6 +8,7 @@ from openai import AsyncOpenAI
 
 from gateway.testing.doors import AnsweringAgent
 from gateway.testing.harness import GatewayUnderTest, MemoryStandIn
+from gateway.testing.openai import openai_client
 from gateway.testing.tokens import TokenMaker
 
 
@@ -16,7 +17,7 @@ async def client(gateway: GatewayUnderTest, memory: MemoryStandIn, tokens: Token
     """The official client, with a customer's token as its key; it does not try again by itself."""
     del memory
     key = tokens.user("ana", "user")
-    async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=20) as made:
+    async with openai_client(gateway.url, key) as made:
         yield made
 
 

@@ -15,6 +15,7 @@ from contracts.events.chat import Sampling
 from gateway.doors.completions import request as chat
 from gateway.doors.responses import requests as responses
 from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.openai import openai_client
 from gateway.testing.services import CompletionsStandIn
 from gateway.testing.tokens import TokenMaker
 from runtime.errors import RpcError
@@ -123,7 +124,7 @@ CANNOT: list[tuple[dict[str, Any], str]] = [
 async def client(gateway: GatewayUnderTest, tokens: TokenMaker) -> AsyncIterator[AsyncOpenAI]:
     """The official client, with a customer's token as its key; it does not try again by itself."""
     key = tokens.user("ana", "user")
-    async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=40) as made:
+    async with openai_client(gateway.url, key, timeout=40) as made:
         yield made
 
 

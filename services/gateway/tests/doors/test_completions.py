@@ -17,6 +17,7 @@ from gateway.adapters.completions import MAX_CONCURRENT
 from gateway.domain.budget_windows import seconds_left
 from gateway.testing.harness import GatewayUnderTest
 from gateway.testing.http import Http
+from gateway.testing.openai import openai_client
 from gateway.testing.services import CompletionsStandIn
 from gateway.testing.tokens import TokenMaker
 from runtime.errors import RpcError
@@ -31,7 +32,7 @@ WEATHER: dict[str, Any] = {"type": "function", "function": {"name": "get_weather
 async def client(gateway: GatewayUnderTest, tokens: TokenMaker) -> AsyncIterator[AsyncOpenAI]:
     """The official client, with a customer's token as its key; it does not try again by itself."""
     key = tokens.user("ana", "user")
-    async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=40) as made:
+    async with openai_client(gateway.url, key, timeout=40) as made:
         yield made
 
 

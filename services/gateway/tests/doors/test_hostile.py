@@ -24,6 +24,7 @@ from gateway.doors.table import DOORS
 from gateway.testing.doors import AnsweringAgent, no_answer
 from gateway.testing.executor import ExecutorStandIn
 from gateway.testing.harness import AgentStandIn, GatewayUnderTest
+from gateway.testing.http import PLAIN
 from gateway.testing.services import CompletionsStandIn
 from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
@@ -165,7 +166,7 @@ async def test_an_mcp_request_that_cannot_be_passed_on_is_refused_and_no_form_go
     await executor.start()
     call = deepcopy(BODIES["/mcp"])
     own = {"Authorization": f"Bearer {tokens.user('ana', 'user')}"}
-    async with httpx.AsyncClient(base_url=gateway.url, headers=HEADERS | own) as http:
+    async with httpx.AsyncClient(verify=PLAIN, base_url=gateway.url, headers=HEADERS | own) as http:
         for named in ("2025-11-25", "2099-01-01"):
             refused = await http.post("/mcp", json=call, headers={"MCP-Protocol-Version": named})
             assert (refused.status_code, refused.json()["error"]["code"], refused.json()["id"]) == (400, -32020, 1)
@@ -194,7 +195,7 @@ async def test_chatwoots_messages_keep_their_order_when_the_first_is_checked_las
 
     await RpcServer(nats_client).serve(CHANNEL_VERIFY, verify)
     await nats_client.flush()
-    async with httpx.AsyncClient(base_url=gateway.url, headers=HEADERS) as http:
+    async with httpx.AsyncClient(verify=PLAIN, base_url=gateway.url, headers=HEADERS) as http:
         for number in (1, 2):
             event = {**BODIES[path], "id": number, "content": f"number {number}"}
             assert (await http.post(path, json=event)).status_code == 200
@@ -227,7 +228,7 @@ async def test_readers_that_do_not_read_hold_nobody_up(
         await turn.live(LiveTurnKind.RUN_FINISHED, usage={"promptTokens": 1, "completionTokens": 1})
 
     agent.answering = long_winded
-    async with AsyncExitStack() as stack, httpx.AsyncClient(base_url=gateway.url, timeout=20) as http:
+    async with AsyncExitStack() as stack, httpx.AsyncClient(verify=PLAIN, base_url=gateway.url, timeout=20) as http:
 
         async def told(user: str, door: str, text: str) -> httpx.Response:
             message = {"id": uuid.uuid4().hex, "role": "user"}
@@ -281,7 +282,7 @@ async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
         ("/a2a", BODIES["/a2a"]),
         ("/a2a", streamed),
     ]
-    async with httpx.AsyncClient(base_url=gateway.url, timeout=60, headers=HEADERS) as http:
+    async with httpx.AsyncClient(verify=PLAIN, base_url=gateway.url, timeout=60, headers=HEADERS) as http:
 
         async def answer(number: int) -> httpx.Response:
             path, body = asked[number]
@@ -326,7 +327,7 @@ async def test_who_hangs_up_while_waiting_for_a_whole_answer_holds_nothing(
 
 async def test_a_card_that_names_a_forged_host_is_its_forgers_alone(gateway: GatewayUnderTest) -> None:
     path = "/.well-known/agent-card.json"
-    async with httpx.AsyncClient(base_url=gateway.url) as http:
+    async with httpx.AsyncClient(verify=PLAIN, base_url=gateway.url) as http:
         forged = await http.get(path, headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"})
         assert forged.json()["supportedInterfaces"][0]["url"] == "http://evil.example/a2a"
         assert forged.headers["cache-control"].startswith("private")

@@ -22,6 +22,7 @@ from contracts.events.chat import (
 )
 from gateway.testing.doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent, no_answer
 from gateway.testing.harness import AgentStandIn, GatewayUnderTest, MemoryStandIn
+from gateway.testing.openai import openai_client
 from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
 from runtime.conversation import ConversationLog
@@ -178,7 +179,7 @@ async def test_nobody_reaches_anothers_response(
     refers: Any = {"type": "item_reference", "id": mine.output[0].id}
     keys = [tokens.user("bob", "user"), tokens.user("ana", "user", company="globex")]
     for key in keys:
-        async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=20) as stranger:
+        async with openai_client(gateway.url, key) as stranger:
             for call in (
                 stranger.responses.retrieve(mine.id),
                 stranger.responses.retrieve(mine.id, stream=True),

@@ -12,6 +12,7 @@ from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.events.chat import Usage
 from gateway.testing.doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent
 from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.http import PLAIN
 from gateway.testing.services import CompletionsStandIn
 from gateway.testing.tokens import TokenMaker
 
@@ -85,7 +86,7 @@ async def test_the_published_cases_are_answered(
     reason = "tool_calls" if tools else "stop"
     completions.end = CompletionEnd(finish_reason=reason, model="scripted", usage=usage, calls=calls)
     headers = {"Authorization": f"Bearer {tokens.user('ana', 'user')}"}
-    async with httpx.AsyncClient(headers=headers, timeout=20) as http:
+    async with httpx.AsyncClient(verify=PLAIN, headers=headers, timeout=20) as http:
         answer = await http.post(f"{gateway.url}/v1/responses", json={"model": "nexus", "stream": False, **body})
     assert answer.status_code == 200, answer.text
     if not body.get("stream"):

@@ -8,12 +8,12 @@ import httpx2
 import openai
 import pytest
 from nats.aio.client import Client
-from openai import AsyncOpenAI
 
 from contracts.agent_rpc import TurnState
 from contracts.ids import answer_id
 from gateway.testing.doors import AnsweringAgent, kill_moments
 from gateway.testing.harness import AgentStandIn
+from gateway.testing.openai import openai_client
 from gateway.testing.process import GatewayProcess
 from gateway.testing.tokens import TokenMaker
 from runtime.bus.streams import ensure_streams
@@ -73,8 +73,8 @@ async def test_a_gateway_killed_in_mid_answer(
     key = tokens.user("ana", "user")
     try:
         async with (
-            AsyncOpenAI(base_url=f"{first.url}/v1", api_key=key, max_retries=0, timeout=30) as before,
-            AsyncOpenAI(base_url=f"{second.url}/v1", api_key=key, max_retries=0, timeout=30) as after,
+            openai_client(first.url, key, timeout=30) as before,
+            openai_client(second.url, key, timeout=30) as after,
         ):
             stream = await before.responses.create(model="nexus", input="tell me", stream=True)
             heard = await _until_it_breaks(stream, first, characters)

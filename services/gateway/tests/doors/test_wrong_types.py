@@ -13,6 +13,7 @@ from nats.aio.client import Client
 
 from gateway.testing.executor import ExecutorStandIn
 from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.http import PLAIN
 from gateway.testing.tokens import TokenMaker
 
 pytestmark = pytest.mark.usefixtures("memory", "records", "agent", "completions")
@@ -137,7 +138,7 @@ async def test_whatever_stands_in_a_field_is_taken_or_refused_in_the_doors_own_f
     }
     headers |= {"MCP-Protocol-Version": MCP, "Mcp-Method": "tools/call", "Mcp-Name": "get_price"}
     faults: list[str] = []
-    async with httpx.AsyncClient(base_url=gateway.url, headers=headers, timeout=30) as http:
+    async with httpx.AsyncClient(verify=PLAIN, base_url=gateway.url, headers=headers, timeout=30) as http:
 
         async def ask(user: str, at: tuple[Any, ...], value: Any) -> None:
             own = {"Authorization": f"Bearer {tokens.user(user, 'user')}"}
@@ -157,7 +158,7 @@ async def test_arguments_too_large_for_the_bus_are_refused_as_such(
     headers |= {"Authorization": f"Bearer {tokens.user('ana', 'user')}", "Content-Type": "application/json"}
     headers["Accept"] = "application/json, text/event-stream"
     body = rpc("tools/call", name="get_price", arguments={"symbol": "x" * 300_000}, _meta=META)
-    async with httpx.AsyncClient(base_url=gateway.url, headers=headers) as http:
+    async with httpx.AsyncClient(verify=PLAIN, base_url=gateway.url, headers=headers) as http:
         told = (await http.post("/mcp", content=json.dumps(body))).json()["error"]
     assert (told["code"], told["data"]) == (-32602, {"code": "BAD_FIELD"})
     assert "send at most 262144 bytes" in told["message"]

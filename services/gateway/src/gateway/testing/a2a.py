@@ -15,6 +15,7 @@ from contracts.events.chat import Action
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing.doors import DoorDesk
 from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.http import PLAIN
 
 
 def message(text: str, **fields: Any) -> a2a.Message:
@@ -32,7 +33,7 @@ class Desk(DoorDesk):
         super().__init__(client, self.conversation_of(self.first))
 
     async def start(self) -> None:
-        self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {self._token}"}, timeout=30)
+        self.http = httpx.AsyncClient(verify=PLAIN, headers={"Authorization": f"Bearer {self._token}"}, timeout=30)
         self.streaming = await create_client(self.url, ClientConfig(httpx_client=self.http, streaming=True))
         self.waiting = await create_client(self.url, ClientConfig(httpx_client=self.http, streaming=False))
         await self.agent.start()

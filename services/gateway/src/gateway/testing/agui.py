@@ -13,6 +13,8 @@ from ag_ui.core import Event, ResumeEntry, RunAgentInput, UserMessage
 from ag_ui_validate.transport import TransportOptions, validate_body
 from pydantic import TypeAdapter
 
+from gateway.testing.http import PLAIN
+
 EVENT: TypeAdapter[Any] = TypeAdapter(Event)
 Events = list[dict[str, Any]]
 
@@ -42,7 +44,7 @@ class AgUi:
         """Opens the streamed response of a run."""
         headers = {**self._headers, "Content-Type": "application/json"}
         async with (
-            httpx.AsyncClient(timeout=30) as http,
+            httpx.AsyncClient(verify=PLAIN, timeout=30) as http,
             http.stream("POST", self.url, content=body, headers=headers) as response,
         ):
             yield response

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from string import Template
 
@@ -24,7 +25,8 @@ _HINT = re.compile(r"setting_(?P<path>.+)_hint")
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 
-def console_routes(*, dev: bool) -> list[BaseRoute]:
+@cache
+def console_routes(*, dev: bool) -> Sequence[BaseRoute]:
     """The page, and a route for each file that it loads. `dev`: demo users can sign in."""
     bodies = _files()
     # Modules import each other by relative addresses, so one versioned folder keeps all of them at that version.
@@ -48,7 +50,6 @@ def console_routes(*, dev: bool) -> list[BaseRoute]:
     return routes
 
 
-@cache
 def _files() -> dict[str, bytes]:
     bodies = {
         file.name: file.read_bytes() for file in (SITE / "console").iterdir() if file.name.endswith(tuple(_TYPES))

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.metadata import version
@@ -31,7 +31,8 @@ def static(name: str) -> Asset:
     return asset(f"/static/{name}", media_type, (SITE / "static" / name).read_bytes())
 
 
-def page_routes(*, personas: bool = False) -> list[BaseRoute]:
+@cache
+def page_routes(*, personas: bool = False) -> Sequence[BaseRoute]:
     """A route for each page in each language, and for the files they load. `personas`: pages offer demo users."""
     scripts = {"/widget.js": widget_script(), LATER_PATH: later_script()}
     routes: list[BaseRoute] = [asset(path, "text/javascript", body).route() for path, body in scripts.items()]
