@@ -1,15 +1,29 @@
-"""Reads from the services' code which metrics they export: every collector is created with a literal name and
-labels."""
+"""Reads the repository's YAML, and from the services' code which metrics they export: every collector is created with a
+literal name and labels."""
 
 import ast
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS = {"process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds"}
 """The metrics that prometheus_client adds to each process."""
 SERIES = {"Counter": ("_total",), "Gauge": ("",), "Histogram": ("_bucket", "_count", "_sum")}
+
+
+def yaml_documents(text: str) -> Iterator[Any]:
+    """Yields the documents of a YAML text. libyaml reads it in a tenth of the time of `yaml.safe_load_all`."""
+    return yaml.load_all(text, yaml.CSafeLoader)
+
+
+def yaml_of(text: str) -> Any:
+    """Returns the only document of a YAML text."""
+    (document,) = yaml_documents(text)
+    return document
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
+from tests.deploy.exported import yaml_documents, yaml_of
 
 Object = dict[str, Any]
 IDENTITY = {"apiVersion", "kind"}
@@ -29,7 +29,7 @@ class NotUnderstoodError(Exception):
 
 def build(folder: Path) -> list[Object]:
     """Builds all objects of a folder with a kustomization.yaml."""
-    kustomization = cast("Object", yaml.safe_load((folder / "kustomization.yaml").read_text()))
+    kustomization = cast("Object", yaml_of((folder / "kustomization.yaml").read_text()))
     if unknown := set(kustomization) - KEYS:
         raise NotUnderstoodError(f"{folder}: {', '.join(sorted(unknown))}")
     objects: list[Object] = []
@@ -57,7 +57,7 @@ def build(folder: Path) -> list[Object]:
 
 def load(path: Path) -> list[Object]:
     """Reads the objects of one file."""
-    return [document for document in yaml.safe_load_all(path.read_text()) if document is not None]
+    return [document for document in yaml_documents(path.read_text()) if document is not None]
 
 
 def _config_map(folder: Path, generator: Object) -> Object:
@@ -82,7 +82,7 @@ def _patch(objects: list[Object], patch: Object) -> None:
     ]
     if not found or set(target) - {"group", "version", "kind", "name"}:
         raise NotUnderstoodError(f"no object for the patch of {target}")
-    for operation in yaml.safe_load(patch["patch"]):
+    for operation in yaml_of(patch["patch"]):
         for target_object in found:
             _operate(target_object, operation)
 

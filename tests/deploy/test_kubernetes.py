@@ -8,12 +8,11 @@ from typing import Any, cast
 
 import kubernetes_validate
 import pytest
-import yaml
 
 from contracts.files import MAX_FILE_BYTES
 from gateway.web.uploads import MAX_BYTES
 from runtime.settings import DrainSettings
-from tests.deploy.exported import ROOT
+from tests.deploy.exported import ROOT, yaml_documents, yaml_of
 from tests.deploy.kustomize import NotUnderstoodError, Object, build, containers
 
 KUBERNETES = ROOT / "deploy/kubernetes"
@@ -149,7 +148,7 @@ def test_kubectl_builds_the_same_where_it_is(folder: Path) -> None:
         assert build(folder)
         return
     run = subprocess.run([kubectl, "kustomize", str(folder)], capture_output=True, text=True, timeout=60, check=True)
-    theirs = [one for one in yaml.safe_load_all(run.stdout) if one is not None]
+    theirs = [one for one in yaml_documents(run.stdout) if one is not None]
 
     def key(one: Any) -> tuple[str, str]:
         return one["kind"], one["metadata"]["name"]
@@ -198,7 +197,7 @@ def test_every_service_is_hardened_probed_and_has_time_to_drain(overlay: str) ->
 
 
 def test_services_get_what_compose_gives_them() -> None:
-    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    compose = yaml_of((ROOT / "docker-compose.yml").read_text())["services"]
     objects = build(OVERLAYS["three-replicas"])
     shared = set(named(objects, "ConfigMap")["nexus"]["data"])
     for name, deployment in named(objects, "Deployment").items():
@@ -214,7 +213,7 @@ def test_services_get_what_compose_gives_them() -> None:
 def test_every_secret_is_a_file_that_the_same_command_makes_as_for_compose() -> None:
     objects = [one for folder in (*OVERLAYS.values(), OTHERS["migrate"]) for one in build(folder)]
     assert "secretKeyRef" not in str(objects)
-    made = set(yaml.safe_load((ROOT / "docker-compose.yml").read_text())["secrets"])
+    made = set(yaml_of((ROOT / "docker-compose.yml").read_text())["secrets"])
     assert {key for object in objects for key, _ in mounted(object)} == made
 
 
@@ -271,7 +270,7 @@ def test_scalers_name_deployments_and_queries_name_metrics(kind: str) -> None:
     scalers = build(OTHERS[kind])
     assert {scaler["spec"]["scaleTargetRef"]["name"] for scaler in scalers} == set(deployments) - {"market-adapter"}
     if kind == "hpa":
-        rules = yaml.safe_load((OTHERS["hpa"] / "adapter-values.yaml").read_text())["rules"]
+        rules = yaml_of((OTHERS["hpa"] / "adapter-values.yaml").read_text())["rules"]
         assert has_the_fields(rules, ADAPTER)
         adapter = rules["external"]
         asked = {metric["external"]["metric"]["name"] for scaler in scalers for metric in scaler["spec"]["metrics"]}
@@ -279,7 +278,7 @@ def test_scalers_name_deployments_and_queries_name_metrics(kind: str) -> None:
 
 
 def test_nats_own_chart_gets_every_user_and_what_the_configuration_says() -> None:
-    values = yaml.safe_load((KUBERNETES / "nats-values.yaml").read_text())
+    values = yaml_of((KUBERNETES / "nats-values.yaml").read_text())
     configuration = (ROOT / "deploy/nats/nats.conf").read_text()
     assert set(values["container"]["env"]) == set(re.findall(r"\$(NATS_\w+_PASSWORD)", configuration))
     assert values["config"]["jetstream"]["merge"]["sync_interval"] == "always"

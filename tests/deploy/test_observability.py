@@ -7,10 +7,9 @@ from typing import Any, cast
 
 import promql_parser
 import pytest
-import yaml
 
 from nexus_cli.stack.services import SERVICES
-from tests.deploy.exported import ROOT, collectors, series
+from tests.deploy.exported import ROOT, collectors, series, yaml_documents, yaml_of
 
 OBSERVABILITY = ROOT / "deploy/observability"
 RUNBOOKS = ROOT / "docs/runbooks"
@@ -21,7 +20,7 @@ DURATION = re.compile(r"\d+[smhd]")
 
 
 def rules() -> list[dict[str, Any]]:
-    document = cast("dict[str, Any]", yaml.safe_load((OBSERVABILITY / "rules.yaml").read_text()))
+    document = cast("dict[str, Any]", yaml_of((OBSERVABILITY / "rules.yaml").read_text()))
     assert set(document) == {"groups"}
     groups = cast("list[dict[str, Any]]", document["groups"])
     assert all(set(group) == {"name", "rules"} for group in groups)
@@ -38,12 +37,12 @@ def expressions() -> Iterator[tuple[str, str]]:
             for target in panel["targets"]:
                 yield f"{path.stem}: {panel['title']}", target["expr"]
     for path in sorted((ROOT / "deploy/kubernetes").rglob("*.yaml")):
-        for document in yaml.safe_load_all(path.read_text()):
+        for document in yaml_documents(path.read_text()):
             if isinstance(document, dict) and cast("dict[str, Any]", document).get("kind") == "ScaledObject":
                 for trigger in cast("dict[str, Any]", document)["spec"]["triggers"]:
                     if trigger["type"] == "prometheus":
                         yield f"{path.name}: {document['metadata']['name']}", trigger["metadata"]["query"]
-    adapter = yaml.safe_load((ROOT / "deploy/kubernetes/autoscaling/hpa/adapter-values.yaml").read_text())
+    adapter = yaml_of((ROOT / "deploy/kubernetes/autoscaling/hpa/adapter-values.yaml").read_text())
     for rule in adapter["rules"]["external"]:
         yield f"adapter: {rule['name']['as']}", rule["metricsQuery"]
 

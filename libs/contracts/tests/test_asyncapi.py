@@ -14,8 +14,12 @@ from contracts.tools_rpc import Caller, ToolServiceData, ToolServiceRequest
 
 
 @cache
+def parts() -> JsonObject:
+    return document("0")
+
+
 def part(name: str) -> JsonObject:
-    return object_of(document("0")[name])
+    return object_of(parts()[name])
 
 
 def messages() -> JsonObject:

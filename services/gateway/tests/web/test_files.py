@@ -42,7 +42,7 @@ def png(width: int = 2, height: int = 2) -> bytes:
 
 def bomb() -> bytes:
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("zeros", bytes(40_000_000))
     return packed.getvalue()
 
