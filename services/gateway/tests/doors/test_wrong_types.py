@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-import httpx
+import aiohttp
 import pytest
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from nats.aio.client import Client
 
 from gateway.testing.executor import ExecutorStandIn
 from gateway.testing.harness import GatewayUnderTest
-from gateway.testing.http import PLAIN
 from gateway.testing.tokens import TokenMaker
 
 pytestmark = pytest.mark.usefixtures("memory", "records", "agent", "completions")
@@ -111,18 +110,18 @@ def changed(body: dict[str, Any], at: tuple[Any, ...], value: Any) -> bytes:
     return json.dumps(made).encode()
 
 
-def untrue_of(path: str, answer: httpx.Response) -> str:
+def untrue_of(path: str, status: int, text: str) -> str:
     """What is wrong with the answer; empty: nothing."""
-    if answer.status_code >= 500 or "-32603" in answer.text[:200]:
-        return answer.text
-    if answer.is_success:
+    if status >= 500 or "-32603" in text[:200]:
+        return text
+    if 200 <= status < 300:
         return ""
-    told: Any = answer.json()
+    told: Any = json.loads(text)
     if path.startswith("/v1") or path == "/a2a" or "error" in told:
         said = told["error"]["message"]
     else:
         said = told["detail"] and told["code"]
-    return "" if said else answer.text
+    return "" if said else text
 
 
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
@@ -138,13 +137,15 @@ async def test_whatever_stands_in_a_field_is_taken_or_refused_in_the_doors_own_f
     }
     headers |= {"MCP-Protocol-Version": MCP, "Mcp-Method": "tools/call", "Mcp-Name": "get_price"}
     faults: list[str] = []
-    async with httpx.AsyncClient(verify=PLAIN, base_url=gateway.url, headers=headers, timeout=30) as http:
+    timeout = aiohttp.ClientTimeout(total=30)
+    async with aiohttp.ClientSession(gateway.url, headers=headers, timeout=timeout) as http:
 
         async def ask(user: str, at: tuple[Any, ...], value: Any) -> None:
             own = {"Authorization": f"Bearer {tokens.user(user, 'user')}"}
-            answer = await http.post(path, content=changed(body, at, value), headers=own)
-            if fault := untrue_of(path, answer):
-                faults.append(f"{at} {value!r:.40}: {answer.status_code} {fault:.200}")
+            async with http.post(path, data=changed(body, at, value), headers=own) as answer:
+                status, text = answer.status, await answer.text()
+            if fault := untrue_of(path, status, text):
+                faults.append(f"{at} {value!r:.40}: {status} {fault:.200}")
 
         for index, at in enumerate(places(body)):
             await asyncio.gather(*[ask(f"u{index}", at, value) for value in WRONG])
@@ -158,7 +159,7 @@ async def test_arguments_too_large_for_the_bus_are_refused_as_such(
     headers |= {"Authorization": f"Bearer {tokens.user('ana', 'user')}", "Content-Type": "application/json"}
     headers["Accept"] = "application/json, text/event-stream"
     body = rpc("tools/call", name="get_price", arguments={"symbol": "x" * 300_000}, _meta=META)
-    async with httpx.AsyncClient(verify=PLAIN, base_url=gateway.url, headers=headers) as http:
-        told = (await http.post("/mcp", content=json.dumps(body))).json()["error"]
+    async with aiohttp.ClientSession(gateway.url, headers=headers) as http, http.post("/mcp", json=body) as answer:
+        told = (await answer.json())["error"]
     assert (told["code"], told["data"]) == (-32602, {"code": "BAD_FIELD"})
     assert "send at most 262144 bytes" in told["message"]
