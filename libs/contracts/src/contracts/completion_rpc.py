@@ -92,6 +92,7 @@ class CompleteRequest(Wire):
     language: Language | None = None
     door: str | None = Field(default=None, max_length=32, description="by which protocol it came")
     stream: bool = Field(default=True, description="false: texts come when they are whole, so that none breaks off")
+    structured: bool = Field(default=False, description="a program reads the text: the last reply's, and nothing else")
 
 
 class CompletionEnd(Wire):

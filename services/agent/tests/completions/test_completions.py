@@ -178,6 +178,15 @@ async def test_an_order_waits_and_the_answer_says_so_whatever_the_model_says(nat
         assert "Waiting for your confirmation: Buy 10 IBM at market (paper)." in got.text
 
 
+async def test_what_a_program_reads_is_the_last_replys_text_and_nothing_of_ours(nats_server: NatsServer) -> None:
+    ordering = ScriptedReply(text="Let me see.", tool_calls=[ScriptedCall(name="create_paper_order")])
+    async with scripted_stage(nats_server.url, Rule(replies=[ordering, ScriptedReply(text='{"n": 1}')])) as (scene, _):
+        scene.executor.offer("create_paper_order", ORDER)
+        got = await complete(scene.nats, asking(structured=True, stream=False))
+        assert got.end is not None
+        assert (got.text, [action.id for action in got.end.actions]) == ('{"n": 1}', ["act-1"])
+
+
 async def test_a_caller_that_leaves_ends_the_model_call(nats_server: NatsServer) -> None:
     async with scripted_stage(nats_server.url, default=ScriptedReply(tokens=500, token_ms=20)) as (scene, model):
         async with StreamClient(scene.nats).open(COMPLETE, asking()) as parts:
@@ -206,6 +215,9 @@ async def test_without_a_model_rules_answer_and_a_stop_word_ends_them(nats_serve
         assert got.text == "Hello! How can I help?\n\nI am an automatic "
         assert got.end is not None
         assert got.end.model == "offline-rules"
+        forced = await refused(scene.nats, asking(tools=[WEATHER], tool_choice="required"))
+        assert (forced.code, forced.reason) == ("BAD_FIELD", "tool_choice")
+        assert "writes no JSON" in (await refused(scene.nats, asking(structured=True, stream=False))).message
 
 
 async def test_pictures_of_a_caller_go_to_models_that_see_alone(nats_server: NatsServer) -> None:

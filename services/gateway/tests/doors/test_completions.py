@@ -9,10 +9,10 @@ from typing import Any, cast
 import openai
 import pytest
 from openai import AsyncOpenAI
+from pydantic import BaseModel
 
 from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.events.chat import Action, ActionState, Usage
-from contracts.providers import OFFLINE_MODEL
 from gateway.adapters.completions import MAX_CONCURRENT
 from gateway.domain.budget_windows import seconds_left
 from gateway.testing.harness import GatewayUnderTest
@@ -26,6 +26,12 @@ from runtime.testing.servers import eventually
 HI: list[Any] = [{"role": "user", "content": "hi"}]
 USAGE = Usage(prompt_tokens=7, completion_tokens=2)
 WEATHER: dict[str, Any] = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+
+
+class Number(BaseModel):
+    """What is asked for where an answer must have a shape."""
+
+    n: int
 
 
 @pytest.fixture
@@ -97,10 +103,15 @@ async def test_an_answer_of_a_wanted_shape_is_checked_and_asked_for_once_more(
         await said()
     assert len(completions.asked) == 2
     assert "That does not fit" in completions.asked[1].messages[-1].content
-    completions.asked, completions.end = [], CompletionEnd(finish_reason="stop", model=OFFLINE_MODEL, usage=USAGE)
-    with pytest.raises(openai.APIError, match="no model is configured"):
-        await said()
-    assert len(completions.asked) == 1
+    # What it did at first, it does not again.
+    assert [(one.structured, one.tool_choice) for one in completions.asked] == [(True, "auto"), (True, "none")]
+    completions.texts = ['```json\n{"n": 2}\n```']
+    assert json.loads(await said()) == {"n": 2}
+    completions.texts, completions.asked = ['{"n":'], []
+    completions.end = completions.end.model_copy(update={"finish_reason": "length"})
+    assert (await said(), len(completions.asked)) == ('{"n":', 1)
+    with pytest.raises(openai.LengthFinishReasonError):
+        await client.chat.completions.parse(model="nexus", messages=HI, response_format=Number)
 
 
 async def test_a_schema_whose_check_would_not_end_is_refused_before_the_model_is_asked(
@@ -279,7 +290,6 @@ async def test_one_caller_has_so_many_at_a_time_and_others_have_theirs(
 async def test_a_customer_says_as_much_as_over_the_websocket_and_results_of_tools_come_on_top(
     client: AsyncOpenAI, gateway: GatewayUnderTest, completions: CompletionsStandIn
 ) -> None:
-    del completions
     limits = gateway.gateway.chat.limits
     for _ in range(limits.settings.messages_per_visitor):
         limits.count_message("acme/ana", "127.0.0.1", opens_conversation=False)
@@ -291,7 +301,20 @@ async def test_a_customer_says_as_much_as_over_the_websocket_and_results_of_tool
     call = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
     asked: Any = {"role": "assistant", "tool_calls": [call]}
     result: Any = {"role": "tool", "tool_call_id": "c1", "content": "sunny"}
-    assert await client.chat.completions.create(model="nexus", messages=[*HI, asked, result])
+    for form in ({"type": "text"}, {"type": "json_object"}):
+        completions.texts = ["{}"]
+        said: Any = {"messages": [*HI, asked, result], "response_format": form}
+        assert await client.chat.completions.create(model="nexus", **said)
+
+
+async def test_nothing_said_is_refused_by_name(client: AsyncOpenAI, completions: CompletionsStandIn) -> None:
+    for blank in ("", " \n", [{"type": "text", "text": ""}]):
+        said: Any = [*HI, {"role": "assistant", "content": "hello"}, {"role": "user", "content": blank}]
+        with pytest.raises(openai.BadRequestError, match=r"messages\[2\].content: write something"):
+            await client.chat.completions.create(model="nexus", messages=said)
+    with pytest.raises(openai.BadRequestError, match="write something"):
+        await client.responses.create(model="nexus", input=" ", store=False)
+    assert not completions.asked
 
 
 async def test_who_may_not_is_told_as_the_client_expects(client: AsyncOpenAI, tokens: TokenMaker) -> None:

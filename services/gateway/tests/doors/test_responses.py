@@ -116,6 +116,41 @@ async def test_every_place_to_resume_from_gives_exactly_the_rest(client: AsyncOp
         assert {event.output_index for event in answer} == {len(added) - 1}, told[cut].type
 
 
+@pytest.mark.parametrize("final", ["Fine.", "It is ready, and it waits.", "I look. It is ready."])
+async def test_text_before_a_tool_is_put_right_wherever_the_client_resumes(
+    client: AsyncOpenAI, agent: AnsweringAgent, final: str
+) -> None:
+    async def with_a_tool(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        del text
+        await turn.delta(0, "I look it up.")
+        await turn.live(LiveTurnKind.TOOL_STARTED, callId="c1", tool="get_price", label="Price")
+        await turn.live(LiveTurnKind.TOOL_FINISHED, callId="c1", tool="get_price", success=True, durationMs=1)
+        await turn.answer(basis, final)
+
+    agent.answering = with_a_tool
+    told: list[Any] = [event async for event in await client.responses.create(model="nexus", input="hi", stream=True)]
+    assert told[-1].sequence_number < 2**53
+    for cut in range(len(told) - 1):
+        number = told[cut].sequence_number
+        rest: list[Any] = [
+            event
+            async for event in await client.responses.retrieve(told[0].response.id, stream=True, starting_after=number)
+        ]
+        texts: dict[int, str] = {}
+        items: dict[int, Any] = {}
+        for event in told[: cut + 1] + rest:
+            if event.type == "response.output_item.added":
+                assert event.output_index == len(items), told[cut].type
+            if event.type.startswith("response.output_item."):
+                items[event.output_index] = event.item
+            if event.type == "response.output_text.delta":
+                texts[event.output_index] = texts.get(event.output_index, "") + event.delta
+        said = [(item.status, texts[index]) for index, item in items.items() if item.type == "message"]
+        assert [text for status, text in said if status != "incomplete"] == [final], told[cut].type
+        assert said[-1] == ("completed", final), told[cut].type
+        assert [event.sequence_number for event in rest] == sorted({event.sequence_number for event in rest})
+
+
 async def test_a_run_that_begins_again_is_told_without_a_word_twice(client: AsyncOpenAI, agent: AnsweringAgent) -> None:
     async def again(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
         del text

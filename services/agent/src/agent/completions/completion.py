@@ -35,6 +35,9 @@ from contracts.languages import Language
 
 MIN_TOOL_SECONDS = 1.0
 """Seconds that a tool call gets at least, even if less time is left."""
+_NO_MODEL = "no model is configured, and the built-in assistant"
+SHAPE_NEEDS_MODEL = f"{_NO_MODEL} writes no JSON: set a model's key, or ask for text"
+TOOL_CHOICE_NEEDS_MODEL = f"tool_choice: {_NO_MODEL} calls none of your tools: set a model's key, or leave it out"
 
 
 class Completions:
@@ -59,8 +62,8 @@ class Completions:
         """Answers the request; streams the text to `speech` and returns the end of the answer.
 
         Raises:
-            HelpRefusedError: UNAUTHORIZED; NOT_FOUND with the reason company or model; BAD_FIELD with
-                CONTEXT_LENGTH or NO_PICTURES.
+            HelpRefusedError: UNAUTHORIZED; NOT_FOUND with the reason company or model; BAD_FIELD, with the
+                reason CONTEXT_LENGTH, NO_PICTURES or tool_choice, or without one if a model is needed.
             BudgetSpentError, ModelError, UnreachableError; BrokenOffError from `speech`.
         """
         requester = self._prove(request.principal, request.company_id)
@@ -79,20 +82,25 @@ class Completions:
             caller_tool_names = {tool.name for tool in request.tools}
             our_calls = tuple(call for call in reply.calls if call.tool not in caller_tool_names)
             if not our_calls:
+                speech.finish_reply()
                 break
+            if request.structured:
+                speech.restart()  # what a model says before it looks something up is no part of the data
+            speech.finish_reply()
             # Calls of the caller's tools in the same reply are dropped: the model repeats them after our results.
             journal = with_reply(journal, replace(reply, calls=our_calls), last=False)
             journal = with_results(journal, await self._results(request, journal, requester, our_tools))
         journal = with_reply(journal, reply, last=True)
         if (
-            reply.provider != "offline"
+            not request.structured
+            and reply.provider != "offline"
             and not reply.calls
             and has_broken_promise(reply.text, journal, [tool.name for tool in our_tools])
         ):
             speech.text(TEXTS["step.unchanged"].in_language(language))  # streamed text cannot be taken back
             speech.finish_reply()
         actions = pending_actions(journal)
-        if actions:
+        if actions and not request.structured:
             speech.text(waiting_text(actions, language))
             speech.finish_reply()
         await speech.finish()
@@ -156,6 +164,10 @@ class Completions:
         choice = self._choice(config, request, sight)
         model, name = choice.candidates[0]
         is_offline = model.provider == "offline"
+        if is_offline and request.tool_choice == "required":
+            raise HelpRefusedError("BAD_FIELD", TOOL_CHOICE_NEEDS_MODEL, reason="tool_choice")
+        if is_offline and request.structured:
+            raise HelpRefusedError("BAD_FIELD", SHAPE_NEEDS_MODEL)
         texts = [message.content for message in request.messages if message.role in ("user", "assistant")]
         shown = our_tools if is_offline else choose_tools(our_tools, texts, journal, requester.language)
         prompt = prompt_for(config, request, requester, journal, shown, time_limit=seconds, sight=sight)
@@ -169,7 +181,6 @@ class Completions:
             request.company_id, payer=payer, user=requester.user, turn_id=journal.turn_id, door=request.door
         )
         reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, speech, choice)
-        speech.finish_reply()
         if journal.iterations >= config.tool_config.max_iterations or request.tool_choice == "none":
             # A model may ask for tools although it was told to answer. Calls of the caller's tools are passed on, ours
             # are dropped.

@@ -58,7 +58,12 @@ class BusCompletions:
                 raise _refusal(error) from error
 
 
-_FIELDS = {"model": "model", completion_rpc.CONTEXT_LENGTH: "messages", completion_rpc.NO_PICTURES: "messages"}
+_FIELDS = {
+    "model": "model",
+    "tool_choice": "tool_choice",
+    completion_rpc.CONTEXT_LENGTH: "messages",
+    completion_rpc.NO_PICTURES: "messages",
+}
 """The parameter to blame, by the reason of a refusal."""
 
 

@@ -35,7 +35,8 @@ from runtime.observability.telemetry import span
 log = structlog.get_logger(__name__)
 
 EXCHANGE_SECONDS = 240.0
-"""Deadline in seconds of one exchange: more than the delay and deadline of any turn, whose end is in the log."""
+"""Deadline in seconds of one exchange: more than the delay and deadline of any turn, whose end is in the log, and
+less than clients wait for a whole answer (node's fetch 300 s, OpenAI's 600)."""
 USAGE_SECONDS = 0.3
 """Seconds to wait for an answer's usage, which the agent sends right after the answer and which may be lost."""
 RETRY_AFTER_SECONDS = 5.0

@@ -32,3 +32,11 @@ class TextShape:
             return None if isinstance(value, dict) else "it is no JSON object"
         error = next(iter(compile_schema(self.schema).iter_errors(value)), None)
         return None if error is None else error.message[:MAX_REASON_CHARACTERS]
+
+
+def without_fence(text: str) -> str:
+    """The text without the Markdown code fence that models like to put around JSON."""
+    stripped = text.strip()
+    if not (stripped.startswith("```") and stripped.endswith("```")):
+        return text
+    return stripped[3:-3].removeprefix("json").strip()

@@ -9,8 +9,9 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.web.http_transport import CONNECTION, BoundedHttp
 
-PAUSE_SECONDS = 10.0
-"""Seconds of silence after which a comment is sent, so that no proxy closes the connection."""
+PAUSE_SECONDS = 4.0
+"""Seconds of silence after which a comment is sent, so that no proxy closes the connection and no client gives up:
+httpx, which A2A's client uses as it is, waits 5 s."""
 READ_SECONDS = 240.0
 """Seconds in which a client must read some of the data that waits for it; otherwise its connection is closed."""
 COMMENT = b": still at it\n\n"

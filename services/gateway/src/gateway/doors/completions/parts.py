@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEnd
 from contracts.errors import ErrorCode
-from contracts.providers import OFFLINE_MODEL
-from gateway.domain.text_shape import TextShape
+from contracts.events.chat import Action
+from gateway.domain.text_shape import TextShape, without_fence
 from gateway.errors import RefusedError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
@@ -17,7 +17,6 @@ FIRST_PIECE_SECONDS = 5.0
 """Seconds to wait for the first piece; then the stream begins without it, and a later error is one of its events."""
 MAX_ATTEMPTS = 2
 """Attempts to get a text of the requested format."""
-_NO_MODEL = "no model is configured, and the built-in assistant writes no JSON: set a model's key, or ask for text"
 PieceT = TypeVar("PieceT")
 
 
@@ -52,28 +51,32 @@ async def collected(parts: AsyncGenerator[CompletePart]) -> tuple[str, Completio
 async def _shaped_text(
     api: Api, caller: TokenCaller, completion: CompleteRequest, shape: TextShape
 ) -> tuple[str, CompletionEnd]:
-    """A text of the requested format, requested again if it does not fit; calls of the caller's tools need no format.
+    """A text of the requested format, requested again if it does not fit; calls of the caller's tools and texts that
+    were cut off at the caller's limit need no format. The second request corrects the text alone: with tools it would
+    do again what the first has done.
 
     Raises:
-        RefusedError: the built-in assistant answered instead of a model, or the model's texts do not fit.
+        RefusedError: there is no model, or its texts do not fit.
     """
-    completion = completion.model_copy(update={"stream": False})
-    fault = None
+    completion = completion.model_copy(update={"stream": False, "structured": True})
+    fault, actions = None, list[Action]()
     for attempt in range(MAX_ATTEMPTS):
         text, end = await collected(completion_parts(api, caller, completion, None))
-        fault = None if end.calls else await asyncio.to_thread(shape.fault_in, text)
+        text, actions = without_fence(text), actions + end.actions
+        is_free = end.finish_reason in {"tool_calls", "length"}
+        fault = None if is_free else await asyncio.to_thread(shape.fault_in, text)
         if fault is None:
-            return text, end
-        if end.model == OFFLINE_MODEL:
-            raise RefusedError(ErrorCode.BAD_FIELD, _NO_MODEL)
+            return text, end.model_copy(update={"actions": actions})
         correction = [
             {"role": "assistant", "content": text or "-"},
             {"role": "system", "content": f"That does not fit: {fault}. {shape.instruction}"},
         ]
-        repeated = CompleteRequest.model_validate(
-            {**completion.to_wire(), "messages": [*completion.to_wire()["messages"], *correction]}
-        )
-        completion = repeated.model_copy(update={"request_id": f"{completion.request_id[:60]}-{attempt + 2}"})
+        again = {
+            "messages": [*completion.to_wire()["messages"], *correction],
+            "requestId": f"{completion.request_id[:60]}-{attempt + 2}",
+            "toolChoice": "none",
+        }
+        completion = CompleteRequest.model_validate(completion.to_wire() | again)
     # No 5xx: clients repeat those, and pay for the same again (decision 0242).
     raise RefusedError(
         ErrorCode.BAD_FIELD, f"no answer of the model has the wanted shape: {fault}: change the schema or the prompt"

@@ -26,6 +26,7 @@ from contracts.completion_rpc import (
 )
 from contracts.events.chat import Sampling
 from contracts.languages import Language
+from contracts.plain_text import is_blank
 from gateway.domain.file_kinds import PICTURES, FileRefusedError, detect_kind
 from gateway.domain.json_schema import compile_schema
 from gateway.domain.text_shape import TextShape
@@ -238,6 +239,9 @@ def _messages_of(body: ChatCompletionRequest) -> list[CompletionMessage]:
     """The messages, followed by the instruction for the answer's format."""
     messages = [_message(message, f"messages[{index}]") for index, message in enumerate(body.messages)]
     _check_calls(messages)
+    newest = messages[-1]
+    if newest.role == "user" and is_blank(newest.content) and not newest.pictures:
+        raise bad_field(f"messages[{len(messages) - 1}].content", "write something")
     if sum(len(message.pictures or ()) for message in messages) > MAX_PICTURES:
         raise bad_field("messages", _TOO_MANY)
     if (shape := text_shape_of(body)) is not None:

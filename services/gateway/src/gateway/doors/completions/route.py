@@ -127,7 +127,8 @@ def admit(request: Request, api: Api, caller: TokenCaller, completion: CompleteR
     """
     if len(completion.to_json()) > MAX_BYTES:
         raise HTTPException(413, f"send at most {MAX_BYTES} bytes")
-    if completion.messages[-1].role != "tool":
+    # A wanted shape adds a system message at the end.
+    if next((one.role for one in reversed(completion.messages) if one.role != "system"), None) != "tool":
         subject = f"{caller.company}/{caller.subject}"
         api.chat.limits.count_message(subject, client_address(request.scope), opens_conversation=False)
 

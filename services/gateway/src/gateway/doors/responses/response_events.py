@@ -1,23 +1,54 @@
 """A response in progress: the object, and its events.
 
-An event's number is its position in the text (16,384 for each character and for the text's beginning), plus 64 for
-each event without text after it, plus the index of the text's item (before the text: the number of items so far). Any
-gateway can therefore continue after a number from the log alone, without a record of what was sent
-(docs/decisions/0072, 0235).
+An event's number tells how much of the text the client has, and a checksum of it; how many items of text and events
+without text there were; how many items; and the index of the text's item. Any gateway can therefore continue after a
+number from the log alone, without a record of what was sent (docs/decisions/0072, 0235, 0249).
 """
 
 import json
+import zlib
 from collections.abc import Sequence
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 from contracts.completion_rpc import CompletionCall
 from contracts.events.chat import Action, Citation, Usage
 from gateway.doors.responses.requests import LABEL
 
 Json = dict[str, Any]
-_NUMBERS_PER_EVENT = 64
-_NUMBERS_PER_CHARACTER = 256 * _NUMBERS_PER_EVENT
 _LIMIT_CODES = frozenset({"rate_limit_exceeded", "insufficient_quota"})
+
+_BITS = (2, 14, 8, 6, 6)
+"""Bits of the fields behind the position, which has 17: a number is exact in JavaScript, for 131,000 characters."""
+
+_MASK = (1 << _BITS[1]) - 1
+
+
+class _Place(NamedTuple):
+    """What the number of an event tells. `position`: 1 plus the characters so far, or 0 before the text's item is open.
+    `texts`: the items with text so far. `checksum`: of the newest one's text. `step`: the events at this position.
+    `index`: of the text's item; before it, the items so far."""
+
+    position: int = 0
+    texts: int = 0
+    checksum: int = 0
+    step: int = 0
+    items: int = 0
+    index: int = 0
+
+    def number(self) -> int:
+        number = self.position
+        for value, bits in zip(self[1:], _BITS, strict=True):
+            number = number << bits | min(value, (1 << bits) - 1)
+        return number
+
+    @classmethod
+    def of(cls, number: int) -> "_Place":
+        values: list[int] = []
+        for bits in reversed(_BITS):
+            values.insert(0, number & ((1 << bits) - 1))
+            number >>= bits
+        return cls(number, *values)
 
 
 class ResponseEvents:
@@ -39,15 +70,17 @@ class ResponseEvents:
         self._answer_text = ""
         self._repeated_text: str | None = None
         self._message: tuple[int, Json] | None = None
+        self._checksum = 0
         self._items: dict[int, Json] = {}
-        self._index = 0
+        self._client = client = _Place.of(max(after, 0))
+        self._index = client.index
         """The next item's index. Clients append an item when it is added, and find it by its index."""
-        if after >= 0:
-            step, self._index = divmod(after % _NUMBERS_PER_CHARACTER, _NUMBERS_PER_EVENT)
-            if after < _NUMBERS_PER_CHARACTER:  # the log does not have the tools before the text: they are not repeated
-                self._step = step
+        self._unchecked: str | None = "" if client.position > 1 else None
+        """The text so far, while it is shorter than the client's, which may be another one."""
+        if after >= 0 and not client.position:  # the log does not have the tools before the text: they are not repeated
+            self._step = client.step
         self._running_calls: dict[str, tuple[int, Json]] = {}
-        self._messages = 0
+        self._messages = max(client.texts - 1, 0)
         self._new_events: list[Json] = []
 
     @property
@@ -70,9 +103,15 @@ class ResponseEvents:
     def restart(self) -> None:
         """Notes that another run begins, whose text may differ from the text so far."""
         self._repeated_text = "" if self._answer_text else None
+        self._unchecked = None if self._unchecked is None else ""
 
     def add_text(self, delta: str) -> list[Json]:
         """The events for more text."""
+        if self._unchecked is not None:
+            self._unchecked = delta = self._unchecked + delta
+            if self._client.texts > 1 or len(delta) < self._client.position - 1:
+                return []
+            self._check_clients_text(delta)
         if self._repeated_text is not None:
             self._repeated_text += delta
             if self._answer_text.startswith(self._repeated_text):
@@ -86,6 +125,8 @@ class ResponseEvents:
     def complete_text(self, text: str, citations: Sequence[Citation] = ()) -> list[Json]:
         """The events that complete the text."""
         self._repeated_text = None
+        if self._unchecked is not None:
+            self._check_clients_text(text)
         self._advance_to(text)
         if self._message is None:
             self._open_message()
@@ -102,6 +143,23 @@ class ResponseEvents:
         self._close_message("completed", annotations)
         return self._take_events()
 
+    def _check_clients_text(self, text: str) -> None:
+        """If the client has another text than the beginning of this one (said before a tool was called, or by a run
+        that began again), its item ends there, and another item gets the answer."""
+        client, self._unchecked = self._client, None
+        characters = client.position - 1
+        lengths = _lengths_with(client.checksum, text[:characters])
+        if client.texts == 1:
+            lengths = [length for length in lengths if length == characters]
+        if len(lengths) == 1:
+            self._text_offset = characters - lengths[0]
+            return
+        self._last_number, self._text_offset = self._after, characters
+        self._position, self._step, self._checksum = client.position, client.step, client.checksum
+        self._index, self._messages = max(client.items, client.index + 1), client.texts
+        item = {"id": self._message_id(), "type": "message", "role": "assistant", "status": "incomplete", "content": []}
+        self._event("response.output_item.done", output_index=client.index, item=item)
+
     def _advance_to(self, text: str) -> None:
         if not text.startswith(self._answer_text):
             # Sent text cannot be taken back: the item ends there, and another item gets the answer.
@@ -115,8 +173,9 @@ class ResponseEvents:
             return
         index, item = self._message or self._open_message()
         start = self._text_offset + len(self._answer_text)
+        self._checksum = zlib.crc32(delta.encode(errors="replace"), self._checksum)
         self._answer_text += delta
-        known_characters = max(self._after // _NUMBERS_PER_CHARACTER - 1 - start, 0)
+        known_characters = max(self._client.position - 1 - start, 0)
         self._advance(1 + start + len(delta))
         self._event(
             "response.output_text.delta",
@@ -129,8 +188,9 @@ class ResponseEvents:
 
     def _open_message(self) -> tuple[int, Json]:
         self._messages += 1
+        self._checksum = 0
         index = self._next_index()
-        item_id = f"msg_{self._key}" if self._messages == 1 else f"msg_{self._key}_{self._messages}"
+        item_id = self._message_id()
         item: Json = {"id": item_id, "type": "message", "role": "assistant", "status": "in_progress", "content": []}
         self._message = (index, item)
         if self._position == 0:
@@ -139,6 +199,9 @@ class ResponseEvents:
         part = _part("")
         self._event("response.content_part.added", item_id=item_id, output_index=index, content_index=0, part=part)
         return self._message
+
+    def _message_id(self) -> str:
+        return f"msg_{self._key}" if self._messages == 1 else f"msg_{self._key}_{self._messages}"
 
     def _close_message(self, status: str, annotations: list[Json]) -> None:
         if self._message is None:
@@ -234,6 +297,8 @@ class ResponseEvents:
         """The last events. The very last one is sent whatever `after` is. `ended_at`: seconds since the epoch."""
         usage_field = None if usage is None else usage_of(usage)
         completed_at = ended_at if status == "completed" else None
+        if self._unchecked:
+            self._check_clients_text(self._unchecked)
         self._fields |= {**fields, "status": status, "completed_at": completed_at, "usage": usage_field}
         if status != "completed" and self._message is not None and self._message[1]["status"] == "in_progress":
             self._close_message("incomplete", [])
@@ -262,10 +327,17 @@ class ResponseEvents:
     def _event(self, kind: str, **fields: Any) -> None:
         self._step += 1
         index = self._index if self._message is None else self._message[0]
-        number = _NUMBERS_PER_CHARACTER * self._position + _NUMBERS_PER_EVENT * self._step
-        self._last_number = max(self._last_number + 1, number + min(index, _NUMBERS_PER_EVENT - 1))
+        checksum = self._checksum & _MASK
+        place = _Place(self._position, self._messages, checksum, self._step, self._index, index)
+        self._last_number = max(self._last_number + 1, place.number())
         if self._last_number > self._after:
             self._new_events.append({"type": kind, "sequence_number": self._last_number, **fields})
+
+
+def _lengths_with(checksum: int, text: str) -> list[int]:
+    """The lengths of the text's beginnings that have this checksum."""
+    sums = accumulate(text, lambda before, char: zlib.crc32(char.encode(errors="replace"), before), initial=0)
+    return [length for length, value in enumerate(sums) if value & _MASK == checksum]
 
 
 def _part(text: str, annotations: Sequence[Json] = ()) -> Json:
