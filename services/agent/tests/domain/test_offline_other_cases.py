@@ -282,3 +282,16 @@ def test_an_answer_of_the_member_that_is_asked_about_is_certain(question: str, a
 def test_what_to_bring_is_asked_for_without_a_word_for_the_occasion() -> None:
     bring = passage("Boarding", "Please bring a blanket and the vaccination card.", heading=["What to bring"])
     assert answered("what do I need to bring?", [bring, *GARAGE], "en").startswith("Please bring a blanket")
+
+
+GROUPS = passage(
+    "Groups",
+    "The knots group meets on the first Tuesday at Central, the charts group on the last Thursday. New members of the "
+    "knots group go on a waiting list.",
+    heading=["Groups"],
+)
+
+
+def test_words_that_stand_in_two_sentences_are_doubted() -> None:
+    assert is_unknown(answered("is there a waiting list for the charts group?", [GROUPS], "en"))
+    assert not is_unknown(answered("is there a waiting list for the knots group?", [GROUPS], "en"))

@@ -308,6 +308,8 @@ ALL = "Which of the five stocks rose most this year?"
         ),
         ("y para MSFT", ["backtest RSI on IBM for 2010", "with momentum"], "backtest on MSFT for 2010: with momentum"),
         ("and with 1% costs?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM for 2010: and with 1% costs?"),
+        ("sin costes?", ["backtest RSI on IBM in 2010 1% costs"], "backtest RSI on IBM in 2010: sin costes?"),
+        ("¿ganó a comprar y mantener?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM for 2010"),
         ("and in 2009?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM: and in 2009?"),
         ("thanks", ["backtest RSI on IBM for 2010"], None),
         (

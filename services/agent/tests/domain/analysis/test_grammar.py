@@ -384,3 +384,12 @@ def test_a_crossing_has_its_way_and_a_worst_year_its_others(
 def test_a_split_is_named_as_unread_since_no_tool_tells_it() -> None:
     assert read_question("did IBM pay a dividend, and has Apple ever split?", ("IBM", "AAPL")).unread == ["split"]
     assert read_question("IBM's split-adjusted return in 2008", ("IBM",)).unread == []
+
+
+def test_what_it_fell_at_most_is_its_deepest_fall_and_no_high() -> None:
+    assert "max_drawdown" in read_question("¿cuánto cayó como máximo IBM en 2008?", ("IBM",)).figures
+
+
+def test_a_trial_without_costs_has_none() -> None:
+    [call] = read_question("backtest RSI on IBM without costs", ("IBM",)).calls
+    assert call.arguments["cost_percent"] == 0

@@ -174,6 +174,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "low price",
          r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?\b(?:minimos?|lows?|troughs?|bottom)"),
     _row("stretch", "max_drawdown",
+         r"(?:cay|ca[ei]|baj|perd|pierd)\w* (?:\x01+ )?(?:como|a lo) (?:maximo|sumo|mucho)",
          r"ever (?:[\w.,%]+ ){1,6}?(?:below|from|off|under) (?:its|the|their) (?:peak|highs?|top)",
          r"alguna vez (?:[\w.,%]+ ){1,8}?(?:desde|de|bajo) (?:sus? |los |el )?maximos?"),
     _row("stretch", "current_drawdown", r"how far (?:below|off|under|from) (?:it|that)",

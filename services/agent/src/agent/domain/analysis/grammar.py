@@ -242,7 +242,7 @@ class _QuestionReader:
         cost = self._unread.first(patterns.COSTS)
         self._unread.first(patterns.CROSSING)
         self._unread.first(patterns.WHOLE_AVERAGE)
-        costs = {"cost_percent": number_of(cost["a"] or cost["b"])} if cost else {}
+        costs = {"cost_percent": number_of(cost["a"] or cost["b"] or "0")} if cost else {}
         return {"rule": rule, **(lengths or ({"fast": 14} if rule == "rsi_reversion" else {})), **costs}
 
     def _crossing(self) -> dict[str, Any] | None:

@@ -262,13 +262,14 @@ RULE_PATTERNS = (
 )
 BENCHMARK_COMPARISON = re.compile(
     r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"
-    r"mejor|frente|contra|mas que)\b"
+    r"gan[oa](?:ria)? a|(?:win|won) over|mejor|frente|contra|mas que)\b"
 )
 """A comparison with buying and holding, which is no rule of its own."""
 _COSTS = r"(?:costs?|fees?|commissions?|costes?|comision(?:es)?)"
 COSTS = re.compile(
     rf"(?<!\d)(?P<a>\d++(?:[.,]\d++)?) ?% (?:of |de |en |in )?(?:trading |transaction )?{_COSTS}"
     rf"|{_COSTS} (?:of |de(?:l)? )?(?:un )?(?P<b>\d++(?:[.,]\d++)?) ?%"
+    rf"|\b(?:without|no|sin) (?:any |the |los |las )?{_COSTS}\b"
 )
 WORST = re.compile(r"\b(?:worst|peor(?:es)?)\b")
 PAST_TIME = re.compile(r"\bago\b|\bhace (?!falta)")

@@ -18,6 +18,7 @@ from agent.domain.offline.doubts import (
     can_be_shown_beside,
     completing_section,
     heading_asks_same,
+    is_in_no_sentence,
     is_name,
     more_similar_section,
     section_headed_by_topic,
@@ -247,6 +248,7 @@ class ChosenAnswer:
         return not (
             self._uncovered
             or is_another_case(self.question, self.previous_question, self.last_quote, self._positions, self.candidates)
+            or is_in_no_sentence(self._query, self._chosen_sections, self.candidates)
             or stand_apart(self._query, self._required, self._positions, self.candidates)
         )
 

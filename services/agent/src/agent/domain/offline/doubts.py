@@ -70,6 +70,19 @@ def stand_apart(
     )
 
 
+def is_in_no_sentence(query: Query, sections: Sequence[Section], candidates: Candidates) -> bool:
+    """Whether no sentence or row of these sections, with what stands above it, has every word that the question is
+    about: "The crime group meets on Tuesdays. The film group has a waiting list." does not say whether the crime group
+    has one."""
+    index = candidates.index
+    topic = [query[word] for word in topic_words(query) if not query[word] & (_MONTH | shapes.ANSWERED_IMPLICITLY)]
+    return not any(
+        all(index.strength(keys, i) not in (0, SECTION_STRENGTH) for keys in topic)
+        for section in sections
+        for i in section.sentences
+    )
+
+
 def with_times(
     question: str, query: Query, uncovered: Sequence[str], positions: Sequence[int], candidates: Candidates
 ) -> list[str]:

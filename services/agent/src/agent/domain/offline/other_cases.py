@@ -1,7 +1,6 @@
 """Checks whether a chosen sentence is about another case than the question.
 
-Another case is something else of the same name, something that the question excludes ("If you cannot come" for "can I
-come?"), another day, or something that was not mentioned. Spanish and English.
+Another case is something else of the same name, another day, or something that was not mentioned. Spanish and English.
 """
 
 import re
@@ -16,7 +15,7 @@ from agent.domain.offline.kinds import name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.questions import Query, required_keys, terms, topic_words
-from agent.domain.offline.shapes import NEGATION, SHAPES
+from agent.domain.offline.shapes import SHAPES
 from agent.domain.text_features import plain, stem
 
 _ACTION_VERB = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
@@ -24,7 +23,6 @@ _ACTION_VERB = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|
 _SELLING_VERBS = {stem("sell"), stem("vender")}
 """Stems of verbs that a price answers, too."""
 _PRICE = dict(SHAPES)["=price"]
-_IF = re.compile(r"^\W*(?:if|when|si|cuando)\b")
 _PRONOUN = re.compile(r"\b(?:it|s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
 """Pronouns that refer to somebody or something mentioned before."""
 _WEEKEND = "=weekend"
@@ -56,7 +54,6 @@ def is_another_case(
     is_continued = any(excerpt.text in last_quote for excerpt in chosen)
     return bool(chosen) and (
         _is_only_mentioned(question, query, chosen, sections)
-        or _has_negative_condition(f"{previous_question} {question}", chosen)
         or (not is_continued and _has_only_common_words(query, chosen))
         or (not is_continued and _lacks_antecedent(question, previous_question, sections))
         or _gives_other_number(question, chosen)
@@ -104,14 +101,6 @@ def _is_only_mentioned(question: str, query: Query, chosen: Sequence[Excerpt], s
     if verb_stems <= _SELLING_VERBS and any(_PRICE.search(excerpt.text) for excerpt in chosen):
         return False
     return not is_named and not any(verb_stems & {stem(word) for word in words_of(section)} for section in sections)
-
-
-def _has_negative_condition(questions: str, chosen: Sequence[Excerpt]) -> bool:
-    """Whether the heading is a negative condition ("If you cannot come") and the questions contain no negation."""
-    headings = [plain(heading.heading) for heading in chosen]
-    return not NEGATION.search(plain(questions)) and all(
-        _IF.search(heading) and NEGATION.search(heading) for heading in headings
-    )
 
 
 def _has_only_common_words(query: Query, chosen: Sequence[Excerpt]) -> bool:
