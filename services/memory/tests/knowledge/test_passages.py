@@ -16,6 +16,13 @@ def test_a_table_is_cut_between_rows_and_each_part_has_the_header() -> None:
     assert held == [f"| Plan number {n} | {n} dollars a month, billed yearly |" for n in range(60)]
 
 
+def test_a_head_of_many_columns_is_in_the_first_part_only() -> None:
+    names = [f"the name of column {number}" for number in range(1_000)]
+    cuts = passages([Block(kind="table", rows=[names, *([str(number)] for number in range(2_000))])])
+    assert [number for number, cut in enumerate(cuts) if "the name of column 999" in cut.text] == [0]
+    assert "".join(cut.text for cut in cuts).endswith("| 1999 |")
+
+
 def test_a_row_longer_than_a_passage_stays_whole() -> None:
     rows = [["a", "b"], ["x " * 800, "end"]]
     (cut,) = passages([Block(kind="table", rows=rows)])

@@ -28,12 +28,11 @@ from memory.knowledge.records import (
     next_edition,
 )
 from memory.knowledge.segmentation import (
-    block_number,
-    nearest_home,
-    repeated_blocks,
+    block_numbers,
     split_document,
     text_of_pair,
     with_new_stems,
+    without_repeated,
 )
 from memory.knowledge.texts import STEMS, StemmedPassage, digest
 from runtime.clock import Clock
@@ -212,17 +211,10 @@ class Library:
                 self._touched = True
                 continue
             pages = await self._documents.site_pages(company, MAX_PAGES)
-            # By language: each has its own menus and footers, on half of the pages at most.
-            groups: dict[str | None, list[Record]] = {}
-            for page in pages:
-                groups.setdefault(page.language, []).append(page)
-            repeated = frozenset[int]().union(*map(repeated_blocks, (pages, *groups.values())))
-            first_pages = {min(group, key=nearest_home).id for group in groups.values()}
+            repeated, changed = await asyncio.to_thread(without_repeated, pages)
             await self._state.settle(company, changed_at, repeated)
-            for page in pages:
-                left_out = frozenset[int]() if page.id in first_pages else repeated
-                if len(left_out.intersection(page.blocks)) != page.dropped and page.hash and page.found:
-                    await self._resplit(company, page, left_out)
+            for page, left_out in changed:
+                await self._resplit(company, page, left_out)
 
     async def renew_stems(self) -> None:
         """Renews the stems of the next few documents that have those of an older release."""
@@ -251,8 +243,8 @@ class Library:
     async def _resplit(self, company: str, page: Record, repeated: frozenset[int]) -> None:
         parts = await self._documents.parts(company, page.id, digest(page.hash or ""))
         blocks = [block for part in parts for block in part]
-        kept_blocks = [block for block in blocks if block_number(block) not in repeated]
-        texts = await asyncio.to_thread(split_document, kept_blocks, page.title)
+        numbers = await asyncio.to_thread(block_numbers, blocks)
+        texts = await asyncio.to_thread(split_document, blocks, page.title, numbers, repeated)
         edition = next_edition(page)
         await self._documents.write_texts(company, page.id, edition, texts)
         new_record = replace(
@@ -270,12 +262,11 @@ class Library:
     async def _store_blocks(self, company: str, read: Record, blocks: Sequence[Block]) -> Record:
         is_site = read.source == "site"
         repeated = await self._state.repeated(company) if is_site else frozenset[int]()
-        numbers = tuple(dict.fromkeys(block_number(block) for block in blocks)) if is_site else ()
-        kept_blocks = [block for block in blocks if not repeated or block_number(block) not in repeated]
-        texts = await asyncio.to_thread(split_document, kept_blocks, read.title)
+        numbers = await asyncio.to_thread(block_numbers, blocks) if is_site else []
+        texts = await asyncio.to_thread(split_document, blocks, read.title, numbers, repeated)
         if len(texts) == MAX_DOCUMENT_PASSAGES:
             read = replace(read, problem=f"the first {MAX_DOCUMENT_PASSAGES} passages are searched: split the document")
-        read = replace(read, blocks=numbers, dropped=len(repeated.intersection(numbers)))
+        read = replace(read, blocks=tuple(dict.fromkeys(numbers)), dropped=len(repeated.intersection(numbers)))
         record = await self._write(company, read, texts)
         if is_site:
             await self._mark_unsettled(company)

@@ -14,6 +14,9 @@ MAX_CHARACTERS = 1_400
 SEPARATE_CHARACTERS = 400
 """Characters from which on a section is a passage of its own."""
 MAX_CELL_CHARACTERS = 2_000
+MAX_REPEATED_CHARACTERS = 4_000
+"""Characters of a table's head that are repeated in each of its passages; a longer head is in the first one only, since
+the passages would be thousands of copies of it."""
 MAX_DOCUMENT_PASSAGES = 4_000
 """The most passages of one document; the rest of it is not searched."""
 _SENTENCE = re.compile(r"(?<=[.!?…:;])\s+")
@@ -147,12 +150,13 @@ def _pieces(block: Block) -> Iterator[tuple[str, str, str]]:
         if head and not rows:
             yield head, "\n\n", ""
             return
+        repeated_head = head if len(head) <= MAX_REPEATED_CHARACTERS else ""
         for number, row in enumerate(rows):
             is_first = number == 0
             yield (
                 (f"{head}\n{row}" if is_first and head else row),
                 ("\n\n" if is_first else "\n"),
-                ("" if is_first else head),
+                ("" if is_first else repeated_head),
             )
     elif block.kind == "list":
         for number, item in enumerate(line for line in block.text.split("\n") if line.strip()):

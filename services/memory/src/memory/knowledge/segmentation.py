@@ -1,7 +1,7 @@
 """Splits documents into passages, and finds blocks that a site's pages repeat."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -17,8 +17,12 @@ MIN_RATIO = 0.5
 them."""
 
 
-def split_document(blocks: Sequence[Block], title: str) -> list[StemmedPassage]:
-    return [stemmed_passage(cut, title) for cut in passages(blocks)]
+def split_document(
+    blocks: Sequence[Block], title: str, numbers: Sequence[int] = (), left_out: frozenset[int] = frozenset()
+) -> list[StemmedPassage]:
+    """Returns the passages of the blocks whose numbers are not left out; without numbers, of all blocks."""
+    kept_blocks = [block for block, number in zip(blocks, numbers, strict=False) if number not in left_out]
+    return [stemmed_passage(cut, title) for cut in passages(kept_blocks if numbers else blocks)]
 
 
 def text_of_pair(pair: Pair) -> StemmedPassage:
@@ -35,9 +39,27 @@ def with_new_stems(texts: Sequence[StemmedPassage], record: Record) -> list[Stem
     return [stemmed_passage(PassageCut(text.text, text.sections), record.title) for text in texts]
 
 
-def block_number(block: Block) -> int:
-    """Returns a digest of a block's words, for comparing pages."""
-    return int.from_bytes(blake2b(plain(block).lower().encode(), digest_size=6).digest(), "big")
+def block_numbers(blocks: Iterable[Block]) -> list[int]:
+    """Returns a digest of each block's words, for comparing pages."""
+    digests = (blake2b(plain(block).lower().encode(), digest_size=6).digest() for block in blocks)
+    return [int.from_bytes(digest, "big") for digest in digests]
+
+
+def without_repeated(pages: Sequence[Record]) -> tuple[frozenset[int], list[tuple[Record, frozenset[int]]]]:
+    """Returns the blocks that the pages of a site repeat, and the pages to split again, each with the blocks that it
+    loses: all but the first page of its language."""
+    # By language: each has its own menus and footers, on half of the pages at most.
+    groups: dict[str | None, list[Record]] = {}
+    for page in pages:
+        groups.setdefault(page.language, []).append(page)
+    repeated = frozenset[int]().union(*map(repeated_blocks, (pages, *groups.values())))
+    first_pages = {min(group, key=nearest_home).id for group in groups.values()}
+    changed: list[tuple[Record, frozenset[int]]] = []
+    for page in pages:
+        left_out = frozenset[int]() if page.id in first_pages else repeated
+        if len(left_out.intersection(page.blocks)) != page.dropped and page.hash and page.found:
+            changed.append((page, left_out))
+    return repeated, changed
 
 
 def repeated_blocks(pages: Sequence[Record]) -> frozenset[int]:

@@ -195,6 +195,10 @@ return {1, math.ceil(wait)}
 """
 )
 
+QueuedPage = tuple[CrawlItem, str, int, Left, Left]
+"""A page, its shape, how many of that shape there may be (0: any number), and what to say of it when there are more, or
+more pages than a run reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPage:
@@ -248,9 +252,8 @@ class CrawlState:
         """Marks the run as running, once its first pages are in the queue."""
         await self._store.run_on(_START, self._keys, KEEP_SECONDS)
 
-    async def add(self, items: Sequence[tuple[CrawlItem, str, int, Left, Left]], max_pages: int) -> None:
-        """Puts pages into the queue that were never in it. Each with its shape, how many of that shape there may be
-        (0: any number), and what to say of it when there are more, or more pages than `max_pages`."""
+    async def add(self, items: Sequence[QueuedPage], max_pages: int) -> None:
+        """Puts pages into the queue that were never in it, `max_pages` at most."""
         for start in range(0, len(items), _BATCH):
             parts: list[str | int] = []
             for item, shape, shape_limit, endless, full in items[start : start + _BATCH]:

@@ -153,7 +153,7 @@ class Crawler:
                 await state.claim_content(item.known.hash, item.url)
                 await self._facts.upserted(_unchanged(plan, item.url, item.known))
             return reading.outcome
-        first_url = await state.claim_content(document.page.hash, document.url)
+        first_url = await state.claim_content(document.hash, document.url)
         if item.known is None and first_url != document.url:
             duplicate = reason_text("duplicate", other=first_url)
             return replace(reading.outcome, kind="skipped", reason="duplicate", message=duplicate)
@@ -238,7 +238,7 @@ def _upserted(plan: CrawlPlan, document: ReadDocument, *, is_same: bool) -> Docu
         language=page.language,
         # Without blocks the fact says that the text with this hash was read again.
         blocks=[] if is_same else page.blocks,
-        hash=page.hash,
+        hash=document.hash,
         read_at=document.read_at,
         run_id=plan.run_id,
         etag=document.etag,

@@ -1,5 +1,6 @@
 """Publishes documents, in as many events as they need, and the progress of runs."""
 
+import asyncio
 from typing import Any
 
 from contracts.channels import fact, knowledge_work
@@ -30,7 +31,7 @@ class KnowledgeFacts:
 
     async def upserted(self, document: DocumentUpserted) -> None:
         """Publishes a document; a repeat after a lost acknowledgement is published once."""
-        parts = in_parts(document.blocks)[:MAX_PARTS]
+        parts = (await asyncio.to_thread(in_parts, document.blocks))[:MAX_PARTS]
         for number, blocks in enumerate(parts, 1):
             part = document.model_copy(update={"blocks": blocks, "part": number, "parts": len(parts)})
             content = (document.document_id or "", document.run_id or "", document.hash, str(len(document.blocks)))

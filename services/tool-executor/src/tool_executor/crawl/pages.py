@@ -42,6 +42,7 @@ class ReadDocument:
     id: str
     url: str
     page: Extracted
+    hash: str
     read_at: datetime
     etag: str | None = None
     last_modified: str | None = None
@@ -151,11 +152,13 @@ class PageReader:
             )
         if not page.title:
             page.title = name
-        same = item.known is not None and item.known.hash == page.hash
+        content_hash = await asyncio.to_thread(page.hash)
+        same = item.known is not None and item.known.hash == content_hash
         document = ReadDocument(
             id=item.known.document_id if item.known else document_id(self._plan.company_id, "site", str(address)),
             url=str(address),
             page=page,
+            hash=content_hash,
             read_at=datetime.now(UTC),
             etag=(answer.etag or "")[:500] or None,
             last_modified=(answer.last_modified or "")[:100] or None,

@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import structlog
 
@@ -12,7 +13,7 @@ from contracts.knowledge import Left
 from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesRequest
 from runtime.calls.rpc import RpcClient
 from runtime.recent import Bounded
-from tool_executor.adapters.crawl_state import CrawlState, SiteMemory
+from tool_executor.adapters.crawl_state import CrawlState, QueuedPage, SiteMemory
 from tool_executor.adapters.page_fetcher import BadStatusError, FetchLimits, FetchRequest, PageFetcher
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.links import RefusedLink, max_addresses, shape_of, target_of
@@ -105,38 +106,23 @@ class Preparation:
         pages = await self._known(plan)
         known = {page.url: page if to_read_again is not None else _without_validators(page) for page in pages}
         sitemap_urls = await self._sitemaps(plan, site, start, robots)
-        urls = list(dict.fromkeys([*known, *sitemap_urls, *(to_read_again or ())]))
-        # A stable order that mixes the site's sections.
-        urls.sort(key=lambda url: hashlib.blake2b(url.encode(), digest_size=8).digest())
+        urls = dict.fromkeys([*known, *sitemap_urls, *(to_read_again or ())])
         try:
             address_in(site, plan.start)
             first = CrawlItem(url=plan.start, sure=True, known=known.get(plan.start))
         except AddressRefusedError:
             first = CrawlItem(url=plan.start, sure=True, links_only=True)
-        others = [CrawlItem(url=url, sure=True, known=known.get(url)) for url in urls if url != plan.start]
+        urls.pop(plan.start, None)
+        others = await asyncio.to_thread(_mixed_items, urls, known)
         await self.add(state, plan, site, [first])
         await self.add(state, plan, site, others)
 
     async def add(self, state: CrawlState, plan: CrawlPlan, site: Site, items: Sequence[CrawlItem]) -> None:
         """Queues the pages that may be read, and notes the others as skipped."""
-        queued: list[tuple[CrawlItem, str, int, Left, Left]] = []
-        refused: list[tuple[Left, str | None]] = []
-        for item in items:
-            known_document = item.known.document_id if item.known is not None else None
-            try:
-                address = address_in(Site(site.origins) if item.links_only else site, item.url)
-            except (AddressRefusedError, ValueError):
-                refused.append((skipped(item.url, "denied"), known_document))
-                continue
-            robots = await self.robots(state, address.origin)
-            if robots is None or not robots.allows(address):
-                # If another host of the site does not answer, its known pages stay.
-                refused.append((skipped(item.url, "robots"), known_document if robots is not None else None))
-                continue
-            shape = shape_of(address)
-            limit = 0 if item.sure else max_addresses(shape, plan.max_pages)
-            endless = skipped(item.url, "endless", most=limit, shape=shape.rstrip("?"))
-            queued.append((item, shape, limit, endless, skipped(item.url, "full", most=plan.max_pages)))
+        addresses = await asyncio.to_thread(_addresses_of, site, items)
+        origins = {address.origin for address in addresses if address is not None}
+        robots = {origin: await self.robots(state, origin) for origin in origins}
+        queued, refused = await asyncio.to_thread(_judged, plan, items, addresses, robots)
         await state.refuse(refused, plan.max_pages)
         await state.add(queued, plan.max_pages)
 
@@ -173,32 +159,22 @@ class Preparation:
 
     async def _sitemaps(self, plan: CrawlPlan, site: Site, start: SiteUrl, robots: Robots) -> list[str]:
         """Returns the pages of the site that its sitemaps name; unreadable sitemaps are left out."""
-        reachable = Site(site.origins)
-        addresses = [plan.sitemap] if plan.sitemap else robots.sitemaps or ["/sitemap.xml"]
-        waiting = [
-            address for text in addresses if isinstance(address := target_of_file(reachable, start, text), SiteUrl)
-        ]
-        read: set[SiteUrl] = set()
+        texts = [plan.sitemap] if plan.sitemap else robots.sitemaps or ["/sitemap.xml"]
+        files = _files(Site(site.origins), start, texts)
         pages: dict[str, None] = {}
-        while waiting and len(read) < MAX_FILES and len(pages) < plan.max_pages:
-            address = waiting.pop(0)
-            if address in read:
-                continue
-            read.add(address)
-            await asyncio.sleep(self.interval(address.origin, robots) if len(read) > 1 else 0)
+        for number in range(MAX_FILES):
+            if number >= len(files) or len(pages) >= plan.max_pages:
+                break
+            address = files[number]
+            await asyncio.sleep(self.interval(address.origin, robots) if number else 0)
             try:
-                fetched = await self.fetcher.fetch(reachable, address, _SITEMAP)
-                sitemap = await asyncio.to_thread(parse_sitemap, fetched.body)
+                fetched = await self.fetcher.fetch(Site(site.origins), address, _SITEMAP)
+                inner, listed = await asyncio.to_thread(_listed, site, address, fetched.body)
             except ToolFailedError as failed:
                 log.info("crawl.sitemap_left", company=plan.company_id, url=str(address), reason=failed.reason)
                 continue
-            for text in sitemap.sitemaps:
-                if isinstance(inner := target_of_file(reachable, address, text), SiteUrl):
-                    waiting.append(inner)
-            for text in sitemap.pages:
-                target = target_of(site, address, text)
-                if target is not None:
-                    pages[target.url if isinstance(target, RefusedLink) else str(target)] = None
+            files = list(dict.fromkeys([*files, *inner]))[:MAX_FILES]
+            pages |= listed
         return list(pages)[: plan.max_pages]
 
     async def _known(self, plan: CrawlPlan) -> list[KnownPage]:
@@ -214,12 +190,67 @@ class Preparation:
                 return pages
 
 
-def target_of_file(site: Site, page: SiteUrl, address: str) -> SiteUrl | None:
-    """Returns the checked address of a sitemap, which need not end like a document."""
-    try:
-        return site.redirected(page, address)
-    except AddressRefusedError:
-        return None
+def _mixed_items(urls: Iterable[str], known: Mapping[str, KnownPage | None]) -> list[CrawlItem]:
+    """Returns the pages to read, in a stable order that mixes the site's sections."""
+    mixed = sorted(urls, key=lambda url: hashlib.blake2b(url.encode(), digest_size=8).digest())
+    return [CrawlItem(url=url, sure=True, known=known.get(url)) for url in mixed]
+
+
+def _files(site: Site, page: SiteUrl, texts: Iterable[str]) -> list[SiteUrl]:
+    """Returns the checked addresses of sitemaps, each once and as many as are read."""
+    files: dict[SiteUrl, None] = {}
+    for text in texts:
+        with suppress(AddressRefusedError):
+            files[site.redirected(page, text)] = None
+        if len(files) == MAX_FILES:
+            break
+    return list(files)
+
+
+def _listed(site: Site, address: SiteUrl, body: bytes) -> tuple[list[SiteUrl], dict[str, None]]:
+    """Returns the sitemaps and the pages of the site that a sitemap names. Needs seconds for the largest. Raises
+    ToolFailedError if it decompresses to too much."""
+    sitemap = parse_sitemap(body)
+    targets = (target_of(site, address, text) for text in sitemap.pages)
+    pages = (target.url if isinstance(target, RefusedLink) else str(target) for target in targets if target is not None)
+    return _files(Site(site.origins), address, sitemap.sitemaps), dict.fromkeys(pages)
+
+
+def _addresses_of(site: Site, items: Sequence[CrawlItem]) -> list[SiteUrl | None]:
+    """Returns the checked address of each item; None for one that the site's rules exclude."""
+    addresses: list[SiteUrl | None] = []
+    for item in items:
+        try:
+            addresses.append(address_in(Site(site.origins) if item.links_only else site, item.url))
+        except (AddressRefusedError, ValueError):
+            addresses.append(None)
+    return addresses
+
+
+def _judged(
+    plan: CrawlPlan,
+    items: Sequence[CrawlItem],
+    addresses: Sequence[SiteUrl | None],
+    robots: Mapping[Origin, Robots | None],
+) -> tuple[list[QueuedPage], list[tuple[Left, str | None]]]:
+    """Returns the pages that may be read, and the others, each with its document. Needs seconds for a whole site."""
+    queued: list[QueuedPage] = []
+    refused: list[tuple[Left, str | None]] = []
+    for item, address in zip(items, addresses, strict=True):
+        known_document = item.known.document_id if item.known is not None else None
+        if address is None:
+            refused.append((skipped(item.url, "denied"), known_document))
+            continue
+        rules = robots[address.origin]
+        if rules is None or not rules.allows(address):
+            # If another host of the site does not answer, its known pages stay.
+            refused.append((skipped(item.url, "robots"), known_document if rules is not None else None))
+            continue
+        shape = shape_of(address)
+        limit = 0 if item.sure else max_addresses(shape, plan.max_pages)
+        endless = skipped(item.url, "endless", most=limit, shape=shape.rstrip("?"))
+        queued.append((item, shape, limit, endless, skipped(item.url, "full", most=plan.max_pages)))
+    return queued, refused
 
 
 def _without_validators(page: KnownPage | None) -> KnownPage | None:

@@ -50,7 +50,8 @@ class Uploads:
             await self._facts.failed(failure, file.upload_id)
             FILES.labels(unreadable.reason).inc()
         else:
-            await self._facts.upserted(_upserted(file, document))
+            content_hash = await asyncio.to_thread(document.hash)
+            await self._facts.upserted(_upserted(file, document, content_hash))
             FILES.labels("read").inc()
         await self._purge(file)
 
@@ -79,7 +80,7 @@ class Uploads:
             return
 
 
-def _upserted(file: FileReceived, document: Extracted) -> DocumentUpserted:
+def _upserted(file: FileReceived, document: Extracted, content_hash: str) -> DocumentUpserted:
     return DocumentUpserted(
         company_id=file.company_id,
         document_id=file.document_id,
@@ -91,7 +92,7 @@ def _upserted(file: FileReceived, document: Extracted) -> DocumentUpserted:
         blocks=document.blocks,
         # The run is the upload, so the same bytes uploaded again count as read again: the document stored under this id
         # may have had another content.
-        hash=document.hash,
+        hash=content_hash,
         read_at=datetime.now(UTC),
         run_id=file.upload_id,
     )

@@ -50,9 +50,8 @@ class Extracted:
             with suppress(ValueError):
                 self.links.append(urljoin(self.base, address) if self.base else address)
 
-    @property
     def hash(self) -> str:
-        """A hash of the whole content: documents with the same hash have the same text in the same order."""
+        """Returns a hash of the whole content: documents with the same hash have the same text in the same order."""
         content = [self.title, self.language, *(block.model_dump(mode="json") for block in self.blocks)]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -61,14 +60,16 @@ EXTRACTED = TypeAdapter(Extracted)
 
 
 def bounded_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Splits blocks into blocks of limited size; the rows of a table stay whole."""
+    """Splits blocks into blocks of limited size; the rows of a table stay whole. Names of columns that are longer than
+    a block's text are an ordinary row: repeated above each part, they would be most of the document."""
     for block in blocks:
         if block.rows:
-            head = block.rows[:1] if block.header else []
-            rows = block.rows[len(head) :]
+            rows = [[cell[:MAX_CELL_CHARS] for cell in row] for row in block.rows]
+            has_names = block.header and sum(len(cell) + 1 for cell in rows[0]) <= MAX_TEXT_CHARS
+            head = [rows.pop(0)] if has_names else []
             for start in range(0, len(rows) or 1, MAX_ROWS):
-                cells = [[cell[:MAX_CELL_CHARS] for cell in row] for row in (*head, *rows[start : start + MAX_ROWS])]
-                yield block.model_copy(update={"rows": cells})
+                part = [*head, *rows[start : start + MAX_ROWS]]
+                yield block.model_copy(update={"rows": part, "header": has_names})
         else:
             for text in _pieces(block.text, "\n" if block.kind in {"code", "list"} else " "):
                 yield block.model_copy(update={"text": text})
@@ -99,10 +100,13 @@ def in_parts(blocks: list[Block]) -> list[list[Block]]:
 
 
 def _pieces(text: str, separator: str) -> Iterator[str]:
-    while len(text) > MAX_TEXT_CHARS:
-        end = text.rfind(separator, MAX_TEXT_CHARS // 2, MAX_TEXT_CHARS)
-        end = MAX_TEXT_CHARS if end < 0 else end
-        yield text[:end].rstrip()
-        text = text[end:].lstrip(separator)
-    if text:
-        yield text
+    start = 0
+    while len(text) - start > MAX_TEXT_CHARS:
+        end = text.rfind(separator, start + MAX_TEXT_CHARS // 2, start + MAX_TEXT_CHARS)
+        end = start + MAX_TEXT_CHARS if end < 0 else end
+        yield text[start:end].rstrip()
+        while text.startswith(separator, end):
+            end += 1
+        start = end
+    if start < len(text):
+        yield text[start:]

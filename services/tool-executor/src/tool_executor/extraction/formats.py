@@ -8,6 +8,7 @@ from tool_executor.extraction.charsets import decode
 from tool_executor.extraction.document import MAX_TITLE_CHARS, Extracted, UnreadableError, extracted
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.paragraphs import paragraphs
+from tool_executor.extraction.tables import evened
 from tool_executor.texts import TEXTS
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -89,5 +90,5 @@ def _extract_csv(text: str) -> Extracted:
     except csv.Error as error:
         raise UnreadableError("unknown_type", TEXTS["document.unknown_type"]) from error
     width = max(map(len, rows), default=0)
-    table = Block(kind="table", rows=[row + [""] * (width - len(row)) for row in rows], header=True)
+    table = Block(kind="table", rows=[evened(row, width) for row in rows], header=True)
     return extracted("", [table] if rows else [])

@@ -64,12 +64,13 @@ class Extraction:
                 process.kill()
                 await process.wait()
         try:
-            return _parse_answer(json.loads(answer))
+            return await asyncio.to_thread(_parse_answer, answer)
         except ValueError:
             raise UnreadableError("crashed", TEXTS["document.crashed"]) from None
 
 
-def _parse_answer(answer: dict[str, Any]) -> Extracted:
+def _parse_answer(written: bytes) -> Extracted:
+    answer: dict[str, Any] = json.loads(written)
     if "reason" in answer:
         raise UnreadableError(str(answer["reason"]), Text(**answer["text"]))
     return EXTRACTED.validate_python(answer)

@@ -9,6 +9,8 @@ from contracts.knowledge import Block
 _MAX_SPAN = 100
 """The most rows or columns that one cell may span; no text is repeated beyond so many columns, since the spans of
 cells in successive rows add up."""
+_MAX_EVENED = 100
+"""The most columns up to which short rows are filled."""
 _MAX_DATA_CELL_CHARS = 1500
 """The most characters of a cell of data; a longer one is a part of a page."""
 _MAX_GROUP_NAME_CHARS = 60
@@ -75,7 +77,7 @@ class Table:
                 self._pending_spans[column] = rows - 1, text
 
     def end(self) -> list[Block]:
-        """Returns the table, all its rows of one length, after a block for its caption; empty if it is layout. With
+        """Returns the table, its rows evened, after a block for its caption; empty if it is layout. With
         `header`, the first row names the columns; its cells are empty if every row starts with its name but nothing
         names the columns."""
         self._end_row()
@@ -93,8 +95,12 @@ class Table:
             header_rows = header_rows[:1]  # every row is a header: a plain table
         body = _rows_with_group_names(rows[len(header_rows) :], width)
         if header_rows:
-            columns = [[row.cells[index] for row in header_rows if index < len(row.cells)] for index in range(width)]
-            names = [[" ".join(dict.fromkeys(filter(None, column))) for column in columns]]
+            columns: list[dict[str, None]] = [{} for _ in range(width)]
+            for row in header_rows:
+                for column, cell in zip(columns, row.cells, strict=False):
+                    if cell:
+                        column[cell] = None
+            names = [[" ".join(column) for column in columns]]
         else:
             names = [[""] * width] if all(row.has_row_name or row.is_single_cell for row in rows) else []
         return [*caption, Block(kind="table", rows=[*names, *body], header=bool(names))]
@@ -115,7 +121,8 @@ class Table:
         self._fill_spans(row)
         if any(row):
             has_only_headers = set(self._row_tags) <= {"th"}
-            is_header = has_only_headers and all(row.is_header for row in self._rows) if self._row_tags else False
+            is_top = not self._rows or self._rows[-1].is_header
+            is_header = is_top and has_only_headers and bool(self._row_tags)
             is_header = is_header or len(self._rows) < self._header_height
             if is_header and not self._rows:
                 self._header_height = 1 + max((remaining for remaining, _ in self._pending_spans.values()), default=0)
@@ -137,12 +144,18 @@ def _span_of(text: str | None) -> int:
     return min(int(text), _MAX_SPAN) if text is not None and text.isascii() and text.isdigit() and int(text) > 0 else 1
 
 
+def evened(cells: list[str], width: int) -> list[str]:
+    """Returns a row's cells with empty ones at its end, up to the table's width. A wider table keeps its short rows:
+    one wide row must not make all others as long."""
+    return cells + [""] * (min(width, _MAX_EVENED) - len(cells))
+
+
 def _rows_with_group_names(rows: Sequence[_Row], width: int) -> list[list[str]]:
     """Returns the cells of the rows. A row of one short cell names a group: its text begins the rows below it."""
     grouped: list[list[str]] = []
     group = ""
     for index, row in enumerate(rows):
-        cells = row.cells + [""] * (width - len(row.cells))
+        cells = evened(row.cells, width)
         if (
             row.is_single_cell
             and len(row.cells) == width
