@@ -387,18 +387,3 @@ def test_what_is_asked_or_said_of_the_chat_is_no_fact(asked: str) -> None:
 )
 def test_what_is_told_with_a_word_of_questions_is_kept(told: str, fact: str) -> None:
     assert fact in current_facts(after([told]).memory)
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ("In my IRA I am conservative", "In my trading account I am aggressive"),
-        ("Con mi pensión soy prudente", "Con mi cartera personal soy agresivo"),
-        ("I can't stand long emails", "I promised my wife not to trade on weekends"),
-        ("No soporto los correos largos", "Le prometí a mi mujer no operar los fines de semana"),
-    ],
-)
-def test_what_is_said_of_a_part_of_the_money_and_what_somebody_cannot_stand_or_promised_is_remembered(
-    texts: tuple[str, str],
-) -> None:
-    assert set(current_facts(after(texts).memory)) == set(texts)

@@ -25,7 +25,8 @@ FIELDS = {
 # The only capturing groups are those of a "not" before the phrase.
 _I_AM = (
     r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|"
-    r"(?:(n't|\bnot|\bnever|\bhardly|\bno longer) |\b)(?:call|consider) (?:me|myself)|\bme (?:he vuelto|volv[ií])|\b(?:put me down as|treat me as|ponme (?:como|en))|"
+    r"(?:(n't|\bnot|\bnever|\bhardly|\bno longer) |\b)(?:call|consider) (?:me|myself)|\bme (?:he vuelto|volv[ií])|"
+    r"\b(?:put me down as|treat me as|ponme (?:como|en))|"
     r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero|me trates como))\s+(?:(?:an?|una?|very|quite|rather|fairly|pretty|"
     r"total|complete|more|much more|a bit more|a lot more|far more|still|now|muy|bastante|m[aá]s bien|m[aá]s|tan|so|"
     r"that|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*(?:(?:investor|trader|inversora?|operadora?|"
@@ -41,8 +42,8 @@ _ADDRESS_ME = (
 )
 _YEARS = r"(?:over |more than |m[aá]s de )?(?:[5-9]|[1-9]\d)"
 _INVESTOR_CONTEXT = (
-    r"(?=\W*$|\s*[,.;:!?)]|\s+(?:and|but|so|or|y|e|o|pero|now|when|who|that|with|since|here|still|because|as|by|myself|level|any ?more|any longer"
-    r"|ahora|cuando|que|todav[ií]a|a[uú]n|porque|como|con|trad\w*|invest\w*|inver\w*|oper\w*)\b"
+    r"(?=\W*$|\s*[,.;:!?)]|\s+(?:and|but|so|or|y|e|o|pero|now|when|who|that|with|since|here|still|because|as|by|myself|level"
+    r"|any ?more|any longer|ahora|cuando|que|todav[ií]a|a[uú]n|porque|como|con|trad\w*|invest\w*|inver\w*|oper\w*)\b"
     r"|\s+(?:in|at|to|on|en)\s+(?:(?:the|la|el|los|las|my|mis)\s+)?(?:this|it|esto|trad|invest|inver|stock|market|option"
     r"|crypto|forex|fund|futur|etf|financ|bolsa|mercado|accion|opcion|cripto|fondo|divisa))"
 )
