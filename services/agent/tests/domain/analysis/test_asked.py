@@ -79,6 +79,12 @@ def test_tickers_are_read_in_the_order_of_the_question(query: str, tickers: list
             "¿cuáles fueron las tres peores acciones de 2011?",
         ),
         ("price of IBM", "and MSFT?", None),
+        ("price of MSFT", "compare it with Apple and IBM in 2011", "MSFT compare it with Apple and IBM in 2011"),
+        (
+            "precio de MSFT",
+            "compárala con Apple e IBM|¿cuál de ellas cayó más?",
+            "MSFT AAPL IBM ¿cuál de ellas cayó más?",
+        ),
         ("which stocks fell most today", "and the most?", None),
     ],
 )
