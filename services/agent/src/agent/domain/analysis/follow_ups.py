@@ -339,9 +339,8 @@ def _complete_comparison(text: str, earlier_messages: Sequence[str]) -> str | No
     Apple"."""
     if not _COMPARES_IT.search(plain(text)):
         return None
-    before = next(
-        (tickers for earlier in reversed(earlier_messages) if (tickers := tickers_in(normalize(earlier).text))), []
-    )
+    mentioned = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages))
+    before = next(filter(None, mentioned), list[str]())
     named = tickers_in(normalize(text).text)
     added = [ticker for ticker in before if ticker not in named]
     return " ".join([*added, text]) if added else None
