@@ -107,11 +107,11 @@ _MAX_PERIOD_WORDS = 8
 def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
     """Completes a message that asks how the market is doing, or continues a question about several tickers; None for
     any other. `earlier_messages`: oldest first."""
-    recent = [message[:MAX_CHARACTERS] for message in earlier_messages[-_MAX_MESSAGES_BACK:]]
     complete_messages: list[str] = []
-    for message in recent:
-        complete_messages.append(_completed(message, complete_messages) or message)
-    return _completed(text, complete_messages)
+    for message in earlier_messages[-2 * _MAX_MESSAGES_BACK :]:  # the oldest complete those that the newest refers to
+        message = message[:MAX_CHARACTERS]
+        complete_messages.append(_completed(message, complete_messages[-_MAX_MESSAGES_BACK:]) or message)
+    return _completed(text, complete_messages[-_MAX_MESSAGES_BACK:])
 
 
 def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
