@@ -32,6 +32,8 @@ from agent.testing.offered import SCHEMAS
         ("¿y en efectivo?", "get_portfolio"),
         ("qué porcentaje tengo en IBM", "get_portfolio"),
         ("what did I pay for IBM", "get_trade_history"),
+        ("what did that cost me in total?", "get_trade_history"),
+        ("¿Cuánto me ha costado?", "get_trade_history"),
         ("why is IBM going down", "get_news"),
         ("cancel everything that's open", "cancel_paper_order"),
         ("cuánto cuestan IBM y MSFT", "get_price"),

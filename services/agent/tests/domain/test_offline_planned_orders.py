@@ -298,6 +298,8 @@ def test_of_several_orders_the_one_that_is_meant_is_kept_or_asked_for() -> None:
 
 def test_a_share_is_asked_for_where_two_were_named() -> None:
     assert wish_in("buy 5", SCHEMAS, ["price of ibm and msft"]).missing == ("symbol",)
+    compared = ["compare ibm with msft this year", "which fell more?"]
+    assert wish_in("alert me if it drops under 20", SCHEMAS, compared).missing == ("symbol",)
 
 
 @pytest.mark.parametrize(

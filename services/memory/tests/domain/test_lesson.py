@@ -7,7 +7,7 @@ import pytest
 from memory.domain.lesson import FinishedTurn, with_favourite, with_lesson
 from memory.domain.mentions import mentioned_symbols
 from memory.domain.questions import are_same_question, questions, template
-from memory.domain.remembered import Remembered
+from memory.domain.remembered import Remembered, current_facts
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 
@@ -193,3 +193,18 @@ def test_a_note_is_what_the_user_asks_to_remember(text: str, note: str | None) -
 )
 def test_a_preference_is_kept_in_the_users_own_words(text: str, preference: str | None) -> None:
     assert after(text).memory.preferences == ([preference] if preference else [])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("In my IRA I am conservative", "In my trading account I am aggressive"),
+        ("Con mi pensión soy prudente", "Con mi cartera personal soy agresivo"),
+        ("I can't stand long emails", "I promised my wife not to trade on weekends"),
+        ("No soporto los correos largos", "Le prometí a mi mujer no operar los fines de semana"),
+    ],
+)
+def test_what_is_said_of_a_part_of_the_money_what_somebody_cannot_stand_and_what_they_promised_are_facts(
+    texts: tuple[str, str],
+) -> None:
+    assert set(current_facts(after(*texts).memory)) == set(texts)

@@ -35,6 +35,9 @@ def after(*texts: str) -> Remembered:
         ("I'm not aggressive", None),
         ("The market is aggressive today", None),
         ("TSLA es agresiva", None),
+        ("I am conservative with my money", "conservative"),
+        ("In my IRA I am conservative", None),
+        ("Con mi cartera personal soy agresivo", None),
     ],
 )
 def test_a_risk_profile_is_what_they_say_of_themselves(text: str, profile: str | None) -> None:
@@ -101,6 +104,7 @@ def test_what_is_said_later_takes_the_place_and_the_older_stays_with_its_dates()
 
 def test_what_is_so_no_longer_ends_and_another_denial_changes_nothing() -> None:
     assert after("Soy principiante", "Ya no soy principiante").memory.experience is None
+    assert after("I'm a beginner", "I wouldn't call myself a beginner any more").memory.experience is None
     assert after("Soy principiante", "No soy experto").memory.experience == "beginner"
     assert after("I'm a beginner, but I'm not a beginner with bonds").memory.experience is None
 

@@ -286,6 +286,7 @@ def test_a_correction_of_something_else_ends_nothing() -> None:
         "snag 5 FB for me",
         "move my stop to 150",
         "cámbialo a 4 %",
+        "ponle un stop un 4% por debajo de lo que pagué",
         "véndelas a 190",
         "slap 3 IBM on my account",
         "3 IBM for me",

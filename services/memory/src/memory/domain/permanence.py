@@ -18,6 +18,7 @@ from memory.domain.relevant_facts import kinds
 
 _GOES_ON = re.compile(
     r"\b(?:always|usually|often|every|each|most|never|since|until|till|nowadays|years?|months|weeks|"
+    r"mornings|evenings|nights|weekends|fines de semana|mananas|(?<!buenas )(?:tardes|noches)|"
     r"decades?|life|daily|weekly|monthly|yearly|chronic\w*|used to|siempre|suelo|nunca|jamas|cada|todos|todas|desde|"
     r"hasta(?! arriba)|anos?|meses|semanas|decadas?|vida|diario|(?:al|por) dia|cronic\w*|solia|(?:19|20)\d\d|"
     rf"{'|'.join(MONTHS)}|(?:on|los) (?:\w+days?|lunes|martes|miercoles|jueves|viernes|sabados|domingos)|"

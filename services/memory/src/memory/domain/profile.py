@@ -24,8 +24,9 @@ FIELDS = {
 
 # The only capturing groups are those of a "not" before the phrase.
 _I_AM = (
-    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|\b(?:call|"
-    r"consider) (?:me|myself)|\bme (?:he vuelto|volv[ií])|\b(?:put me down as|treat me as|ponme (?:como|en))|"
+    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|"
+    r"(?:(n't|\bnot|\bnever|\bhardly|\bno longer) |\b)(?:call|consider) (?:me|myself)|\bme (?:he vuelto|volv[ií])|"
+    r"\b(?:put me down as|treat me as|ponme (?:como|en))|"
     r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero|me trates como))\s+(?:(?:an?|una?|very|quite|rather|fairly|pretty|"
     r"total|complete|more|much more|a bit more|a lot more|far more|still|now|muy|bastante|m[aá]s bien|m[aá]s|tan|so|"
     r"that|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*(?:(?:investor|trader|inversora?|operadora?|"
@@ -42,7 +43,7 @@ _ADDRESS_ME = (
 _YEARS = r"(?:over |more than |m[aá]s de )?(?:[5-9]|[1-9]\d)"
 _INVESTOR_CONTEXT = (
     r"(?=\W*$|\s*[,.;:!?)]|\s+(?:and|but|so|or|y|e|o|pero|now|when|who|that|with|since|here|still|because|as|by|myself|level"
-    r"|ahora|cuando|que|todav[ií]a|a[uú]n|porque|como|con|trad\w*|invest\w*|inver\w*|oper\w*)\b"
+    r"|any ?more|any longer|ahora|cuando|que|todav[ií]a|a[uú]n|porque|como|con|trad\w*|invest\w*|inver\w*|oper\w*)\b"
     r"|\s+(?:in|at|to|on|en)\s+(?:(?:the|la|el|los|las|my|mis)\s+)?(?:this|it|esto|trad|invest|inver|stock|market|option"
     r"|crypto|forex|fund|futur|etf|financ|bolsa|mercado|accion|opcion|cripto|fondo|divisa))"
 )
@@ -101,6 +102,15 @@ _PHRASE_PATTERNS = tuple(
     for (field, value), ways in _PHRASES.items()
     for words in ways
 )
+_OF_A_PART = re.compile(
+    r"\b(?:in|with|for|on|en|con|para) (?:(?:my|our|mis?|nuestr[oa]s?) (?!(?:\w+ )?(?:money|savings|investments?|"
+    r"investing|capital|trading|trades|portfolio|dinero|ahorros|inversiones|cartera|operaciones)\b"
+    r"(?! (?:account|for|de|del|personal)\b))|(?:(?:the|an?|el|la|una?) )?(?:account|cuenta|pensi[oó]n|ira|401k)\b)",
+    re.I,
+)
+"""Restricts a statement to a part of somebody's money: "conservative in my IRA"."""
+_OF_THE_WHOLE = ("risk_profile", "experience")
+"""Fields for which nothing counts that is said of a part alone."""
 _A_NAME = r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
 _NAME = re.compile(
     rf"\b(?i:my name(?:'s| is)|call(?:ing)? me|me llamo|mi nombre es|ll[aá]mame|llames|(?:everyone|everybody|people|"
@@ -175,6 +185,8 @@ def with_field(state: Remembered, field: str, value: str | None, now: datetime) 
 def without_profile(text: str) -> str:
     """Returns a text without what it says that is kept in fields of their own."""
     remaining = _expanded(text)
+    if _OF_A_PART.search(text):
+        return remaining
     if _LOWER_CASE_NAME.fullmatch(remaining):
         return " "
     for pattern in (*(pattern for _, _, pattern in _PHRASE_PATTERNS), _NAME, _ZONE):
@@ -190,7 +202,10 @@ def _profile_statements(sentence: str) -> list[tuple[str, str, bool]]:
     """Returns field, value and whether it is so (False: it is so no longer), in the order of the sentence."""
     findings: list[tuple[int, str, str, bool]] = []
     sentence = _expanded(sentence)
+    is_of_a_part = bool(_OF_A_PART.search(sentence))
     for field, value, pattern in _PHRASE_PATTERNS:
+        if is_of_a_part and field in _OF_THE_WHOLE:
+            continue
         findings += [(match.start(), field, value, not any(match.groups())) for match in pattern.finditer(sentence)]
     for match in _NAME.finditer(sentence):
         findings.append((match.start(), "name", match[1], not _DENIED.search(sentence[: match.start()])))

@@ -72,6 +72,10 @@ _COMPARED_WITH = re.compile(
     r"versus|against|frente a|contra) (?:(?:with|to|against|con|a) )?(?:(?:the|el|la|los|las) )?\x01+(?:['’]s)?\W*"
 )
 """Matches a message that compares what was asked with another ticker."""
+_COMPARES_IT = re.compile(
+    r"\bcompar(?:\w*[aei]l[oa]s?|\w* (?:it|th(?:is|at|em|ese|ose)|es[oae]s?|est[oae]s?|ell[oa]s))\b"
+)
+"""Compares what earlier messages were about with the tickers that are named."""
 _PART_OF_YEAR = re.compile(
     r"\b(?:q[1-4]|(?:first|second|third|fourth|1st|2nd|3rd|4th|primer|segund[oa]|tercer|cuarto) "
     rf"(?:quarter|half|trimestre|semestre|mitad)|{times.MONTH})\b(?!\D{{0,8}}\d{{4}})"
@@ -103,20 +107,25 @@ _MAX_PERIOD_WORDS = 8
 def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
     """Completes a message that asks how the market is doing, or continues a question about several tickers; None for
     any other. `earlier_messages`: oldest first."""
-    recent = [message[:MAX_CHARACTERS] for message in earlier_messages[-_MAX_MESSAGES_BACK:]]
-    question = ""
-    for place, message in enumerate(recent):
-        question = _completed(message, question, recent[:place]) or message
-    return _completed(text, question, recent)
+    complete_messages: list[str] = []
+    for message in earlier_messages[-2 * _MAX_MESSAGES_BACK :]:  # the oldest complete those that the newest refers to
+        message = message[:MAX_CHARACTERS]
+        complete_messages.append(_completed(message, complete_messages[-_MAX_MESSAGES_BACK:]) or message)
+    return _completed(text, complete_messages[-_MAX_MESSAGES_BACK:])
 
 
-def _completed(text: str, question: str, earlier_messages: Sequence[str]) -> str | None:
-    """The message, completed by those before it, of which `question` is the last one, completed itself."""
+def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """The message, completed by those before it, which are complete themselves."""
+    question = earlier_messages[-1] if earlier_messages else ""
     if tickers_in(text):
         if not earlier_messages:
             return None
         relates = BETA.search(folded(text)) or CORRELATED.search(folded(text))
-        return _complete_ticker(text, question) or (_complete_figures(text, question) if relates else None)
+        return (
+            _complete_ticker(text, question)
+            or _complete_comparison(text, earlier_messages)
+            or (_complete_figures(text, question) if relates else None)
+        )
     if market_question := _market_question(text):
         return market_question
     if not earlier_messages:
@@ -323,6 +332,18 @@ def _complete_ticker(text: str, question: str) -> str | None:
     if len(asked_about) == 2 and CORRELATED.search(folded(question)):
         return _with_tickers_as(ticker, question, asked_about[1:])
     return _with_tickers_as(ticker, question) if len(asked_about) == 1 else None
+
+
+def _complete_comparison(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """Adds the tickers of the last message that names any to a comparison with others: "compare it with IBM and
+    Apple"."""
+    if not _COMPARES_IT.search(plain(text)):
+        return None
+    mentioned = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages))
+    before = next(filter(None, mentioned), list[str]())
+    named = tickers_in(normalize(text).text)
+    added = [ticker for ticker in before if ticker not in named]
+    return " ".join([*added, text]) if added else None
 
 
 def _with_tickers_as(replacement: str, text: str, tickers: Sequence[str] = ()) -> str:

@@ -159,6 +159,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
          r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:\w+ )?(?:comprado|"
          r"vendido|gastado|metido|invertido|puesto)|"
+         r"(?:did|has|have) (?:(?:all )?(?:that|this|it)|they|those|these) cost me|"
+         r"me (?:ha |han )?(?:costo|costado|costaron)|"
          r"have i spent|did i spend|(?:me )?gaste|fills)\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_trade_history", r"^\W*(?:i|we) (?:just |already )?(?:sold|bought)\b|^\W*(?:yo )?vendi\b",

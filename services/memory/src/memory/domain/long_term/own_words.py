@@ -28,7 +28,7 @@ _ASKS = re.compile(
     r"thank|thanks|sorry|can you|could you|would you|will you|do you|"
     r"(?:move|change|make|increase|decrease|lower|raise|reduce) (?:it|that|this|them|the|my) (?:\w+ )?(?:to|at|by|\d)|"
     r"(?:cambia|pon|haz|deja|quita|baja|sube|mueve|pasa|borra|cancela|confirma|compra|vende|manda|envia|redondea|"
-    r"ordena|divide|ajusta)(?:me|se)?l[oa]s?|"
+    r"ordena|divide|ajusta)(?:(?:me|se|les?)(?:l[oa]s?)?|l[oa]s?)|"
     r"dime|muestrame|ensename|dame|explicame|ayudame|busca|buscame|mira|compara|calcula|dejame|pon|ponme|anade|quita|"
     r"cancela|confirma|abre|lista|analiza|resume|traduce|convierte|escribe|responde|compra|comprame|vende|vendeme|"
     r"avisa|avisame|recuerdame|pregunta|prueba|gracias|perdon|puedes|podrias|quieres|te importa|me puedes|me podrias|"

@@ -31,7 +31,8 @@ _VERBS = (
     r"prefiero|odio|detesto|adoro|amo|adopte|adoptamos|vendere|comprare|tendre|sere|voy|vamos|liquide|salde|contrate|"
     r"cancele|renuncie|consegui|encontre|recibo|recibi|presto|preste|dono|colecciono|juego|nado|cocino|sigo|participo|"
     r"necesito|renuncio|crie|crio|jubilare|debia|desayuno|almuerzo|meriendo|madrugo|pinto|escribo|canto|bailo|escalo|"
-    r"esquio|pesco|cultivo|voto|rezo|medito|veraneo|convivo|dependo|administro|gestiono|traduzco|diseno|desconfio"
+    r"esquio|pesco|cultivo|voto|rezo|medito|veraneo|convivo|dependo|administro|gestiono|traduzco|diseno|desconfio|"
+    r"prometi|jure"
 )
 _REFLEXIVE = (
     "me (?:llamo|vine|mude|mudo|mudare|he|han|echaron|robaron|case|caso|casare|divorcie|separe|jubilo|jubile|"
@@ -52,8 +53,9 @@ _START = (
     r"(?:ahora|actualmente|tambien|ademas) mis? )"
 )
 _WHEN = (
+    rf"(?:(?:with|con) {_MINE} [^,.;:]{{1,30}}? |"
     r"(?:in|on|for|since|last|next|every|each|during|from|at|until|el|en|los|las|la|desde|cada|este|esta|hace|para|"
-    r"a partir|por|this|two|three|a year|an? \w+ ago|dos|tres)\b[^,.;:]{1,40}?,? "
+    r"a partir|por|this|two|three|a year|an? \w+ ago|dos|tres)\b[^,.;:]{1,40}?,? )"
 )
 _LEAD = (
     r"(?:(?:so|well|ok|okay|yeah|yep|hey|hi|hello|ugh|oh|wow|lol|ha(?:ha)+|hm+|wait|look|listen|honestly|frankly|tbh|"
@@ -115,7 +117,7 @@ _ORDER = re.compile(
 _CAN = re.compile(
     r"\b(?:can not|can|could not|puedo|podemos) (?:only |solo |ever )?(?:eat|drink|invest|trade|afford|lose|risk|work|"
     r"spend|drive|travel|save|pay|hear|walk|read charts|comer|beber|invertir|operar|perder|arriesgar|trabajar|gastar|"
-    r"conducir|viajar|ahorrar|pagar|permitirme|dedicar)"
+    r"(?:stand|bear) (?!it\b|th[aeio]|you)|conducir|viajar|ahorrar|pagar|permitirme|dedicar)"
 )
 _WILL = re.compile(
     r"\b(?:will|'ll) (?:retire|move|marry|graduate|turn|be \d|travel|start|have a|become|inherit|get paid)|"
