@@ -14,6 +14,7 @@ Tests leave out a rule on purpose (class Rules) to show that the checker finds t
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from agent.domain.turn import effects
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall
@@ -26,13 +27,18 @@ from agent.testing.world import (
     Act,
     Job,
     Late,
+    Log,
     Scenario,
     World,
+    appended,
+    cell_of,
     job_of,
     judged,
+    part,
+    snapshot,
 )
 from contracts.channels import ChatKind
-from contracts.conversation import Fact, Snapshot, snapshot_of
+from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import OwnerKind
 
 MAX_STATES = 2_000_000
@@ -56,14 +62,14 @@ class Rules:
         """Returns the effect that is performed; a subclass may change it."""
         return effect
 
-    def view(self, facts: tuple[Fact, ...]) -> Snapshot:
+    def view(self, facts: Log) -> Snapshot:
         """Returns the snapshot of these facts; a subclass may change it."""
         return judged(facts)
 
     def trimmed(self, world: World) -> int:
         """Returns how many facts are trimmed after memory trims the log: all if every message is settled, the AI is
         the owner and every delivery is acknowledged, else as many as before."""
-        view = snapshot_of(world.held)
+        view = snapshot(world.held)
         is_pending = any(state != "gone" for _, _, state in world.deliveries)
         return world.trimmed if view.unanswered or view.owner is not OwnerKind.AI or is_pending else len(world.log)
 
@@ -108,7 +114,8 @@ def explore(scenario: Scenario, rules: Rules | None = None) -> Finding:
         explored. In a path an agent may so change its number."""
         if scenario.tools:
             return world
-        return world._replace(jobs=tuple(sorted(world.jobs, key=lambda job: numbers.setdefault(job, len(numbers)))))
+        jobs = tuple(sorted(world.jobs, key=lambda job: numbers.setdefault(job, len(numbers))))
+        return world if jobs == world.jobs else world._replace(jobs=jobs)
 
     def path(index: int, last: str | None = None) -> list[str]:
         steps = [last] if last else []
@@ -167,7 +174,7 @@ def _policy(world: World, scenario: Scenario) -> AnswerPolicy:
 
 
 def _has_waiting_visitor(world: World, scenario: Scenario) -> bool:
-    view = snapshot_of(world.log)
+    view = snapshot(world.log)
     return view.unanswered and _policy(world, scenario).answers(view.owner)
 
 
@@ -203,7 +210,7 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
 
 def _act(world: World, act: Act, rules: Rules) -> World:
     seq = len(world.log) + 1
-    newest = snapshot_of(world.held).newest_visitor
+    newest = snapshot(world.held).newest_visitor
     match act:
         case Act.TRIM:
             return world._replace(trimmed=rules.trimmed(world))
@@ -222,10 +229,10 @@ def _act(world: World, act: Act, rules: Rules) -> World:
         case Act.OPERATOR:
             fact = Fact(ChatKind.OPERATOR, seq, world.now)
         case Act.NOTICE:
-            fact = Fact(ChatKind.SYSTEM, seq, world.now, basis=snapshot_of(world.log).basis)
+            fact = Fact(ChatKind.SYSTEM, seq, world.now, basis=snapshot(world.log).basis)
         case Act.CANCEL:
-            fact = Fact(ChatKind.CANCEL, seq, world.now, basis=max(newest, snapshot_of(world.log).basis))
-    world = world._replace(log=(*world.log, fact))
+            fact = Fact(ChatKind.CANCEL, seq, world.now, basis=max(newest, snapshot(world.log).basis))
+    world = world._replace(log=appended(world.log, fact))
     if fact.kind in (ChatKind.VISITOR, ChatKind.OWNER):
         delivery = (seq, fact.kind is ChatKind.VISITOR, "waiting")
         world = world._replace(deliveries=(*world.deliveries, delivery))
@@ -269,27 +276,37 @@ def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rule
             for name, event, after in _outcomes(world, agent, job, scenario, rules):
                 machine_event = rules.event(event, job.handling, after)
                 policy = _policy(after, scenario)
-                handling, following = advance(job.handling, machine_event, policy, after.now)
-                following = rules.effect(following, event, handling, after)
-                yield f"agent {agent}: {name}", _with_job(after, agent, job_of(job.delivery, handling, following))
+                # The results of tools are a mapping, and so no key of a cache.
+                step = _advanced.__wrapped__ if isinstance(machine_event, effects.ToolsFinished) else _advanced
+                next_job = step(job, machine_event, policy, after.now)
+                following = rules.effect(next_job.effect, event, next_job.handling, after)
+                if following is not next_job.effect:
+                    next_job = job_of(job.delivery, next_job.handling, following)
+                yield f"agent {agent}: {name}", _with_job(after, agent, next_job)
+
+
+@cache
+def _advanced(job: Job, event: effects.Event, policy: AnswerPolicy, now: float) -> Job:
+    """The job after the event: what the machine decides depends on nothing else."""
+    return job_of(job.delivery, *advance(job.handling, event, policy, now))
 
 
 def _outcomes(
     world: World, agent: int, job: Job, scenario: Scenario, rules: Rules
 ) -> Iterator[tuple[str, effects.Event, World]]:
-    effect = job.effect
+    effect, cell = job.effect, world.cell
     match effect:
         case effects.ReadConversation():
-            yield "looks", effects.ConversationRead(rules.view(world.held), *world.cell), world
+            yield "looks", effects.ConversationRead(rules.view(world.held), cell.journal, cell.revision), world
             if world.faults.stale > 0:
                 for length in range(len(world.log)):
                     yield (
                         f"sees a stale log ({length})",
-                        effects.ConversationRead(rules.view(world.log[:length]), *world.cell),
+                        effects.ConversationRead(rules.view(part(world.log, 0, length)), cell.journal, cell.revision),
                         _with_fault_used(world, "stale"),
                     )
-                if world.older_cell != world.cell:
-                    stale = effects.ConversationRead(rules.view(world.held), *world.older_cell)
+                if (older := world.older_cell) is not cell:
+                    stale = effects.ConversationRead(rules.view(world.held), older.journal, older.revision)
                     yield "sees a stale journal", stale, _with_fault_used(world, "stale")
         case effects.Probe():
             others = (other for index, other in enumerate(world.jobs) if index != agent and other is not None)
@@ -303,9 +320,9 @@ def _outcomes(
                     _with_fault_used(world, "probe"),
                 )
         case effects.Save():
-            if effect.revision in (world.cell[1], -1):
-                revision = world.cell[1] + 1
-                after = world._replace(cell=(effect.journal, revision), older_cell=world.cell)
+            if effect.revision in (cell.revision, -1):
+                revision = cell.revision + 1
+                after = world._replace(cell=cell_of(effect.journal, revision), older_cell=cell)
                 yield "saves", effects.Saved(revision), after
                 if world.faults.lost_puback > 0:
                     yield "saves, unacknowledged", effects.SaveRefused(), _with_fault_used(after, "lost_puback")
@@ -344,7 +361,7 @@ def _model_replies(
     signature = f"agent {agent} attempt {effect.journal.attempts}"
     # The model does not ask for the order again if it sees it among the calls of this turn or of an earlier one, which
     # memory supplies even if the log is trimmed.
-    has_earlier_turn = snapshot_of(world.log[: effect.view.seq]).basis > 0
+    has_earlier_turn = snapshot(part(world.log, 0, effect.view.seq)).basis > 0
     if scenario.tools and not effect.journal.calls and not has_earlier_turn:
         yield (
             "model asks for a tool",
@@ -383,10 +400,10 @@ def _append_late(world: World, late: Late, scenario: Scenario) -> tuple[World, b
     """
     if late.fence not in (world.last, -1):
         return world, False
-    view = snapshot_of(world.log)
+    view = snapshot(world.log)
     if view.basis >= late.fact.basis:
         raise Violation("doubled: an answer to what is already settled")
     if not scenario.policy.answers(view.owner):
         raise Violation("overriding: an answer over a human")
     fact = replace(late.fact, seq=len(world.log) + 1, at=world.now)
-    return world._replace(log=(*world.log, fact)), True
+    return world._replace(log=appended(world.log, fact)), True
