@@ -36,6 +36,9 @@ from agent.testing.world import (
     judged,
     part,
     snapshot,
+    with_delivery_state,
+    with_fault_used,
+    with_job,
 )
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
@@ -193,19 +196,19 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
         if idle is None or (state != "waiting" and not is_redelivery):
             continue
         handling, effect = begin(effects.Trigger(seq, visitor), COMPANY, CONVERSATION, time_limit=TIME_LIMIT)
-        started = _with_delivery_state(world, index, rules.taken)
+        started = with_delivery_state(world, index, rules.taken)
         if is_redelivery:
-            started = _with_fault_used(started, "redelivery")
+            started = with_fault_used(started, "redelivery")
         effect = rules.effect(effect, None, handling, world)
         # Idle agents are interchangeable, so only the first of them takes the delivery.
-        yield f"agent {idle} takes {seq}", _with_job(started, idle, job_of(index, handling, effect))
+        yield f"agent {idle} takes {seq}", with_job(started, idle, job_of(index, handling, effect))
     for agent, job in enumerate(world.jobs):
         if job is None:
             continue
         yield from _perform(world, agent, job, scenario, rules)
         if world.faults.crash > 0:
-            after_death = _with_job(_with_delivery_state(world, job.delivery, "waiting"), agent, None)
-            yield f"agent {agent} dies", _with_fault_used(after_death, "crash")
+            after_death = with_job(with_delivery_state(world, job.delivery, "waiting"), agent, None)
+            yield f"agent {agent} dies", with_fault_used(after_death, "crash")
 
 
 def _act(world: World, act: Act, rules: Rules) -> World:
@@ -239,38 +242,21 @@ def _act(world: World, act: Act, rules: Rules) -> World:
     return world
 
 
-def _with_delivery_state(world: World, index: int, state: str) -> World:
-    seq, visitor, old_state = world.deliveries[index]
-    if old_state == "gone":
-        return world
-    delivery = (seq, visitor, state)
-    return world._replace(deliveries=(*world.deliveries[:index], delivery, *world.deliveries[index + 1 :]))
-
-
-def _with_job(world: World, agent: int, job: Job | None) -> World:
-    return world._replace(jobs=(*world.jobs[:agent], job, *world.jobs[agent + 1 :]))
-
-
-def _with_fault_used(world: World, fault: str) -> World:
-    remaining = getattr(world.faults, fault) - 1
-    return world._replace(faults=world.faults._replace(**{fault: remaining}))
-
-
 def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rules) -> Iterator[tuple[str, World]]:
     effect = job.effect
     match effect:
         case effects.Ack():
             yield (
                 f"agent {agent} acks ({effect.reason})",
-                _with_job(_with_delivery_state(world, job.delivery, "gone"), agent, None),
+                with_job(with_delivery_state(world, job.delivery, "gone"), agent, None),
             )
             if world.faults.lost_ack > 0:
-                after_loss = _with_job(_with_delivery_state(world, job.delivery, "waiting"), agent, None)
-                yield f"agent {agent}'s ack is lost", _with_fault_used(after_loss, "lost_ack")
+                after_loss = with_job(with_delivery_state(world, job.delivery, "waiting"), agent, None)
+                yield f"agent {agent}'s ack is lost", with_fault_used(after_loss, "lost_ack")
         case effects.Retry():
             yield (
                 f"agent {agent} naks ({effect.reason})",
-                _with_job(_with_delivery_state(world, job.delivery, rules.nakked), agent, None),
+                with_job(with_delivery_state(world, job.delivery, rules.nakked), agent, None),
             )
         case _:
             for name, event, after in _outcomes(world, agent, job, scenario, rules):
@@ -282,7 +268,7 @@ def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rule
                 following = rules.effect(next_job.effect, event, next_job.handling, after)
                 if following is not next_job.effect:
                     next_job = job_of(job.delivery, next_job.handling, following)
-                yield f"agent {agent}: {name}", _with_job(after, agent, next_job)
+                yield f"agent {agent}: {name}", with_job(after, agent, next_job)
 
 
 @cache
@@ -303,11 +289,11 @@ def _outcomes(
                     yield (
                         f"sees a stale log ({length})",
                         effects.ConversationRead(rules.view(part(world.log, 0, length)), cell.journal, cell.revision),
-                        _with_fault_used(world, "stale"),
+                        with_fault_used(world, "stale"),
                     )
                 if (older := world.older_cell) is not cell:
                     stale = effects.ConversationRead(rules.view(world.held), older.journal, older.revision)
-                    yield "sees a stale journal", stale, _with_fault_used(world, "stale")
+                    yield "sees a stale journal", stale, with_fault_used(world, "stale")
         case effects.Probe():
             others = (other for index, other in enumerate(world.jobs) if index != agent and other is not None)
             is_driven = any(other.handling.phase is Phase.DRIVING for other in others)
@@ -317,7 +303,7 @@ def _outcomes(
                 yield (
                     "is told the contrary by its probe",
                     effects.DriverProbed(not is_driven),
-                    _with_fault_used(world, "probe"),
+                    with_fault_used(world, "probe"),
                 )
         case effects.Save():
             if effect.revision in (cell.revision, -1):
@@ -325,7 +311,7 @@ def _outcomes(
                 after = world._replace(cell=cell_of(effect.journal, revision), older_cell=cell)
                 yield "saves", effects.Saved(revision), after
                 if world.faults.lost_puback > 0:
-                    yield "saves, unacknowledged", effects.SaveRefused(), _with_fault_used(after, "lost_puback")
+                    yield "saves, unacknowledged", effects.SaveRefused(), with_fault_used(after, "lost_puback")
             else:
                 yield "is refused the journal", effects.SaveRefused(), world
         case effects.CallModel():
@@ -341,9 +327,9 @@ def _outcomes(
                 after,
             )
             if world.faults.lost_puback > 0:
-                yield "appends, unacknowledged", effects.AppendUnknown(), _with_fault_used(after, "lost_puback")
+                yield "appends, unacknowledged", effects.AppendUnknown(), with_fault_used(after, "lost_puback")
                 pending = world._replace(late=(*world.late, late))
-                yield "appends, late", effects.AppendUnknown(), _with_fault_used(pending, "lost_puback")
+                yield "appends, late", effects.AppendUnknown(), with_fault_used(pending, "lost_puback")
         case effects.ReportFailure():
             yield "reports", effects.Reported(), world
         case effects.Ack() | effects.Retry():
@@ -371,7 +357,7 @@ def _model_replies(
     else:
         yield "model answers", effects.ModelReplied(ModelAnswer(text="answer")), world
     if world.faults.model > 0:
-        yield "model fails", effects.AskFailed("LLM_UNAVAILABLE", "down"), _with_fault_used(world, "model")
+        yield "model fails", effects.AskFailed("LLM_UNAVAILABLE", "down"), with_fault_used(world, "model")
     policy = _policy(world, scenario)
     if not policy.enabled:
         yield "is switched off", effects.Interrupted(StopReason.DISABLED), world

@@ -156,6 +156,23 @@ class World(NamedTuple):
         return len(self.log) if self.held else 0
 
 
+def with_delivery_state(world: World, index: int, state: str) -> World:
+    seq, visitor, old_state = world.deliveries[index]
+    if old_state == "gone":
+        return world
+    delivery = (seq, visitor, state)
+    return world._replace(deliveries=(*world.deliveries[:index], delivery, *world.deliveries[index + 1 :]))
+
+
+def with_job(world: World, agent: int, job: Job | None) -> World:
+    return world._replace(jobs=(*world.jobs[:agent], job, *world.jobs[agent + 1 :]))
+
+
+def with_fault_used(world: World, fault: str) -> World:
+    remaining = getattr(world.faults, fault) - 1
+    return world._replace(faults=world.faults._replace(**{fault: remaining}))
+
+
 @cache
 def snapshot(log: Log) -> Snapshot:
     """Returns the snapshot of a log."""
