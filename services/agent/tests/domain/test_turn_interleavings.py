@@ -1,6 +1,7 @@
 """Every interleaving of the turn decisions, for small logs; and one that breaks for each rule left out."""
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import pytest
@@ -21,7 +22,7 @@ from agent.domain.turn.journal import Journal
 from agent.domain.turn.machine import DeliveryState
 from agent.domain.turn.policy import AnswerPolicy
 from agent.testing.interleavings import Rules, explore
-from agent.testing.world import Act, Faults, Scenario, World
+from agent.testing.world import Act, Faults, Log, Scenario, World
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from contracts.events.chat import OwnerKind
@@ -69,6 +70,14 @@ SAFE = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def uncollected() -> Iterator[None]:
+    """Without the collector, which would walk every world again and again: there are no cycles among them."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.mark.parametrize("scenario", SAFE, ids=lambda s: s.name)
 def test_no_interleaving_loses_doubles_or_overrides_an_answer(scenario: Scenario) -> None:
     finding = explore(scenario)
@@ -114,7 +123,7 @@ class _OtherView(Rules):
     def judge(self, fact: Fact) -> Fact | None:
         raise NotImplementedError
 
-    def view(self, facts: tuple[Fact, ...]) -> Snapshot:
+    def view(self, facts: Log) -> Snapshot:
         last = {fact.kind: fact for fact in facts}
         judged = [changed for fact in last.values() if (changed := self.judge(fact)) is not None]
         first_at = super().view(facts).first_unanswered_at
@@ -142,7 +151,7 @@ class SystemMessagesSettleNothing(_OtherView):
 
 
 class NewerMeansAnyFact(Rules):
-    def view(self, facts: tuple[Fact, ...]) -> Snapshot:
+    def view(self, facts: Log) -> Snapshot:
         view = super().view(facts)
         return replace(view, newest_visitor=view.seq)
 
@@ -174,7 +183,7 @@ def _renamed(journal: Journal) -> Journal:
 
 class RepliesNotJournalledBeforeTheirCalls(Rules):
     def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
-        before = world.cell[0]
+        before = world.cell.journal
         if isinstance(cause, ModelReplied) and isinstance(effect, Save) and before is not None and cause.reply.calls:
             return replace(effect, journal=before)
         return effect

@@ -14,6 +14,7 @@ Tests leave out a rule on purpose (class Rules) to show that the checker finds t
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from agent.domain.turn import effects
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall
@@ -26,13 +27,21 @@ from agent.testing.world import (
     Act,
     Job,
     Late,
+    Log,
     Scenario,
     World,
+    appended,
+    cell_of,
     job_of,
     judged,
+    part,
+    snapshot,
+    with_delivery_state,
+    with_fault_used,
+    with_job,
 )
 from contracts.channels import ChatKind
-from contracts.conversation import Fact, Snapshot, snapshot_of
+from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import OwnerKind
 
 MAX_STATES = 2_000_000
@@ -56,14 +65,14 @@ class Rules:
         """Returns the effect that is performed; a subclass may change it."""
         return effect
 
-    def view(self, facts: tuple[Fact, ...]) -> Snapshot:
+    def view(self, facts: Log) -> Snapshot:
         """Returns the snapshot of these facts; a subclass may change it."""
         return judged(facts)
 
     def trimmed(self, world: World) -> int:
         """Returns how many facts are trimmed after memory trims the log: all if every message is settled, the AI is
         the owner and every delivery is acknowledged, else as many as before."""
-        view = snapshot_of(world.held)
+        view = snapshot(world.held)
         is_pending = any(state != "gone" for _, _, state in world.deliveries)
         return world.trimmed if view.unanswered or view.owner is not OwnerKind.AI or is_pending else len(world.log)
 
@@ -108,7 +117,8 @@ def explore(scenario: Scenario, rules: Rules | None = None) -> Finding:
         explored. In a path an agent may so change its number."""
         if scenario.tools:
             return world
-        return world._replace(jobs=tuple(sorted(world.jobs, key=lambda job: numbers.setdefault(job, len(numbers)))))
+        jobs = tuple(sorted(world.jobs, key=lambda job: numbers.setdefault(job, len(numbers))))
+        return world if jobs == world.jobs else world._replace(jobs=jobs)
 
     def path(index: int, last: str | None = None) -> list[str]:
         steps = [last] if last else []
@@ -167,7 +177,7 @@ def _policy(world: World, scenario: Scenario) -> AnswerPolicy:
 
 
 def _has_waiting_visitor(world: World, scenario: Scenario) -> bool:
-    view = snapshot_of(world.log)
+    view = snapshot(world.log)
     return view.unanswered and _policy(world, scenario).answers(view.owner)
 
 
@@ -186,24 +196,24 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
         if idle is None or (state != "waiting" and not is_redelivery):
             continue
         handling, effect = begin(effects.Trigger(seq, visitor), COMPANY, CONVERSATION, time_limit=TIME_LIMIT)
-        started = _with_delivery_state(world, index, rules.taken)
+        started = with_delivery_state(world, index, rules.taken)
         if is_redelivery:
-            started = _with_fault_used(started, "redelivery")
+            started = with_fault_used(started, "redelivery")
         effect = rules.effect(effect, None, handling, world)
         # Idle agents are interchangeable, so only the first of them takes the delivery.
-        yield f"agent {idle} takes {seq}", _with_job(started, idle, job_of(index, handling, effect))
+        yield f"agent {idle} takes {seq}", with_job(started, idle, job_of(index, handling, effect))
     for agent, job in enumerate(world.jobs):
         if job is None:
             continue
         yield from _perform(world, agent, job, scenario, rules)
         if world.faults.crash > 0:
-            after_death = _with_job(_with_delivery_state(world, job.delivery, "waiting"), agent, None)
-            yield f"agent {agent} dies", _with_fault_used(after_death, "crash")
+            after_death = with_job(with_delivery_state(world, job.delivery, "waiting"), agent, None)
+            yield f"agent {agent} dies", with_fault_used(after_death, "crash")
 
 
 def _act(world: World, act: Act, rules: Rules) -> World:
     seq = len(world.log) + 1
-    newest = snapshot_of(world.held).newest_visitor
+    newest = snapshot(world.held).newest_visitor
     match act:
         case Act.TRIM:
             return world._replace(trimmed=rules.trimmed(world))
@@ -222,31 +232,14 @@ def _act(world: World, act: Act, rules: Rules) -> World:
         case Act.OPERATOR:
             fact = Fact(ChatKind.OPERATOR, seq, world.now)
         case Act.NOTICE:
-            fact = Fact(ChatKind.SYSTEM, seq, world.now, basis=snapshot_of(world.log).basis)
+            fact = Fact(ChatKind.SYSTEM, seq, world.now, basis=snapshot(world.log).basis)
         case Act.CANCEL:
-            fact = Fact(ChatKind.CANCEL, seq, world.now, basis=max(newest, snapshot_of(world.log).basis))
-    world = world._replace(log=(*world.log, fact))
+            fact = Fact(ChatKind.CANCEL, seq, world.now, basis=max(newest, snapshot(world.log).basis))
+    world = world._replace(log=appended(world.log, fact))
     if fact.kind in (ChatKind.VISITOR, ChatKind.OWNER):
         delivery = (seq, fact.kind is ChatKind.VISITOR, "waiting")
         world = world._replace(deliveries=(*world.deliveries, delivery))
     return world
-
-
-def _with_delivery_state(world: World, index: int, state: str) -> World:
-    seq, visitor, old_state = world.deliveries[index]
-    if old_state == "gone":
-        return world
-    delivery = (seq, visitor, state)
-    return world._replace(deliveries=(*world.deliveries[:index], delivery, *world.deliveries[index + 1 :]))
-
-
-def _with_job(world: World, agent: int, job: Job | None) -> World:
-    return world._replace(jobs=(*world.jobs[:agent], job, *world.jobs[agent + 1 :]))
-
-
-def _with_fault_used(world: World, fault: str) -> World:
-    remaining = getattr(world.faults, fault) - 1
-    return world._replace(faults=world.faults._replace(**{fault: remaining}))
 
 
 def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rules) -> Iterator[tuple[str, World]]:
@@ -255,42 +248,52 @@ def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rule
         case effects.Ack():
             yield (
                 f"agent {agent} acks ({effect.reason})",
-                _with_job(_with_delivery_state(world, job.delivery, "gone"), agent, None),
+                with_job(with_delivery_state(world, job.delivery, "gone"), agent, None),
             )
             if world.faults.lost_ack > 0:
-                after_loss = _with_job(_with_delivery_state(world, job.delivery, "waiting"), agent, None)
-                yield f"agent {agent}'s ack is lost", _with_fault_used(after_loss, "lost_ack")
+                after_loss = with_job(with_delivery_state(world, job.delivery, "waiting"), agent, None)
+                yield f"agent {agent}'s ack is lost", with_fault_used(after_loss, "lost_ack")
         case effects.Retry():
             yield (
                 f"agent {agent} naks ({effect.reason})",
-                _with_job(_with_delivery_state(world, job.delivery, rules.nakked), agent, None),
+                with_job(with_delivery_state(world, job.delivery, rules.nakked), agent, None),
             )
         case _:
             for name, event, after in _outcomes(world, agent, job, scenario, rules):
                 machine_event = rules.event(event, job.handling, after)
                 policy = _policy(after, scenario)
-                handling, following = advance(job.handling, machine_event, policy, after.now)
-                following = rules.effect(following, event, handling, after)
-                yield f"agent {agent}: {name}", _with_job(after, agent, job_of(job.delivery, handling, following))
+                # The results of tools are a mapping, and so no key of a cache.
+                step = _advanced.__wrapped__ if isinstance(machine_event, effects.ToolsFinished) else _advanced
+                next_job = step(job, machine_event, policy, after.now)
+                following = rules.effect(next_job.effect, event, next_job.handling, after)
+                if following is not next_job.effect:
+                    next_job = job_of(job.delivery, next_job.handling, following)
+                yield f"agent {agent}: {name}", with_job(after, agent, next_job)
+
+
+@cache
+def _advanced(job: Job, event: effects.Event, policy: AnswerPolicy, now: float) -> Job:
+    """The job after the event: what the machine decides depends on nothing else."""
+    return job_of(job.delivery, *advance(job.handling, event, policy, now))
 
 
 def _outcomes(
     world: World, agent: int, job: Job, scenario: Scenario, rules: Rules
 ) -> Iterator[tuple[str, effects.Event, World]]:
-    effect = job.effect
+    effect, cell = job.effect, world.cell
     match effect:
         case effects.ReadConversation():
-            yield "looks", effects.ConversationRead(rules.view(world.held), *world.cell), world
+            yield "looks", effects.ConversationRead(rules.view(world.held), cell.journal, cell.revision), world
             if world.faults.stale > 0:
                 for length in range(len(world.log)):
                     yield (
                         f"sees a stale log ({length})",
-                        effects.ConversationRead(rules.view(world.log[:length]), *world.cell),
-                        _with_fault_used(world, "stale"),
+                        effects.ConversationRead(rules.view(part(world.log, 0, length)), cell.journal, cell.revision),
+                        with_fault_used(world, "stale"),
                     )
-                if world.older_cell != world.cell:
-                    stale = effects.ConversationRead(rules.view(world.held), *world.older_cell)
-                    yield "sees a stale journal", stale, _with_fault_used(world, "stale")
+                if (older := world.older_cell) is not cell:
+                    stale = effects.ConversationRead(rules.view(world.held), older.journal, older.revision)
+                    yield "sees a stale journal", stale, with_fault_used(world, "stale")
         case effects.Probe():
             others = (other for index, other in enumerate(world.jobs) if index != agent and other is not None)
             is_driven = any(other.handling.phase is Phase.DRIVING for other in others)
@@ -300,15 +303,15 @@ def _outcomes(
                 yield (
                     "is told the contrary by its probe",
                     effects.DriverProbed(not is_driven),
-                    _with_fault_used(world, "probe"),
+                    with_fault_used(world, "probe"),
                 )
         case effects.Save():
-            if effect.revision in (world.cell[1], -1):
-                revision = world.cell[1] + 1
-                after = world._replace(cell=(effect.journal, revision), older_cell=world.cell)
+            if effect.revision in (cell.revision, -1):
+                revision = cell.revision + 1
+                after = world._replace(cell=cell_of(effect.journal, revision), older_cell=cell)
                 yield "saves", effects.Saved(revision), after
                 if world.faults.lost_puback > 0:
-                    yield "saves, unacknowledged", effects.SaveRefused(), _with_fault_used(after, "lost_puback")
+                    yield "saves, unacknowledged", effects.SaveRefused(), with_fault_used(after, "lost_puback")
             else:
                 yield "is refused the journal", effects.SaveRefused(), world
         case effects.CallModel():
@@ -324,9 +327,9 @@ def _outcomes(
                 after,
             )
             if world.faults.lost_puback > 0:
-                yield "appends, unacknowledged", effects.AppendUnknown(), _with_fault_used(after, "lost_puback")
+                yield "appends, unacknowledged", effects.AppendUnknown(), with_fault_used(after, "lost_puback")
                 pending = world._replace(late=(*world.late, late))
-                yield "appends, late", effects.AppendUnknown(), _with_fault_used(pending, "lost_puback")
+                yield "appends, late", effects.AppendUnknown(), with_fault_used(pending, "lost_puback")
         case effects.ReportFailure():
             yield "reports", effects.Reported(), world
         case effects.Ack() | effects.Retry():
@@ -344,7 +347,7 @@ def _model_replies(
     signature = f"agent {agent} attempt {effect.journal.attempts}"
     # The model does not ask for the order again if it sees it among the calls of this turn or of an earlier one, which
     # memory supplies even if the log is trimmed.
-    has_earlier_turn = snapshot_of(world.log[: effect.view.seq]).basis > 0
+    has_earlier_turn = snapshot(part(world.log, 0, effect.view.seq)).basis > 0
     if scenario.tools and not effect.journal.calls and not has_earlier_turn:
         yield (
             "model asks for a tool",
@@ -354,7 +357,7 @@ def _model_replies(
     else:
         yield "model answers", effects.ModelReplied(ModelAnswer(text="answer")), world
     if world.faults.model > 0:
-        yield "model fails", effects.AskFailed("LLM_UNAVAILABLE", "down"), _with_fault_used(world, "model")
+        yield "model fails", effects.AskFailed("LLM_UNAVAILABLE", "down"), with_fault_used(world, "model")
     policy = _policy(world, scenario)
     if not policy.enabled:
         yield "is switched off", effects.Interrupted(StopReason.DISABLED), world
@@ -383,10 +386,10 @@ def _append_late(world: World, late: Late, scenario: Scenario) -> tuple[World, b
     """
     if late.fence not in (world.last, -1):
         return world, False
-    view = snapshot_of(world.log)
+    view = snapshot(world.log)
     if view.basis >= late.fact.basis:
         raise Violation("doubled: an answer to what is already settled")
     if not scenario.policy.answers(view.owner):
         raise Violation("overriding: an answer over a human")
     fact = replace(late.fact, seq=len(world.log) + 1, at=world.now)
-    return world._replace(log=(*world.log, fact)), True
+    return world._replace(log=appended(world.log, fact)), True

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, reduce
 from typing import NamedTuple
 
 from agent.domain.turn.effects import Effect
@@ -82,6 +82,44 @@ def job_of(delivery: int, handling: DeliveryState, effect: Effect) -> Job:
     return Job(delivery, handling, effect)
 
 
+class Log(tuple[Fact, ...]):
+    """Facts in order. Only `appended` and `part` create logs; equal logs are the same object, as with jobs."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+    __ne__ = object.__ne__
+
+
+EMPTY = Log()
+
+
+@cache
+def appended(log: Log, fact: Fact) -> Log:
+    """Returns the only log with these facts and this one after them."""
+    return Log((*log, fact))
+
+
+@cache
+def part(log: Log, start: int, end: int) -> Log:
+    """Returns the only log with the facts from `start` up to `end`."""
+    return reduce(appended, log[start:end], EMPTY)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """What the journal's cell holds. Only `cell_of` creates cells, as `job_of` creates jobs."""
+
+    journal: Journal | None
+    revision: int
+
+
+@cache
+def cell_of(journal: Journal | None, revision: int) -> Cell:
+    """Returns the only cell with these values."""
+    return Cell(journal, revision)
+
+
 @dataclass(frozen=True, slots=True)
 class Late:
     """A publish that has not arrived yet, whose sender no longer waits for it."""
@@ -93,9 +131,9 @@ class Late:
 class World(NamedTuple):
     """The state of everything. `deliveries`: sequence, whether it is a visitor's message, and waiting, out or gone."""
 
-    log: tuple[Fact, ...] = ()
-    cell: tuple[Journal | None, int] = (None, 0)
-    older_cell: tuple[Journal | None, int] = (None, 0)
+    log: Log = EMPTY
+    cell: Cell = cell_of(None, 0)
+    older_cell: Cell = cell_of(None, 0)
     deliveries: tuple[tuple[int, bool, str], ...] = ()
     jobs: tuple[Job | None, ...] = ()
     late: tuple[Late, ...] = ()
@@ -108,9 +146,9 @@ class World(NamedTuple):
     """The number of facts trimmed from the log. `log` still contains them, for the checks alone."""
 
     @property
-    def held(self) -> tuple[Fact, ...]:
+    def held(self) -> Log:
         """The facts that the stream still stores."""
-        return self.log[self.trimmed :]
+        return part(self.log, self.trimmed, len(self.log)) if self.trimmed else self.log
 
     @property
     def last(self) -> int:
@@ -118,8 +156,32 @@ class World(NamedTuple):
         return len(self.log) if self.held else 0
 
 
-def judged(facts: tuple[Fact, ...]) -> Snapshot:
+def with_delivery_state(world: World, index: int, state: str) -> World:
+    seq, visitor, old_state = world.deliveries[index]
+    if old_state == "gone":
+        return world
+    delivery = (seq, visitor, state)
+    return world._replace(deliveries=(*world.deliveries[:index], delivery, *world.deliveries[index + 1 :]))
+
+
+def with_job(world: World, agent: int, job: Job | None) -> World:
+    return world._replace(jobs=(*world.jobs[:agent], job, *world.jobs[agent + 1 :]))
+
+
+def with_fault_used(world: World, fault: str) -> World:
+    remaining = getattr(world.faults, fault) - 1
+    return world._replace(faults=world.faults._replace(**{fault: remaining}))
+
+
+@cache
+def snapshot(log: Log) -> Snapshot:
+    """Returns the snapshot of a log."""
+    return snapshot_of(log)
+
+
+@cache
+def judged(log: Log) -> Snapshot:
     """Returns the snapshot of a log, with the first visitor message after the basis."""
-    view = snapshot_of(facts)
-    first = next((fact for fact in facts if fact.kind is ChatKind.VISITOR and fact.seq > view.basis), None)
+    view = snapshot(log)
+    first = next((fact for fact in log if fact.kind is ChatKind.VISITOR and fact.seq > view.basis), None)
     return replace(view, first_unanswered_at=first.at, first_unanswered=first.seq) if first else view

@@ -72,7 +72,15 @@ def _at_hours_of(regular: TradingSession, day: date) -> TradingSession:
 
 @lru_cache(maxsize=512)
 def _sessions_around(day: date) -> tuple[TradingSession, ...]:
-    return _sessions_between(day - PAD_BEFORE, day + PAD_AFTER)
+    first, last = day - PAD_BEFORE, day + PAD_AFTER
+    years = range(first.year, last.year + 1)
+    return tuple(session for year in years for session in _sessions_of(year) if first <= session.day <= last)
+
+
+@lru_cache(maxsize=16)
+def _sessions_of(year: int) -> tuple[TradingSession, ...]:
+    """The sessions of a year: the library takes about as long for a month."""
+    return _sessions_between(date(year, 1, 1), date(year, 12, 31))
 
 
 @lru_cache(maxsize=64)
