@@ -33,11 +33,11 @@ def many(seeds: Sequence[int], workers: int) -> int:
     chunks = [seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK)]
     seeds_run = answers = failed = 0
     virtual = 0.0
-    # Spawned: a forked child would inherit what earlier simulations left in this process. Each process is replaced
-    # after a while, since a little of every simulation stays in it.
+    # Forked: this process has imported everything and simulated nothing. Each process is replaced after a while, since
+    # a little of every simulation stays in it.
     with (
         suppress(KeyboardInterrupt),
-        multiprocessing.get_context("spawn").Pool(workers, _warm_up, maxtasksperchild=CHUNKS) as pool,
+        multiprocessing.get_context("fork").Pool(workers, _warm_up, maxtasksperchild=CHUNKS) as pool,
     ):
         for chunk in pool.imap_unordered(_run, chunks):
             seeds_run += chunk.seeds

@@ -112,10 +112,12 @@ def fork_server() -> str:
 class ForkedProcess:
     """A `python -m MODULE …` that the fork server has forked: a process of its own, with its imports done."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], *standard: IO[Any]) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], *standard: IO[Any], cwd: Path | None = None
+    ) -> None:
         """Starts it. `standard`: its standard input, output and errors."""
         request = {"module": command[2], "arguments": [*command[3:]], "environment": {**environment}}
-        body = json.dumps({**request, "directory": str(Path.cwd())}).encode()
+        body = json.dumps({**request, "directory": str(cwd or Path.cwd())}).encode()
         self._command = command
         self._connection = socket.socket(socket.AF_UNIX)
         self._connection.connect(fork_server())
@@ -146,14 +148,24 @@ class ForkedProcess:
 
 
 def run_forked(
-    command: Sequence[str], environment: Mapping[str, str], *, timeout: float = 120, typed: str | None = None
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    timeout: float = 120,
+    typed: str | None = None,
+    cwd: Path | None = None,
+    begun: Callable[[int], object] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Does what subprocess.run does with `python -m MODULE …`, with a fork."""
-    with contextlib.ExitStack() as files:
-        given, output, errors = (files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(3))
-        given.write(typed or "")
-        given.seek(0)
-        code = ForkedProcess(command, environment, given, output, errors).wait(timeout)
+    """Does what subprocess.run does with `python -m MODULE …`, with a fork. `begun`: called with its process id."""
+    reading, writing = os.pipe()
+    os.write(writing, (typed or "").encode())
+    os.close(writing)
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        with os.fdopen(reading) as given:
+            process = ForkedProcess(command, environment, given, output, errors, cwd=cwd)
+        if begun is not None:
+            begun(process.pid)
+        code = process.wait(timeout)
         output.seek(0)
         errors.seek(0)
         return subprocess.CompletedProcess(command, code, output.read(), errors.read())
