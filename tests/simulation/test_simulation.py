@@ -18,10 +18,9 @@ SEEDS = (*FOUND, *range(47))
 
 
 FORKS = """
-import gc, json, os, signal, sys
+import json, os, signal, sys
 from nexus_cli.stack.child import end_with_parent
 from tests.simulation import __main__, program, rules
-gc.freeze()
 for line in sys.stdin:
     source, sys.argv[1:], output, errors = json.loads(line)
     if (pid := os.fork()) == 0:
@@ -84,9 +83,7 @@ print(plan_of(seed), *trace, "nothing is wrong", sep="\\n")
 def test_the_machine_is_asked_for_neither_time_nor_chance(python: Python) -> None:
     program = """
 import os, sys, time
-from tests.simulation.determinism import deterministic
-from tests.simulation.plan import plan_of
-from tests.simulation.world import simulate
+from tests.simulation import program
 machine = [time.time, time.time_ns, time.monotonic, time.monotonic_ns, time.perf_counter, time.perf_counter_ns]
 machine.append(os.urandom)
 asked = set()
@@ -94,11 +91,10 @@ def called(frame, event, function):
     of_a_class = isinstance(getattr(function, "__self__", None), type)
     if event == "c_call" and (function in machine or (of_a_class and function.__name__ in ("now", "utcnow", "today"))):
         asked.add(f"{frame.f_code.co_filename}:{frame.f_lineno} asks {function.__name__}")
-with deterministic():
-    for seed in (3, 500028, 1000297):
-        sys.setprofile(called)
-        simulate(plan_of(seed))
-        sys.setprofile(None)
+program.warm_up()
+sys.setprofile(called)
+program.run((3, 500028, 1000297))
+sys.setprofile(None)
 print(*sorted(asked), sep="\\n", end="")
 """
     done = python(program)
