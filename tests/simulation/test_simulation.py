@@ -56,6 +56,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Python]:
         process.kill()
 
 
+@pytest.mark.timeout(900)  # half a minute of a processor that others use too
 def test_nothing_is_wrong_after_any_seed(python: Python) -> None:
     done = python(f"from tests.simulation.program import many; raise SystemExit(many({SEEDS!r}, 1))")
     assert done.returncode == 0, done.stdout + done.stderr
