@@ -57,8 +57,17 @@ LONGEST = (
     "tests/faults/test_campaign.py",
     "tests/browser",
     "tests/system",
+    "tests/system/test_guide_commands.py",
+    "tests/system/test_evaluation.py",
     "tests/system/test_backup.py",
+    "tests/system/test_added_provider.py",
     "tests/system/test_turn_budget.py",
+    "tests/system/test_damaged_log.py",
+    "tests/system/test_five_days.py",
+    "tests/system/test_made_site.py",
+    "tests/system/test_mcp_hanging_up.py",
+    "tests/system/test_proposals.py",
+    "tests/system/test_starting.py",
 )
 """Started first, so that none of them is still running at the end when the other workers are idle."""
 TOGETHER = ("tests/browser", "tests/system", "tests/faults")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
@@ -17,6 +18,7 @@ from aiohttp.test_utils import TestServer
 
 from nexus_cli.chat.decisions import decision
 from nexus_cli.chat.screen import Screen
+from nexus_cli.testing.stacks import run_forked
 
 Send = Callable[..., Coroutine[Any, Any, None]]
 ANSWER = {"id": "m2", "seq": 2, "role": "assistant", "text": "29 USD.", "citations": [{"url": "http://x/pricing"}]}
@@ -73,10 +75,8 @@ async def gateway(answer: Callable[[Send, str], Coroutine[Any, Any, None]]) -> A
 
 async def chat(url: str, text: str, *options: str, cwd: Path) -> tuple[int, str, str]:
     command = [sys.executable, "-m", "nexus_cli", "chat", "--url", url, "--locale", "en", *options]
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd)
-    out, err = await asyncio.wait_for(process.communicate(text.encode()), 90)
-    return process.returncode or 0, out.decode(), err.decode()
+    done = await asyncio.to_thread(run_forked, command, os.environ, timeout=90, typed=text, cwd=cwd)
+    return done.returncode, done.stdout, done.stderr
 
 
 async def streamed(send: Send, text: str) -> None:

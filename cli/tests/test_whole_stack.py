@@ -20,7 +20,7 @@ from runtime.testing.servers import eventually
 
 async def test_all_are_ready_a_dead_one_comes_back_and_a_dead_supervisor_leaves_nothing(tmp_path: Path) -> None:
     nexus = Nexus(tmp_path / "data")
-    with nexus.up("--port", "0", forked=False) as supervisor:
+    with nexus.up_unforked("--port", "0") as supervisor:
         processes = {process["name"]: process for process in nexus.stack()["processes"]}
         assert list(processes) == ["nats", "redis", "mongodb", *SERVICES]
         for service in SERVICES:

@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 from nexus_cli.drill.faults import Kind
+from nexus_cli.testing.stacks import run_forked
 from tests.cluster.programs import NATS
 from tests.cluster.rig import running_cluster
 from tests.upgrade.previous import has_previous, previous_release
@@ -30,15 +31,10 @@ async def test_a_cluster_that_is_broken_loses_nothing_and_doubles_nothing(tmp_pa
         assert set(NATS) < set(cluster.names)
         chosen = [word for kind in KINDS for word in ("--kind", kind)]
         asked = ["drill", "--running", "--data", str(tmp_path / "data"), "--faults", "3", "--visitors", "2"]
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "nexus_cli", *asked, *chosen, "--seed", SEED, "--json"),
-            env=os.environ,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        output, errors = await asyncio.wait_for(process.communicate(), 240)
-        assert process.returncode == 0, errors.decode() + output.decode() + "\n".join(said)
-        report = json.loads(output)
+        command = [sys.executable, "-m", "nexus_cli", *asked, *chosen, "--seed", SEED, "--json"]
+        done = await asyncio.to_thread(run_forked, command, os.environ, timeout=240)
+        assert done.returncode == 0, done.stderr + done.stdout + "\n".join(said)
+        report = json.loads(done.stdout)
         assert [report[name] for name in ("lost", "doubled", "overAHuman", "other")] == [0, 0, 0, 0]
         assert {one["kind"] for one in report["faults"]} == set(KINDS)
         assert report["answers"] >= 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -17,6 +16,7 @@ from typing import Any
 from nats.aio.client import Client
 
 from agent.scripted_model.server import ScriptedModel, scripted_model
+from nexus_cli.testing.stacks import run_forked
 from runtime.bus.connection import jetstream
 from runtime.faulty_proxy import Proxy
 from runtime.testing.cluster import run_nats_cluster, urls
@@ -55,23 +55,19 @@ class Stage:
         data = [] if "--data" in self.arguments else ["--data", str(self.stack.data)]
         company = [] if "--company" in self.arguments else ["--company", COMPANY]
         began = time.monotonic()
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "nexus_cli", "doctor", "--live", "--json", *data, *company, *self.arguments),
-            env=self.stack.env | self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        ended, waited = asyncio.create_task(process.communicate()), 0.0
-        async with asyncio.timeout(60):
-            while not ended.done():
-                with suppress(OSError):
-                    waited = int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9
-                await asyncio.wait([ended], timeout=0.05)
-        output, errors = ended.result()
+        command = [sys.executable, "-m", "nexus_cli", "doctor", "--live", "--json", *data, *company, *self.arguments]
+        environment, pids, waited = self.stack.env | self.environment, list[int](), 0.0
+        running = asyncio.to_thread(run_forked, command, environment, timeout=60, begun=pids.append)
+        ended = asyncio.create_task(running)
+        while not ended.done():
+            with suppress(OSError, IndexError):
+                waited = int(Path(f"/proc/{pids[0]}/schedstat").read_text().split()[1]) / 1e9
+            await asyncio.wait([ended], timeout=0.05)
+        done = ended.result()
         took = time.monotonic() - began
-        if not output:
-            raise RuntimeError(errors.decode())
-        return [check for check in json.loads(output) if check["state"] == "wrong"], took, waited
+        if not done.stdout:
+            raise RuntimeError(done.stderr)
+        return [check for check in json.loads(done.stdout) if check["state"] == "wrong"], took, waited
 
     async def well(self) -> None:
         """Waits until the doctor finds nothing wrong."""

@@ -1,8 +1,6 @@
 """The stack as `nexus up` starts it, with a network that can be slow, silent or cut around each of its processes."""
 
 import asyncio
-import select
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,10 +10,9 @@ from nexus_cli.drill.network import PROCESSES, SERVERS, Network
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.testing.stacks import is_gone
 from runtime.faulty_proxy import Proxy
-from tests.support.running_stack import START_SECONDS, RunningStack
+from tests.support.running_stack import RunningStack
 
 __all__ = ["PROCESSES", "SERVERS", "NetworkedStack"]
-_REPOSITORY = Path(__file__).parents[2]
 
 
 class NetworkedStack(RunningStack):
@@ -24,7 +21,6 @@ class NetworkedStack(RunningStack):
     def __init__(self, data: Path, env: Mapping[str, str]) -> None:
         super().__init__(data, env)
         self._network = Network()
-        self._up: subprocess.Popen[str] | None = None
 
     @property
     def url(self) -> str:
@@ -57,33 +53,10 @@ class NetworkedStack(RunningStack):
 
     def start(self) -> Self:
         """Runs `nexus up` with this network around it."""
-        self.data.mkdir(parents=True, exist_ok=True)
-        log = self.data / "up.log"
-        with log.open("wb") as errors:
-            self._up = subprocess.Popen(
-                [sys.executable, "-m", "nexus_cli.drill.proxied_stack", str(self.data), *self._network.arguments()],
-                env=self.env,
-                cwd=_REPOSITORY,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
-        assert self._up.stdout is not None
-        readable, _, _ = select.select([self._up.stdout], [], [], START_SECONDS)
-        line = self._up.stdout.readline() if readable else ""
-        assert line, f"nexus up failed:\n{log.read_text(errors='replace')}\n{self.logs()}"
-        return self
+        arguments = [str(self.data), *self._network.arguments()]
+        return self._started([sys.executable, "-m", "nexus_cli.drill.proxied_stack", *arguments])
 
     async def end(self) -> None:
         """Stops stack and proxies."""
         await asyncio.to_thread(self.stop)
         await self._network.stop()
-
-    def stop(self) -> None:
-        """Runs `nexus down`."""
-        super().stop()
-        if self._up is not None:
-            self._up.wait(60)
-            if self._up.stdout is not None:
-                self._up.stdout.close()

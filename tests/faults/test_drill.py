@@ -17,9 +17,10 @@ from nexus_cli.drill.ledger import ConversationLedger, Mismatch, Wrong
 from nexus_cli.drill.people import Scene, Wait
 from nexus_cli.drill.stack import RunningStack as BreakableStack
 from nexus_cli.stack.datadir import DataDirectory, StackProcess
+from nexus_cli.testing.stacks import run_forked
 from runtime.faulty_proxy import Proxy
 from runtime.testing.servers import wait_until
-from tests.support.running_stack import NEXUS, RunningStack
+from tests.support.running_stack import RunningStack
 
 HOLDS_PAUSED = """import sys
 from nexus_cli.drill.faults import paused
@@ -29,8 +30,9 @@ with paused(int(sys.argv[1])):
 
 
 def test_a_drill_breaks_a_stack_of_its_own_and_finds_nothing_lost(tmp_path: Path) -> None:
-    asked = [NEXUS, "drill", "--minutes", "3", "--faults", "3", "--seed", "5", "--visitors", "2", "--json"]
-    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False)
+    command = [sys.executable, "-m", "nexus_cli", "drill"]
+    asked = [*command, "--minutes", "3", "--faults", "3", "--seed", "5", "--visitors", "2", "--json"]
+    done = run_forked(asked, os.environ, timeout=400, cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
     said = json.loads(done.stdout)
     assert [said[name] for name in ("lost", "doubled", "overAHuman", "other")] == [0, 0, 0, 0]

@@ -6,7 +6,7 @@ import gc
 import multiprocessing
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from tests.simulation.determinism import deterministic
@@ -33,13 +33,13 @@ def many(seeds: Sequence[int], workers: int) -> int:
     chunks = [seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK)]
     seeds_run = answers = failed = 0
     virtual = 0.0
-    # Spawned: a forked child would inherit what earlier simulations left in this process. Each process is replaced
-    # after a while, since a little of every simulation stays in it.
+    # Forked: this process has imported everything and simulated nothing. Each process is replaced after a while, since
+    # a little of every simulation stays in it.
     with (
         suppress(KeyboardInterrupt),
-        multiprocessing.get_context("spawn").Pool(workers, _warm_up, maxtasksperchild=CHUNKS) as pool,
+        multiprocessing.get_context("fork").Pool(workers, warm_up, maxtasksperchild=CHUNKS) as pool,
     ):
-        for chunk in pool.imap_unordered(_run, chunks):
+        for chunk in pool.imap_unordered(run, chunks):
             seeds_run += chunk.seeds
             answers += chunk.answers
             virtual += chunk.virtual
@@ -56,28 +56,31 @@ def many(seeds: Sequence[int], workers: int) -> int:
     return 1 if failed else 0
 
 
-def _warm_up() -> None:
-    """Freezes the objects that the imports made, so that the garbage collector skips them. Once in a process: frozen
-    objects are never freed."""
+_process = ExitStack()
+
+
+def warm_up() -> None:
+    """Makes this process deterministic, then freezes the objects that the imports made, so that the garbage collector
+    skips them. Once in a process: frozen objects are never freed, and `deterministic` does not find them again."""
     gc.disable()
-    with deterministic():
-        simulate(plan_of(0))
+    _process.enter_context(deterministic())
+    simulate(plan_of(0))
     gc.collect()
     gc.freeze()
 
 
-def _run(seeds: Sequence[int]) -> _Chunk:
+def run(seeds: Sequence[int]) -> _Chunk:
+    """Runs the seeds in a process that is warmed up."""
     answers, virtual = 0, 0.0
     failed: list[tuple[int, tuple[str, ...]]] = []
-    with deterministic():
-        for at, seed in enumerate(seeds):
-            result = simulate(plan_of(seed))
-            answers += result.answers
-            virtual += result.seconds
-            if result.violations:
-                failed.append((seed, tuple(result.violations[:3])))
-            if at % 16 == 15:
-                gc.collect()
+    for at, seed in enumerate(seeds):
+        result = simulate(plan_of(seed))
+        answers += result.answers
+        virtual += result.seconds
+        if result.violations:
+            failed.append((seed, tuple(result.violations[:3])))
+        if at % 16 == 15:
+            gc.collect()
     return _Chunk(len(seeds), answers, virtual, tuple(failed))
 
 

@@ -1,4 +1,4 @@
-"""The whole product as a user starts it: `nexus up --detach`, on free ports, with its own data folder."""
+"""The whole product as a user starts it: `nexus up`, on free ports, with its own data folder."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -19,7 +19,7 @@ from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.program import FORK_SERVER
 from nexus_cli.stack.temporary import clean_environment
-from nexus_cli.testing.stacks import fork_server, is_gone
+from nexus_cli.testing.stacks import ForkedProcess, fork_server, fork_until_ready, is_gone, run_forked
 from runtime.auth.tokens import TokenMinter
 from runtime.calls.rpc import RpcClient
 from runtime.settings import TokenSettings
@@ -44,6 +44,7 @@ class RunningStack:
     def __init__(self, data: Path, env: Mapping[str, str], nexus: str = NEXUS) -> None:
         self.data = data
         self._nexus = nexus
+        self._up: ForkedProcess | None = None
         fork_server()
         self.env = _environment() | dict(env)
         if nexus != NEXUS or "PYTHONPATH" in env:
@@ -71,26 +72,37 @@ class RunningStack:
         await asyncio.to_thread(self.stop)
 
     def start(self) -> Self:
-        """Runs `nexus up --detach`, which returns when all is ready."""
-        command = [self._nexus, "up", "--detach", "--port", "0", "--data", str(self.data)]
-        completed = subprocess.run(
-            command, env=self.env, capture_output=True, text=True, timeout=START_SECONDS, check=False
-        )
+        """Runs `nexus up` and returns when all is ready."""
+        if FORK_SERVER in self.env:
+            return self._started([sys.executable, "-m", "nexus_cli", "up", "--port", "0", "--data", str(self.data)])
+        completed = self.nexus("up", "--detach", "--port", "0", "--data", str(self.data), timeout=START_SECONDS)
         assert completed.returncode == 0, f"nexus up failed:\n{completed.stdout}\n{completed.stderr}\n{self.logs()}"
+        return self
+
+    def _started(self, command: Sequence[str]) -> Self:
+        """Forks a command that runs a stack and waits for its line."""
+        log = self.data / "logs" / "supervisor.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self._up = fork_until_ready(command, self.env, log)
         return self
 
     def stop(self) -> None:
         """Runs `nexus down`."""
-        command = [self._nexus, "down", "--data", str(self.data)]
-        subprocess.run(command, env=self.env, capture_output=True, timeout=120, check=False)
+        self.nexus("down", "--data", str(self.data))
+        if self._up is not None:
+            self._up.wait(60)
+            self._up = None
 
     def nexus(
         self, *arguments: str, timeout: float = 120, typed: str | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Runs a nexus command as a user of this stack would."""
-        command, env = [self._nexus, *arguments], self.env
+        if FORK_SERVER in self.env:
+            command = [sys.executable, "-m", "nexus_cli", *arguments]
+            return run_forked(command, self.env, timeout=timeout, typed=typed)
+        command = [self._nexus, *arguments]
         return subprocess.run(
-            command, env=env, capture_output=True, text=True, timeout=timeout, check=False, input=typed
+            command, env=self.env, capture_output=True, text=True, timeout=timeout, check=False, input=typed
         )
 
     def facts(self) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def test_the_three_servers_are_up_and_recorded(nexus: Nexus) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_a_signal_stops_everything_with_exit_code_0(nexus: Nexus, number: signal.Signals) -> None:
-    with nexus.up(*SERVERS) as process:
+    with nexus.up_unforked(*SERVERS) as process:
         started = children_of(process.pid)
         process.send_signal(number)
         assert process.wait(60) == 0
@@ -58,7 +58,7 @@ async def test_a_signal_stops_everything_with_exit_code_0(nexus: Nexus, number: 
 
 
 async def test_kill_9_of_the_supervisor_leaves_no_process_behind(nexus: Nexus) -> None:
-    with nexus.up(*SERVERS) as process:
+    with nexus.up_unforked(*SERVERS) as process:
         started = children_of(process.pid)
         assert len(started) == 4  # three servers and the guard
         process.send_signal(signal.SIGKILL)
@@ -102,7 +102,7 @@ async def kept(nexus: Nexus, seq: int) -> bytes | None:
 
 
 async def test_data_survives_a_kill_and_a_restart(nexus: Nexus) -> None:
-    with nexus.up(*SERVERS) as process:
+    with nexus.up_unforked(*SERVERS) as process:
         seq = await keep_one(nexus)
         secrets = (nexus.data / "secrets.json").read_text()
         # A power cut cannot be had here: what the bus acknowledges is on disk only with this.

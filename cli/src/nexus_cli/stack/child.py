@@ -85,13 +85,14 @@ class Forked:
     async def start(
         cls, server: str, command: Sequence[str], environment: Mapping[str, str], descriptors: Sequence[int]
     ) -> Forked:
-        """Lets the fork server start `python -m MODULE`. The first descriptor is for its output.
+        """Lets the fork server start `python -m MODULE …`. The first three descriptors are its standard ones.
 
         Raises:
             OSError: the server is not running or does not answer.
         """
-        request = {"module": command[-1], "environment": dict(environment), "directory": str(Path.cwd())}
-        body = json.dumps(request).encode()
+        module, *arguments = command[2:]
+        request = {"module": module, "arguments": arguments, "environment": dict(environment)}
+        body = json.dumps({**request, "directory": str(Path.cwd())}).encode()
         connecting_socket = socket.socket(socket.AF_UNIX)
         connecting_socket.settimeout(_FORK_SECONDS)
         connecting_socket.connect(server)
@@ -158,7 +159,12 @@ class Child:
         )
         try:
             if fork_server is not None:
-                process = await Forked.start(fork_server, command, environment, (writing, *inherit))
+                nothing = os.open(os.devnull, os.O_RDONLY)
+                try:
+                    descriptors = (nothing, writing, writing, *inherit)
+                    process = await Forked.start(fork_server, command, environment, descriptors)
+                finally:
+                    os.close(nothing)
             else:
                 process = await asyncio.create_subprocess_exec(
                     *command,

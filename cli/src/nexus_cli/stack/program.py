@@ -43,7 +43,7 @@ class Program:
             line.
         is_broken_line: whether a line of its output reports that a full disk has broken it until a restart.
         has_room: whether its disk has room again, so that a broken program can be restarted.
-        forked: whether the fork server can start it (its command is `python -m MODULE`).
+        forked: whether the fork server can start it (its command is `python -m MODULE …`).
         ready_within, stop_within: seconds.
     """
 

@@ -119,5 +119,6 @@ def _mongodb(directory: Path) -> Program:
         keeps_port=True,
         before_start=before_start,
         notable=lambda line: line if " - ERROR - " in line or " - CRITICAL - " in line else None,
+        forked=True,
         stop_within=_STOP_SECONDS,
     )

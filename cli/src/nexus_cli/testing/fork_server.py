@@ -1,20 +1,23 @@
-"""A process that has imported the services and forks them, for tests that start many stacks.
+"""A process that has imported the services and the commands and forks them, for tests that start many of them.
 
     python -m nexus_cli.testing.fork_server SOCKET
 
 Imports are most of a start. With NEXUS_FORK_SERVER=SOCKET in its environment, `nexus up` lets this server fork its
-services instead of starting Python for each. Each connection is one service. The client sends a length (4 bytes) with
-the descriptors of the service's output and of files to keep open, then {module, environment, directory} as JSON. The
-server answers `pid …`, and `code …` when the service ends. If the client closes the connection, the service and its
-group are killed. The server prints a line when it listens; it ends, with all its forks, when its standard input ends.
+services instead of starting Python for each. Each connection is one process. The client sends a length (4 bytes) with
+the descriptors of its standard input, output and errors and of files to keep open, then {module, arguments,
+environment, directory} as JSON. The server answers `pid …`, and `code …` when the process ends. If the client closes
+the connection, the process and its group are killed. The server prints a line when it listens; it ends, with all its
+forks, when its standard input ends.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import selectors
 import signal
@@ -24,6 +27,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+import nexus_cli
 from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.services import SERVICES, package
 from runtime.lifecycle.process import load
@@ -45,7 +49,7 @@ class ForkServer:
         self._events = selectors.DefaultSelector()
 
     def serve(self) -> str | None:
-        """Forks services until standard input ends. In a fork, returns the module to run."""
+        """Forks until standard input ends. In a fork, returns the module to run."""
         self._ended.setblocking(False)
         self._wakes.setblocking(False)
         signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
@@ -127,32 +131,53 @@ def _request(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 
 def _become(request: Mapping[str, Any], descriptors: list[int], server: int) -> str:
-    """In a fork: takes the session, output, environment and folder of the requested program. Returns its module."""
+    """In a fork: takes the session, standard descriptors, arguments, environment and folder of the requested program.
+    Returns its module."""
     os.setsid()
     end_with_parent(signal.SIGKILL)
     if os.getppid() != server:
         os._exit(1)
-    nothing, output = os.open(os.devnull, os.O_RDONLY), descriptors.pop(0)
-    for source, target in ((nothing, 0), (output, 1), (output, 2)):
-        os.dup2(source, target)
-    os.close(nothing)
-    os.close(output)
-    descriptors.clear()  # the rest stays open
+    for target in range(3):
+        os.dup2(descriptors[target], target)
+    del descriptors[3:]  # the rest stays open
+    sys.argv[1:] = request["arguments"]
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["directory"])
     return str(request["module"])
 
 
+def _run(module: str) -> None:
+    """In a fork: runs the module, and ends without freeing what the server has imported, which takes longer than most
+    commands."""
+    code = 1
+
+    def end() -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+    atexit.register(end)
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        raise
+
+
 def main() -> None:
-    """Imports all services, then serves."""
+    """Imports all services and commands, then serves."""
     for service in SERVICES:
         load(importlib.import_module(f"{package(service)}.__main__").MAIN)
+    for module in pkgutil.walk_packages(nexus_cli.__path__, "nexus_cli."):
+        if not module.name.startswith(("nexus_cli.testing", "nexus_cli.__main__")):
+            importlib.import_module(module.name)
     gc.freeze()
     module = ForkServer(sys.argv[1]).serve()
     if module is not None:
-        sys.argv[1:] = []
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        gc.enable()
+        _run(module)
 
 
 if __name__ == "__main__":

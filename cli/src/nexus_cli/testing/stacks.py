@@ -9,15 +9,16 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from nexus_cli.stack import ports
 from nexus_cli.stack.bus_users import USERS, server_environment
@@ -36,17 +37,24 @@ class Nexus:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end."""
-        return subprocess.run(
-            self.command(*arguments), env=self.environment, capture_output=True, text=True, timeout=120, check=False
-        )
+        return run_forked(self.command(*arguments), self.environment)
 
     @contextlib.contextmanager
-    def up(self, *arguments: str, forked: bool = True) -> Generator[subprocess.Popen[str]]:
-        """Runs `nexus up` and enters the block when it has printed its line; kills it and its processes afterwards.
-        `forked`: start services with the fork server instead of the way users do."""
+    def up(self, *arguments: str) -> Generator[None]:
+        """Runs `nexus up` and enters the block when it has printed its line; kills it and its processes afterwards."""
+        log = self.data.with_name(f"{self.data.name}.log")
+        process = fork_until_ready(self.command("up", *arguments), self.environment, log)
+        try:
+            yield
+        finally:
+            process.kill()
+
+    @contextlib.contextmanager
+    def up_unforked(self, *arguments: str) -> Generator[subprocess.Popen[str]]:
+        """The same without the fork server: all processes are as users have them, below the one that is yielded."""
         process = subprocess.Popen(
             self.command("up", *arguments),
-            env=self.environment | {FORK_SERVER: fork_server() if forked else ""},
+            env=self.environment | {FORK_SERVER: ""},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -99,6 +107,85 @@ def fork_server() -> str:
     assert select.select([process.stdout], [], [], 120)[0], "the fork server does not listen within 120 s"
     os.environ[FORK_SERVER] = path
     return path
+
+
+class ForkedProcess:
+    """A `python -m MODULE …` that the fork server has forked: a process of its own, with its imports done."""
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], *standard: IO[Any], cwd: Path | None = None
+    ) -> None:
+        """Starts it. `standard`: its standard input, output and errors."""
+        request = {"module": command[2], "arguments": [*command[3:]], "environment": {**environment}}
+        body = json.dumps({**request, "directory": str(cwd or Path.cwd())}).encode()
+        self._command = command
+        self._connection = socket.socket(socket.AF_UNIX)
+        self._connection.connect(fork_server())
+        socket.send_fds(self._connection, [len(body).to_bytes(4, "big")], [file.fileno() for file in standard])
+        self._connection.sendall(body)
+        self._answers = self._connection.makefile()
+        self.pid = int(self._answers.readline().split()[1])
+
+    def wait(self, timeout: float) -> int:
+        """Waits for its end and returns its exit code.
+
+        Raises:
+            TimeoutExpired: it still ran, and is killed.
+        """
+        self._connection.settimeout(timeout)
+        try:
+            return int(self._answers.readline().split()[1])
+        except TimeoutError:
+            raise subprocess.TimeoutExpired(self._command, timeout) from None
+        finally:  # kills it and its group, if it still runs
+            self._answers.close()
+            self._connection.close()
+
+    def kill(self) -> None:
+        """Kills it and its group, and waits for its end."""
+        self._connection.shutdown(socket.SHUT_WR)
+        self.wait(60)
+
+
+def run_forked(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    timeout: float = 120,
+    typed: str | None = None,
+    cwd: Path | None = None,
+    begun: Callable[[int], object] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Does what subprocess.run does with `python -m MODULE …`, with a fork. `begun`: called with its process id."""
+    reading, writing = os.pipe()
+    os.write(writing, (typed or "").encode())
+    os.close(writing)
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        with os.fdopen(reading) as given:
+            process = ForkedProcess(command, environment, given, output, errors, cwd=cwd)
+        if begun is not None:
+            begun(process.pid)
+        code = process.wait(timeout)
+        output.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(command, code, output.read(), errors.read())
+
+
+def fork_until_ready(command: Sequence[str], environment: Mapping[str, str], log: Path) -> ForkedProcess:
+    """Forks a command that prints a line when it is ready, and waits for that line. Its errors are in `log`.
+
+    Raises:
+        AssertionError: it did not print one within 180 s.
+    """
+    reading, writing = os.pipe()
+    with Path(os.devnull).open() as nothing, os.fdopen(writing) as output, log.open("wb") as errors:
+        process = ForkedProcess(command, {**environment, FORK_SERVER: fork_server()}, nothing, output, errors)
+    with os.fdopen(reading) as told:
+        line = told.readline() if select.select([told], [], [], 180)[0] else ""
+    if not line:
+        process.kill()
+        raise AssertionError(f"{command} did not start:\n{log.read_text(errors='replace')}")
+    return process
 
 
 def children_of(pid: int) -> list[int]:
