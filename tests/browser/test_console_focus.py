@@ -1,10 +1,12 @@
 """A shift by the keyboard alone: wherever an element goes that has the focus, the focus goes on from there."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from runtime.testing.servers import eventually
-from tests.browser.console import a_visitor, row_of, signed_in, until_focused
+from tests.browser.console import a_visitor, opened, row_of, signed_in, until_focused
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
@@ -89,3 +91,69 @@ async def test_how_many_were_found_is_told(visits: Visits, stack: RunningStack) 
         for words, count in (("zwitterion", 1), ("zwitterions and nobody", 0)):
             await page.get_by_label("Search conversations").fill(words)
             await expect(page.get_by_role("status").filter(has_text=f"Conversations: {count}")).to_be_visible()
+
+
+async def test_what_changes_while_a_field_has_the_focus_is_drawn_once_it_is_left(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with a_visitor(stack) as visitor:
+        await visitor.ask("What does the Pro plan cost?")
+        page = await opened(visits, visitor)
+        colleague = await opened(visits, visitor, "Admin")
+        await page.keyboard.press("l")
+        await expect(page.get_by_label("Add a label")).to_be_focused()
+        await colleague.get_by_role("button", name="Resolve", exact=True).click()
+        await expect(row_of(page, visitor.conversation)).to_have_attribute("data-state", "resolved")
+        await expect(page.locator(".thread .notice.change").last).to_contain_text("resolved the conversation")
+        await expect(page.get_by_role("button", name="Resolve", exact=True)).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("button", name="Reopen")).to_be_visible()
+
+
+async def test_a_reply_from_before_ones_own_change_does_not_undo_it_in_sight(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with a_visitor(stack) as visitor:
+        await visitor.ask("What does the Pro plan cost?")
+        page = await signed_in(visits)
+        may_go_on, held = asyncio.Event(), asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            held.set()
+            await may_go_on.wait()
+            await route.continue_()
+
+        await page.route("**/rating", hold)
+        await row_of(page, visitor.conversation).click()
+        await asyncio.wait_for(held.wait(), 30)
+        await page.locator(".desk").evaluate(
+            "(node) => { window.drawn = [];"
+            " new MutationObserver(() => window.drawn.push(node.textContent)).observe(node, { childList: true }); }"
+        )
+        await page.get_by_role("button", name="Resolve", exact=True).click()
+        await expect(page.get_by_role("button", name="Reopen")).to_be_visible()
+        async with page.expect_response(lambda answer: answer.url.endswith("/notes")):
+            may_go_on.set()
+        await page.unroute_all(behavior="wait")
+        await expect(page.get_by_role("button", name="Reopen")).to_be_visible()
+        assert not [
+            text for text in await page.evaluate("window.drawn") if "Resolve" in text and "Resolved" not in text
+        ]
+
+
+async def test_single_letters_are_switched_off_where_the_keys_are_listed(visits: Visits, stack: RunningStack) -> None:
+    async with a_visitor(stack) as visitor:
+        await visitor.ask("What does the Pro plan cost?")
+        page = await opened(visits, visitor)
+        switch = page.get_by_role("checkbox", name="Single letters act at once")
+        await switch.uncheck()
+        await page.locator(".thread").focus()
+        for letter in "rnteslaij/":
+            await page.keyboard.press(letter)
+        await expect(page.locator(".thread")).to_be_focused()
+        await expect(page.locator(".banner")).to_contain_text("The AI is answering")
+        await expect(page.get_by_role("button", name="Resolve", exact=True)).to_be_visible()
+        await page.reload()
+        await expect(switch).not_to_be_checked()
+        await page.keyboard.press("Escape")
+        await expect(page.locator(".talk .empty")).to_be_visible()

@@ -12,6 +12,7 @@ import { ask } from "./question.js";
 import { Refresh } from "./refresh.js";
 import { markRead } from "./seen.js";
 import { session } from "./session.js";
+import { shortcuts } from "./shortcuts.js";
 import { Thread } from "./thread.js";
 import { exactly, language, languageName, moment, number, say } from "./i18n.js";
 import { showWhy } from "./why.js";
@@ -49,7 +50,7 @@ export class ConversationView {
     this.#desk = new Desk(id, context.session.who, {
       newestSeq: () => this.#newest || undefined,
       whenSent: () => this.#isSettled(),
-      onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
+      onChange: (view) => { this.#changes += 1; this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
       onFault: (text) => {
         this.#composer.untell(this.#deskFault);
         this.#deskFault = text;
@@ -213,11 +214,14 @@ export class ConversationView {
       if (text) this.#thread.aside(change.id, change.createdAt, text, "change");
     }
   }
+  #changes = 0;
   async #load() {
+    const changes = this.#changes;
     try {
       const conversation = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
       this.#rating = (await get(this.#path("rating"))).rating || this.#rating; // one that has just come may not be stored yet
-      this.#describe(conversation);
+      // A reply from before the agent's own change would show the conversation as it was.
+      if (changes === this.#changes) this.#describe(conversation);
       await this.#loadNotes();
     } finally {
       if (this.#title.textContent === "…") this.#title.textContent = say("conversation");
@@ -320,7 +324,7 @@ export class ConversationView {
   #showUnsent() { for (const message of this.#unsent.of(this.#id)) this.#thread.waits(message); }
   #stored({ clientMessageId }) {
     this.#thread.arrived(clientMessageId);
-    this.#composer.tell("");
+    this.#composer.untell(say("sentAgain"));
   }
   #refused(message, reason) {
     this.#thread.arrived(message.clientMessageId);
@@ -330,7 +334,7 @@ export class ConversationView {
 
   /* Earlier questions of the same person, and what is remembered of a customer: read once, since it does not change while
      the conversation is open. */
-  #earlier = make("div", { class: "earlier" }); #remembered = make("div", { class: "earlier" }); #shownFor = {};
+  #shortcuts = shortcuts(); #earlier = make("div", { class: "earlier" }); #remembered = make("div", { class: "earlier" }); #shownFor = {};
   async #showList(person, title, node, read) {
     if (person === this.#shownFor[title]) return;
     this.#shownFor[title] = person;
@@ -381,14 +385,10 @@ export class ConversationView {
     ].filter(([, value]) => value);
     const saved = (accept, ending) => () => save(this.#path("transcript"), accept, `${this.#id}.${ending}`, (reason) => this.#composer.tell(reason));
     this.#details.replaceChildren(make("h2", {}, say("visitorInfo")),
-      make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", { dir: "auto" }, value)])),
-      make("h2", {}, say("transcript")),
+      make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", { dir: "auto" }, value)])), make("h2", {}, say("transcript")),
       make("p", { class: "row" }, button(say("asText"), saved("text/plain", "txt"), { class: "small" }),
         button("JSON", saved("application/json", "json"), { class: "small" })),
-      this.#desk.person, this.#remembered, this.#earlier,
-      make("h2", {}, say("keys")),
-      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["n", "privateNote"], ["t", "keysTake"], ["e", "keysResolve"], ["s", "snooze"], ["a", "assignee"], ["l", "addLabel"], ["/", "keysFind"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
-        .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));
+      this.#desk.person, this.#remembered, this.#earlier, this.#shortcuts);
   }
 }
 

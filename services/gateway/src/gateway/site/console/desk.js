@@ -20,7 +20,11 @@ export class Desk {
     this.#whenSent = whenSent;
     this.#onChange = onChange;
     this.#onFault = onFault;
-    this.node = make("section", { class: "desk", "aria-label": say("desk"), tabindex: "-1" });
+    // What has changed while a field had the focus is drawn when the focus has left.
+    this.node = make("section", {
+      class: "desk", "aria-label": say("desk"), tabindex: "-1",
+      onfocusout: () => setTimeout(() => { if (this.#view && !this.node.contains(document.activeElement)) this.show(this.#view); }),
+    });
     this.person = make("p");
   }
   /* Key e: resolve, or open again. */

@@ -5,6 +5,7 @@ import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { block, blocks } from "./markdown.js";
 import { isUnread } from "./seen.js";
+import { isOff } from "./shortcuts.js";
 import { moment, say, span } from "./i18n.js";
 
 const LIST_LABELS = {
@@ -265,7 +266,7 @@ class InboxView {
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    if (document.querySelector("dialog[open]")) return;
+    if (isOff(event.key) || document.querySelector("dialog[open]")) return;
     const { items } = this.#context.inbox;
     // A conversation that has left the list was before the one that is now in its place.
     const next = this.#openIndex + (items[this.#openIndex]?.id === this.#open ? 1 : 0);
