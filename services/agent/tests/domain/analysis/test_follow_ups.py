@@ -1,0 +1,169 @@
+"""Questions that earlier messages complete."""
+
+import pytest
+
+from agent.domain.analysis import follow_ups
+from agent.domain.analysis.follow_ups import complete_question
+from agent.domain.tickers import tickers_in
+
+ALL = "Which of the five stocks rose most this year?"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "said", "question"),
+    [
+        ("cuál fue el mejor mes de Apple en 2011", "¿y el peor?", "cuál fue el peor mes de Apple en 2011"),
+        ("Which stock rose the most in 2008?", "and the least?", "Which stock rose the least in 2008?"),
+        ("best day of AAPL in 2012", "what about msft?", "best day of MSFT in 2012"),
+        ("best day of Apple in 2012", "and the worst?|y de google?", "worst day of GOOG in 2012"),
+        ("correlation of IBM and AAPL", "and MSFT?", "correlation of IBM and MSFT"),
+        (
+            "rank the months of 2010 by return of IBM",
+            "and in 2011?|what about Apple?|worst first",
+            "rank the months by return of AAPL: and in 2011, worst first",
+        ),
+        (
+            "correlation of AAPL and MSFT in 2011",
+            "with monthly returns?",
+            "correlation of AAPL and MSFT in 2011 with monthly returns?",
+        ),
+        ("What's Apple's P/E?", "compare that with google", "What's Apple's P/E, GOOG"),
+        (
+            "price of Mircosfot",
+            "and Appel?|compare them in 2009",
+            "MSFT AAPL 2009-01-01 to 2009-12-31 compare them in 2009",
+        ),
+        (
+            "best week of AAPL in 2012",
+            "and the worst 3 days?|how many days did it fall?",
+            "AAPL how many days did it fall? 2012-01-01 to 2012-12-31",
+        ),
+        ("average volume of IBM in March 2012", "and in April?", "average volume of IBM: and in April 2012?"),
+        ("IBM vs MSFT since June", "which is more volatile?", "IBM MSFT since June which is more volatile?"),
+        ("IBM vs MSFT since June", "which is the cheapest plan?", None),
+        (
+            "¿cuáles fueron las tres mejores acciones de 2011?",
+            "¿y las peores?",
+            "¿cuáles fueron las tres peores acciones de 2011?",
+        ),
+        ("price of IBM", "and MSFT?", None),
+        ("price of MSFT", "compare it with Apple and IBM in 2011", "MSFT compare it with Apple and IBM in 2011"),
+        (
+            "precio de MSFT",
+            "compárala con Apple e IBM|¿cuál de ellas cayó más?",
+            "MSFT AAPL IBM ¿cuál de ellas cayó más?",
+        ),
+        ("which stocks fell most today", "and the most?", None),
+    ],
+)
+def test_the_other_end_and_the_other_ticker_are_asked_of_the_last_question(
+    earlier: str, said: str, question: str | None
+) -> None:
+    *between, newest = said.split("|")
+    assert complete_question(newest, [earlier, *between]) == question
+
+
+def test_each_message_of_a_long_conversation_is_read_once_for_what_it_continues(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(follow_ups, "_market_question", read.append)
+    earlier = [f"and in {year}?" for year in range(2000, 2012)]
+    assert complete_question("and a year later?", earlier) is None
+    assert read == [*earlier, "and a year later?"]
+
+
+def test_a_question_is_read_again_only_for_a_message_that_may_continue_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> list[str]:
+        read.append(text)
+        return tickers_in(text)
+
+    monkeypatch.setattr(follow_ups, "tickers_in", counted)
+    long_ones = [f"what happens to IBM {'when the market falls ' * 40}"] * 6
+    assert complete_question("hello", long_ones) is None
+    assert len(read) == 7 + 5  # whether each message names a ticker; and for those behind another, which
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "whole"),
+    [
+        ("sort them by drawdown", ["IBM vs MSFT in 2012"], "IBM MSFT 2012-01-01 to 2012-12-31 sort them by drawdown"),
+        (
+            "rank them all by volatility",
+            ["IBM vs MSFT in 2012"],
+            "IBM MSFT 2012-01-01 to 2012-12-31 rank them all by volatility",
+        ),
+        ("Ordénalas por PER", ["¿PER de Google?", "¿y Facebook?"], "GOOG FB Ordénalas por PER"),
+        ("rank them by volatility", [ALL], "all stocks rank them by volatility"),
+        ("¿Y en 2010?", ["Compara IBM y MSFT en 2012"], "Compara IBM y MSFT: Y en 2010?"),
+        ("and in 2010?", [ALL, "rank them by volatility"], "all stocks rank them by volatility: and in 2010?"),
+        ("and by volatility this year", [ALL], "all stocks and by volatility this year"),
+        ("¿y en lo que va de año?", ["Compara IBM y MSFT en 2012"], "Compara IBM y MSFT: y en lo que va de año?"),
+        ("and in 2010?", ["How did IBM do in 2012?"], None),
+        ("rank them by volatility", ["hello"], None),
+        ("rank all stocks by volatility", ["IBM vs MSFT in 2012"], None),
+        ("thanks", ["Compare IBM and MSFT in 2012"], None),
+        ("How is the market doing?", [], "Which stocks rose most today?"),
+        ("how did the market do yesterday?", [], "Which stocks rose most yesterday?"),
+        ("Is the market up or down?", ["hello"], "Which stocks rose most today?"),
+        ("how have stocks done this year", [], "Which stocks rose most this year?"),
+        ("¿Cómo le fue a la bolsa en 2011?", [], "¿Qué acciones han subido más en 2011?"),
+        ("resumen del mercado", [], "¿Qué acciones han subido más hoy?"),
+        ("Is the market open?", [], None),
+        ("How does the stock market work?", [], None),
+        ("How are market orders filled?", [], None),
+        ("How are my stocks doing?", [], None),
+        ("Is there anything new in the Pro plan?", [], None),
+        (
+            "and the second half?",
+            ["how often did IBM close down in the first half of 2012"],
+            "how often did IBM close down in: and the second half 2012?",
+        ),
+        (
+            "vs just holding?",
+            ["backtest a 50/200 crossover on IBM in 2010"],
+            "backtest a 50/200 crossover on IBM in 2010",
+        ),
+        (
+            "what about with momentum",
+            ["backtest RSI on IBM for 2010 with 0.5% commission"],
+            "backtest on IBM for 2010 with 0.5% commission: what about with momentum",
+        ),
+        ("y para MSFT", ["backtest RSI on IBM for 2010", "with momentum"], "backtest on MSFT for 2010: with momentum"),
+        ("and with 1% costs?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM for 2010: and with 1% costs?"),
+        ("sin costes?", ["backtest RSI on IBM in 2010 1% costs"], "backtest RSI on IBM in 2010: sin costes?"),
+        ("¿ganó a comprar y mantener?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM for 2010"),
+        ("and in 2009?", ["backtest RSI on IBM for 2010"], "backtest RSI on IBM: and in 2009?"),
+        ("thanks", ["backtest RSI on IBM for 2010"], None),
+        (
+            "which of the two had the deeper drawdown?",
+            ["How did MSFT do in 2006?", "and IBM?", "and over five years?"],
+            "MSFT IBM over five years which of the two had the deeper drawdown?",
+        ),
+        ("and by Sharpe ratio", [ALL], "all stocks and by Sharpe ratio"),
+        (
+            "¿y cuántos días tardó en recuperarse?",
+            ["¿Cuánto cayó Google en 2008?"],
+            "GOOG ¿y cuántos días tardó en recuperarse? 2008-01-01 to 2008-12-31",
+        ),
+        (
+            "¿y su beta frente a IBM en 2010?",
+            ["correlación entre Apple y Google en 2010"],
+            "AAPL GOOG ¿y su beta frente a IBM en 2010?",
+        ),
+        (
+            "¿y con dividendos?",
+            ["Compara IBM y MSFT en 2012"],
+            "Compara IBM y MSFT en 2012 y con dividendos?",
+        ),
+        ("in euros?", ["market cap of AAPL"], "market cap of AAPL in euros?"),
+        ("in euros?", ["hello"], None),
+        ("and a year later?", ["How did IBM do in 2009?"], "How did IBM do: 2010-01-01 to 2010-12-31"),
+        ("and what is a drawdown?", ["IBM in 2012?"], None),
+        ("what about my dividends", ["How did IBM do in 2012?"], None),
+    ],
+)
+def test_what_a_message_leaves_out_is_taken_from_those_before(text: str, before: list[str], whole: str | None) -> None:
+    assert complete_question(text, before) == whole
