@@ -278,7 +278,7 @@ def _wish_of_phrase(
         return portfolio_if_moved(normalized, schemas)
     reference = _reference(normalized, row, symbols, before)
     candidates = symbols or (symbols_mentioned(before) if reference else ())
-    last_named = next(filter(None, map(symbols_in, reversed(before))), ())
+    last_named = next((named for earlier in reversed(before) if (named := symbols_in(earlier))), list[str]())
     is_ambiguous = talk_words.ONE_OF_THEM.search(normalized) or (len(last_named) > 1 and ordinal_in(normalized) is None)
     if row.tool in EFFECTS_ON_ONE_SYMBOL and len(candidates) > 1 and len(symbols) != 1 and is_ambiguous:
         return call_of(row, ParsedText(text, normalized, ()), schemas)  # which of them that is, nobody has said

@@ -27,14 +27,14 @@ _MASK = (1 << _BITS[1]) - 1
 class _Place(NamedTuple):
     """What the number of an event tells. `position`: 1 plus the characters so far, or 0 before the text's item is open.
     `texts`: the items with text so far. `checksum`: of the newest one's text. `step`: the events at this position.
-    `index`: of the text's item; before it, the items so far."""
+    `text_index`: of the text's item; before it, the items so far."""
 
     position: int = 0
     texts: int = 0
     checksum: int = 0
     step: int = 0
     items: int = 0
-    index: int = 0
+    text_index: int = 0
 
     def number(self) -> int:
         number = self.position
@@ -73,7 +73,7 @@ class ResponseEvents:
         self._checksum = 0
         self._items: dict[int, Json] = {}
         self._client = client = _Place.of(max(after, 0))
-        self._index = client.index
+        self._index = client.text_index
         """The next item's index. Clients append an item when it is added, and find it by its index."""
         self._unchecked: str | None = "" if client.position > 1 else None
         """The text so far, while it is shorter than the client's, which may be another one."""
@@ -156,9 +156,15 @@ class ResponseEvents:
             return
         self._last_number, self._text_offset = self._after, characters
         self._position, self._step, self._checksum = client.position, client.step, client.checksum
-        self._index, self._messages = max(client.items, client.index + 1), client.texts
-        item = {"id": self._message_id(), "type": "message", "role": "assistant", "status": "incomplete", "content": []}
-        self._event("response.output_item.done", output_index=client.index, item=item)
+        self._index, self._messages = max(client.items, client.text_index + 1), client.texts
+        item: Json = {
+            "id": self._message_id(),
+            "type": "message",
+            "role": "assistant",
+            "status": "incomplete",
+            "content": [],
+        }
+        self._event("response.output_item.done", output_index=client.text_index, item=item)
 
     def _advance_to(self, text: str) -> None:
         if not text.startswith(self._answer_text):
