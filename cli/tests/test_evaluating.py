@@ -17,7 +17,7 @@ from nexus_cli.evaluation.conversation_cases import own_conversations, read_conv
 from nexus_cli.evaluation.figures import figures_in, recomputed, unknown_figures
 from nexus_cli.evaluation.observed import Observed, ObservedCall
 from nexus_cli.evaluation.results import BadRunError, RunView, closing, compared, read_run, sign_test, view
-from nexus_cli.evaluation.runner import Result, Trial
+from nexus_cli.evaluation.runner import Result, Trial, absent
 from nexus_cli.evaluation.stage import NoModelError, Stage, StageModels, chosen_models
 from nexus_cli.target import Target
 
@@ -238,6 +238,16 @@ async def test_a_server_that_is_away_is_an_error_of_the_run(nats_client: Client)
         result = await trial.run(case(), "acme")
     assert (result.passed, result.checks) == (None, None)
     assert result.error
+
+
+def test_a_tool_that_cannot_be_reached_is_an_error_of_the_run_unless_the_case_asks_for_it() -> None:
+    away = ObservedCall("get_portfolio", {}, {"success": False, "error": {"code": "UNAVAILABLE"}})
+    refused = ObservedCall("get_portfolio", {}, {"success": False, "error": {"code": "PLAN_REQUIRED"}})
+    assert absent(case(), replace(ANSWER, uses=(refused, away)), is_real_model=False) == (
+        "get_portfolio could not be reached"
+    )
+    assert absent(case(), replace(ANSWER, uses=(refused,)), is_real_model=False) is None
+    assert absent(case(errors=["UNAVAILABLE"]), replace(ANSWER, uses=(away,)), is_real_model=False) is None
 
 
 def test_each_turn_of_our_own_conversations_is_a_case_behind_those_before_it() -> None:

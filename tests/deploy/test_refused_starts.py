@@ -24,7 +24,7 @@ from runtime.stores.mongo import Document
 from runtime.stores.store_format import FORMAT
 from runtime.testing.servers import MongoDatabase, ValkeyServer, run_valkey_server
 
-ENDS_WITHIN = 60.0
+ENDS_WITHIN = 150.0
 KEY = "k" * 32
 SERVICES = ("gateway", "agent", "tool-executor", "memory", "market-adapter")
 HEARD_BY_EXECUTOR = '            "tools.withdrawn.v1.>"\n'

@@ -81,7 +81,7 @@ class RunningStack:
 
     def _started(self, command: Sequence[str]) -> Self:
         """Forks a command that runs a stack and waits for its line."""
-        log = self.data / "logs" / "supervisor.log"
+        log = self.data.with_name(f"{self.data.name}-up.log")  # a terminal, which is shown links with tokens
         log.parent.mkdir(parents=True, exist_ok=True)
         self._up = fork_until_ready(command, self.env, log)
         return self

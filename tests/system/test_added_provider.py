@@ -67,6 +67,7 @@ def tree_with_a_provider(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.timeout(900)
 async def test_a_file_and_a_row_make_a_provider(tmp_path: Path) -> None:
     tree = tree_with_a_provider(tmp_path / "tree")
     path = os.pathsep.join(str(tree / package) for package in ("libs/contracts/src", "services/agent/src"))
@@ -133,7 +134,7 @@ def _replayed(stack: RunningStack, conversation: str) -> bool:
 def _generated(tree: Path, env: dict[str, str]) -> set[str]:
     """What `make contracts` then writes: the key in the files of deployments, and nothing else."""
     command = [sys.executable, "-m", "deploy.documents", "--root", str(tree)]
-    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, done.stderr
     for name in KEY_LINES:
         assert "EXAMPLE_API_KEY" in (tree / name).read_text()

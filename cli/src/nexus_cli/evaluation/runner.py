@@ -12,7 +12,7 @@ import aiohttp
 from nats.aio.client import Client
 
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
-from contracts.errors import HANDOFF_WAITING
+from contracts.errors import HANDOFF_WAITING, ToolCode
 from nexus_cli.chat.client import ChatConnection, ChatFailedError, conversation, visitor_token
 from nexus_cli.evaluation.cases import Case
 from nexus_cli.evaluation.checks import CaseCheck, checks
@@ -96,8 +96,8 @@ class Trial:
     async def run(self, case: Case, company: str) -> Result:
         """Tries a case in a new company of that name. A case that needs a model is skipped if there is none.
 
-        An unreachable server or a model that does not answer is an error, which says nothing about the product. A
-        refusal or a late answer is a failure of the product.
+        An unreachable server or tool, or a model that does not answer, is an error, which says nothing about the
+        product. A refusal or a late answer is a failure of the product.
         """
         if case.needs_model and self._stage.models.model is None:
             return Result(case, None)
@@ -117,12 +117,11 @@ class Trial:
             return Result(case, None, error=str(error) or type(error).__name__)
         except TimeoutError:
             observed = Observed(problem=f"no end within {ANSWER_SECONDS:g} s")
+        seconds = round(observed.seconds, 3)
         is_real_model = self._stage.models.model is not None and not case.model
-        if is_real_model and case.expect.code is None and observed.code == MODEL_UNAVAILABLE:
-            return Result(
-                case, None, round(observed.seconds, 3), observed.model, f"the model did not answer: {observed.code}"
-            )
-        return Result(case, checks(case, observed), round(observed.seconds, 3), observed.model, text=observed.text)
+        if missing := absent(case, observed, is_real_model=is_real_model):
+            return Result(case, None, seconds, observed.model, missing)
+        return Result(case, checks(case, observed), seconds, observed.model, text=observed.text)
 
     async def _create_company(self, case: Case, company: str) -> None:
         models = self._stage.models
@@ -227,6 +226,14 @@ class Trial:
             body: dict[str, Any] = await response.json(content_type=None)
         data: dict[str, Any] = body.get("data") or {}
         return cast("list[dict[str, Any]]", data.get("bars") or [])
+
+
+def absent(case: Case, observed: Observed, *, is_real_model: bool) -> str | None:
+    """Returns what did not answer although the case counts on it: a real model, or the service behind a tool."""
+    if is_real_model and case.expect.code is None and observed.code == MODEL_UNAVAILABLE:
+        return f"the model did not answer: {observed.code}"
+    tools = [use.tool for use in observed.uses if use.error == ToolCode.UNAVAILABLE]
+    return f"{tools[0]} could not be reached" if tools and not case.expect.errors else None
 
 
 class TurnRefusedError(Exception):

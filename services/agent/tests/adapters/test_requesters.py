@@ -9,11 +9,10 @@ from agent.adapters.requesters import prover
 from agent.ports import Requester
 from runtime.auth.principals import Principal
 
-SOON = int(time.time()) + 600
-
 
 def proven(**changes: Any) -> Requester | None:
-    fields: dict[str, Any] = {"sub": "ana", "role": "user", "company": "demo", "plan": "pro", "exp": SOON, **changes}
+    soon = int(time.time()) + 600
+    fields: dict[str, Any] = {"sub": "ana", "role": "user", "company": "demo", "plan": "pro", "exp": soon, **changes}
     return prover(lambda _: Principal(**fields))("signed", "demo")
 
 
