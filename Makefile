@@ -8,7 +8,7 @@ PYTHON ?=
 UP_OPTIONS := $(if $(filter command,$(origin PORT)),--port $(PORT)) $(if $(filter command,$(origin DATA)),--data $(DATA))
 DOWN_OPTIONS := $(if $(filter command,$(origin DATA)),--data $(DATA))
 # More than the cores of a small machine: most tests wait for servers, and every worker starts its own.
-WORKERS ?= 6
+WORKERS ?= 4
 TESTS ?=
 
 VENV := .venv

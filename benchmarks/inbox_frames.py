@@ -8,8 +8,6 @@ other load.
 import asyncio
 import base64
 import json
-import os
-import shutil
 import time
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -22,6 +20,7 @@ from starlette.routing import Route as Served
 
 from benchmarks.report import Figure, percentile
 from gateway.web.console import console_routes
+from tests.support.chromium import chromium
 
 QUESTION = "inbox in Chromium"
 ROWS, FACTS_A_SECOND, BATCH_SECONDS, SECONDS = 5_000, 50, 0.3, 10.0
@@ -109,10 +108,9 @@ class GeneratedInbox:
 
 async def run() -> list[Figure]:
     """Returns the milliseconds of the page's frames."""
-    program = os.environ.get("NEXUS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     inbox, sockets = GeneratedInbox(), list[WebSocketRoute]()
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = await browser.new_page()
         await page.route("**/*", inbox.answer)
         await page.route_web_socket("**/v2/chat/ws", lambda socket: _serve(socket, sockets))

@@ -1,13 +1,10 @@
 """A real Chromium against the whole product. One worker runs all of them, with one
 browser and its stacks; each test has its own visitors.
 
-The browser is the machine's own (Debian's `chromium`; `NEXUS_CHROMIUM` names another): where there is none these tests
-fail. They share one event loop, since a browser cannot move to another: each module says
+The browser is the machine's own (tests/support/chromium.py): where there is none these tests fail. They share one event loop, since a browser cannot move to another: each module says
 `pytestmark = pytest.mark.asyncio(loop_scope="session")`.
 """
 
-import os
-import shutil
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -16,6 +13,7 @@ from playwright.async_api import Browser, async_playwright, expect
 
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from tests.browser.visits import DEADLINE_MS, Visits
+from tests.support.chromium import chromium
 from tests.support.running_stack import RunningStack
 
 ABSENT = (
@@ -59,10 +57,8 @@ def scripted_stack(tmp_path_factory: pytest.TempPathFactory, model: ScriptedMode
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """Headless Chromium."""
-    program = os.environ.get("NEXUS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    assert program, "the browser tests need Chromium: apt-get install chromium, or set NEXUS_CHROMIUM to its path"
     async with async_playwright() as playwright:
-        running = await playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        running = await playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         yield running
         await running.close()
 

@@ -5,9 +5,6 @@ prices, orders and pages are the product's.
 """
 
 import asyncio
-import os
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from tests.browser.visits import Scheme, Visits
+from tests.support.chromium import chromium
 from tests.support.running_stack import RunningStack
 
 OUT = Path(__file__).parents[2] / "docs" / "screenshots"
@@ -120,13 +118,10 @@ async def take(browser: Browser, model: ScriptedModel, data: Path) -> None:
 
 async def main() -> None:
     """Takes all pictures again."""
-    program = os.environ.get("NEXUS_CHROMIUM") or shutil.which("chromium")
-    if program is None:
-        sys.exit("pictures need Chromium: apt-get install chromium, or set NEXUS_CHROMIUM to its path")
     OUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         async with scripted_model() as model, async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
             await take(browser, model, Path(folder))
             await browser.close()
 
