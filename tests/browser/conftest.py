@@ -1,7 +1,8 @@
 """A real Chromium against the whole product. One worker runs all of them, with one
 browser and its stacks; each test has its own visitors.
 
-The browser is the machine's own (tests/support/chromium.py): where there is none these tests fail. They share one event loop, since a browser cannot move to another: each module says
+The browser is the machine's own (tests/support/chromium.py): where there is none these tests fail. They share one event
+loop, since a browser cannot move to another: each module says
 `pytestmark = pytest.mark.asyncio(loop_scope="session")`.
 """
 
