@@ -131,7 +131,7 @@ def _rankings(pages: Mapping[str, Extracted], vectors: EvaluationVectors | None)
     meanings: dict[SectionKey, str] = {}
     for name, page in pages.items():
         sections = passages(page.blocks)
-        document = StemmedDocument(name, "site", page.title, name, page.language, page.hash, now)
+        document = StemmedDocument(name, "site", page.title, name, page.language, page.hash(), now)
         section_texts = [stemmed_passage(section, page.title) for section in sections]
         index.put(document, section_texts)
         if vectors:
