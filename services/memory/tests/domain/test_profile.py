@@ -36,6 +36,8 @@ def after(*texts: str) -> Remembered:
         ("The market is aggressive today", None),
         ("TSLA es agresiva", None),
         ("I am conservative with my money", "conservative"),
+        ("In my opinion I'm a conservative investor", "conservative"),
+        ("En mi caso, soy conservador", "conservative"),
         ("In my IRA I am conservative", None),
         ("Con mi cartera personal soy agresivo", None),
     ],

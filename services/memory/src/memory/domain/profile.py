@@ -103,9 +103,9 @@ _PHRASE_PATTERNS = tuple(
     for words in ways
 )
 _OF_A_PART = re.compile(
-    r"\b(?:in|with|for|on|en|con|para) (?:(?:my|our|mis?|nuestr[oa]s?) (?!(?:\w+ )?(?:money|savings|investments?|"
-    r"investing|capital|trading|trades|portfolio|dinero|ahorros|inversiones|cartera|operaciones)\b"
-    r"(?! (?:account|for|de|del|personal)\b))|(?:(?:the|an?|el|la|una?) )?(?:account|cuenta|pensi[oó]n|ira|401k)\b)",
+    r"\b(?:in|with|for|on|en|con|para) (?:[\w']+ ){0,3}?(?:accounts?|cuentas?|ira|isa|401k|pensi[oó]n|funds?|fondos?|"
+    r"retirement|jubilaci[oó]n|(?:personal|kids'?|family) (?:portfolio|savings)|cartera (?:personal|familiar)|"
+    r"(?:portfolio|savings|cartera|ahorros) (?:for|de|del|para) \w+)\b",
     re.I,
 )
 """Restricts a statement to a part of somebody's money: "conservative in my IRA"."""
