@@ -2,11 +2,13 @@
 and the answer is checked."""
 
 import json
+import re
 from dataclasses import dataclass
 
 from gateway.domain.json_schema import compile_schema
 
 MAX_REASON_CHARACTERS = 300
+_FENCED = re.compile(r"```\w*\s(?P<text>.*)\s```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,5 @@ class TextShape:
 
 def without_fence(text: str) -> str:
     """The text without the Markdown code fence that models like to put around JSON."""
-    stripped = text.strip()
-    if not (stripped.startswith("```") and stripped.endswith("```")):
-        return text
-    return stripped[3:-3].removeprefix("json").strip()
+    fenced = _FENCED.fullmatch(text.strip())
+    return fenced["text"] if fenced else text
