@@ -7,7 +7,7 @@ import { Desk, changeInWords } from "./desk.js";
 import { button, draw, make } from "./dom.js";
 import { Files } from "./files.js";
 import { glyph } from "./glyphs.js";
-import { nameOf, reasonOf } from "./inbox.js";
+import { nameOf, placeOf, reasonOf } from "./inbox.js";
 import { ask } from "./question.js";
 import { Refresh } from "./refresh.js";
 import { markRead } from "./seen.js";
@@ -334,7 +334,10 @@ export class ConversationView {
 
   /* Earlier questions of the same person, and what is remembered of a customer: read once, since it does not change while
      the conversation is open. */
-  #shortcuts = shortcuts(); #earlier = make("div", { class: "earlier" }); #remembered = make("div", { class: "earlier" }); #shownFor = {};
+  #shortcuts = shortcuts();
+  #earlier = make("div", { class: "earlier" });
+  #remembered = make("div", { class: "earlier" });
+  #shownFor = {};
   async #showList(person, title, node, read) {
     if (person === this.#shownFor[title]) return;
     this.#shownFor[title] = person;
@@ -385,16 +388,10 @@ export class ConversationView {
     ].filter(([, value]) => value);
     const saved = (accept, ending) => () => save(this.#path("transcript"), accept, `${this.#id}.${ending}`, (reason) => this.#composer.tell(reason));
     this.#details.replaceChildren(make("h2", {}, say("visitorInfo")),
-      make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", { dir: "auto" }, value)])), make("h2", {}, say("transcript")),
+      make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", { dir: "auto" }, value)])),
+      make("h2", {}, say("transcript")),
       make("p", { class: "row" }, button(say("asText"), saved("text/plain", "txt"), { class: "small" }),
         button("JSON", saved("application/json", "json"), { class: "small" })),
       this.#desk.person, this.#remembered, this.#earlier, this.#shortcuts);
   }
-}
-
-/* Where the visitor is: the page's title, or its address without the query. */
-function placeOf({ title, url }) {
-  if (!/^https?:/.test(url || "")) return title || url;
-  const { host, pathname } = new URL(url);
-  return make("span", { title: url }, title || host + pathname);
 }

@@ -299,6 +299,13 @@ export function nameOf(item) {
   return item.visitor?.name || (id.length <= 24 ? id : `${say("visitor")} ${id.slice(-4)}`);
 }
 
+/* Where the visitor is: the page's title, or its address without the query. */
+export function placeOf({ title, url }) {
+  if (!/^https?:/.test(url || "")) return title || url;
+  const { host, pathname } = new URL(url);
+  return make("span", { title: url }, title || host + pathname);
+}
+
 /* Why a person was asked for; an unknown reason (of a newer release) only says that one was. */
 export function reasonOf({ reason }) {
   const knownReason = ["asked", "missed", "rule", "budget_spent", "owner_idle", "handoff_timeout"].includes(reason) ? reason : "asked";
