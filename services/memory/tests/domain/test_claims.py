@@ -64,6 +64,18 @@ def takes_its_place(new: str, old: str) -> bool:
         ("I work at Kappa", "They let me go from Kappa"),
         ("Mi turno es de tardes", "Me han puesto de noches"),
         ("Mi plan es jubilarme a los 58", "Lo de jubilarme a los 58 ya no, será a los 63"),
+        ("My bank is Kappa", "I've moved everything over to Delta"),
+        ("I save 300 euros a month", "From now on I'm putting away 400 a month"),
+        ("Trabajo de tardes", "Desde el lunes trabajo de noches"),
+        ("My loan is at 4.5%", "We renegotiated the loan at 3.9%"),
+        ("I travel a lot for work", "I hardly travel for work these days"),
+        ("No me interesan los bonos", "Los bonos me están empezando a gustar"),
+        ("Peso 70 kilos", "He bajado a 66 kilos"),
+        ("My email is leo@kappa.example", "Use leo@delta.example as my email"),
+        ("I love day trading", "I'm fed up with day trading"),
+        ("Me gustan los futuros", "Estoy cansada de los futuros"),
+        ("I'm planning a wedding in May", "We pushed the wedding back to October"),
+        ("Estoy buscando trabajo", "Ya hemos encontrado trabajo"),
     ],
 )
 def test_a_newer_value_replaces_the_older_one_and_not_the_other_way_round(old: str, new: str) -> None:
@@ -98,6 +110,11 @@ def test_a_newer_value_replaces_the_older_one_and_not_the_other_way_round(old: s
         ("Mi turno es de tardes", "Mi mujer está de noches"),
         ("My rent went up to 900 in January", "My rent went up to 950 in June"),
         ("Me subieron el sueldo a 1.900 en marzo", "Me subieron el sueldo a 2.100 en octubre"),
+        ("I trade options", "I'm tired of losing money"),
+        ("I own a flat in Lima", "I moved everything over to the garage"),
+        ("I save 300 euros a month", "I put 40 dollars a month in a jar for my niece"),
+        ("Mi turno es de tardes", "Desde el lunes mi mujer trabaja de noches"),
+        ("Mi turno es de tardes", "Desde el lunes mi mujer está de noches"),
     ],
 )
 def test_what_is_not_recognised_as_a_change_replaces_nothing(old: str, new: str) -> None:

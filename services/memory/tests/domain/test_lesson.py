@@ -208,3 +208,9 @@ def test_what_is_said_of_a_part_of_the_money_what_somebody_cannot_stand_and_what
     texts: tuple[str, str],
 ) -> None:
     assert set(current_facts(after(*texts).memory)) == set(texts)
+
+
+def test_a_fact_that_says_the_same_as_the_old_profile_becomes_history_with_it() -> None:
+    memory = after("Soy muy conservador con mi dinero", "Me he vuelto más arriesgado").memory
+    assert (memory.risk_profile, memory.user_notes) == ("aggressive", [])
+    assert {past.field for past in memory.superseded} == {"riskProfile", "userNotes"}

@@ -22,8 +22,8 @@ from memory.domain.recall.words import words
 MIN_SENTENCE_LETTERS = 8
 """Letters that a sentence must have before a contrast that is removed from it."""
 _DENIED = re.compile(
-    r"\b(?:not|never|no|nunca|jamas|hates?|hated|odi[oa]|detest[oa]|aborrezco|dislikes?|can not stand)\b(?! (?:longer|"
-    r"only|just|solo)\b)"
+    r"\b(?:not|never|hardly|barely|no|nunca|jamas|apenas|hates?|hated|odi[oa]|detest[oa]|aborrezco|dislikes?|"
+    r"can not stand)\b(?! (?:longer|only|just|solo)\b)"
 )
 _NOT_HATED = re.compile(r"\b(?:not|never|no|nunca) (?:hate|hated|odio|detesto|aborrezco|dislike)\b")
 """Denies a denial."""
@@ -45,7 +45,10 @@ PEOPLE = (
 _WHICH_PERSON = r"(?:late|older|elder|oldest|eldest|younger|youngest|big|little|great|difunt[oa])"
 PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?:{_WHICH_PERSON}[ -])?(?P<who>{PEOPLE})\b")
 """A relative or acquaintance of the writer."""
-_RELATIVE = re.compile(rf"^(?:[^,]{{0,15}}, )?{PERSON.pattern}(?!'s name| se llama| is (?:called|named))")
+_RELATIVE = re.compile(
+    rf"^(?:[^,]{{0,15}}, |(?:since|desde|now|ahora) (?:\w+ ){{0,2}}?)?{PERSON.pattern}"
+    r"(?!'s name| se llama| is (?:called|named))"
+)
 _SINGLE_ACT = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
     r"(?:left|gave|bought|taught|told|lent|sold|won|"
@@ -55,11 +58,12 @@ _SINGLE_ACT = re.compile(
 """A single act of such a person: it remains true even after they have died or gone."""
 _REVALUES = re.compile(
     r"\b(?:raised|lowered|increased|reduced|cut|extended|shortened|lengthened|upped|topped up|bumped|postponed|delayed|"
-    r"pushed back|brought forward|doubled|halved|changed|\w{3,}ed (?=(?:my|our) (?:\w+ ){1,3}(?:to|from) \d)|(?:put|"
-    r"went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|(?:new|another) (?=\w+, )|"
-    r"from now on|subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|recort(?:e|o|ado)|"
-    r"alarg(?:ue|o|ado)|acort(?:e|o|ado)|ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|aplaz(?:o|e|ado)|retras(?:o|e|ado)|"
-    r"adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
+    r"pushed back|brought forward|doubled|halved|changed|refinanced|renegotiated|"
+    r"\w{3,}ed (?=(?:my|our) (?:\w+ ){1,3}(?:to|from) \d)|"
+    r"(?:put|went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|"
+    r"(?:new|another) (?=\w+, )|from now on|subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|"
+    r"redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|re(?:financi|negoci)(?:e|amos|ado)|acort(?:e|o|ado)|ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|"
+    r"aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
 )
 _PAST = re.compile(
     r"\b(?:used to|antes|solia|years ago|hace (?:\w+ )?anos|\w{3,}(?:aba|abamos)|vivia|tenia|era|bought|sold|paid|went|"
@@ -149,7 +153,7 @@ def claims(text: str) -> Claims:
     relative = _RELATIVE.match(normalized)
     values_by_kind = _values_by_kind(" ".join(assertions))
     if relative:
-        attributes = relative_values(relative["who"], normalized)
+        attributes = relative_values(concept(relative["who"]), normalized)
     else:
         attributes = [value for sentence in assertions for value in attribute_values(sentence)]
     return Claims(

@@ -14,6 +14,7 @@ from memory.domain.long_term.concepts import ACTIONS, concept, concepts_of, norm
 from memory.domain.long_term.course import (
     FOR_NOW,
     HAS_HAPPENED,
+    LASTING,
     NO_LONGER,
     PARTLY,
     has_ended,
@@ -154,7 +155,7 @@ def _concepts_in_part(normalized: str) -> frozenset[str]:
 
 @lru_cache(maxsize=MAX_SENTENCES)
 def _is_for_now(normalized: str) -> bool:
-    return bool(FOR_NOW.search(normalized)) and not has_ended(normalized)
+    return bool(FOR_NOW.search(normalized)) and not has_ended(normalized) and not LASTING.search(normalized)
 
 
 def names_part(text: str, fact: str) -> bool:

@@ -10,17 +10,19 @@ from memory.domain.long_term.concepts import concepts_of
 from memory.domain.long_term.pasted import unquoted
 from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.mentions import mentioned_symbols
-from memory.domain.profile import with_profile, without_profile
+from memory.domain.profile import FIELDS, states_other, with_profile, without_profile
 from memory.domain.questions import are_same_question, questions, template
 from memory.domain.recall.words import folded
 from memory.domain.remembered import (
     MAX_FAVOURITES,
     MAX_QUESTIONS,
     MAX_STRATEGIES,
+    MAX_TEXT_LENGTH,
     Remembered,
+    current_facts,
     with_trading_style,
 )
-from memory.domain.statements import with_statements
+from memory.domain.statements import with_ended, with_statements
 
 MIN_TURNS_FOR_FAVOURITE = 3
 """Turns that must ask about a symbol before it is a favourite."""
@@ -97,7 +99,7 @@ def with_lesson(state: Remembered, lesson: FinishedTurn) -> Remembered:
         own_text = unquoted(text)
         state = _with_style(state, own_text, lesson.at)
         state = with_statements(state, text, lesson.at, is_kept_in_fields)
-        state = with_profile(state, own_text, lesson.at)
+        state = _with_profile(state, own_text, lesson.at)
         state = _with_questions(state, text, lesson.at)
         state = _with_strategies(state, text, lesson)
     state = _with_symbols(state, lesson)
@@ -168,6 +170,17 @@ def _with_style(state: Remembered, text: str, now: datetime) -> Remembered:
     if style := style_in(text):
         return with_trading_style(state, style, now)
     return with_trading_style(state, None, now) if (state.memory.trading_style, True) in _styles(text) else state
+
+
+def _with_profile(state: Remembered, text: str, now: datetime) -> Remembered:
+    """Returns the state with the profile that the text states, without the facts that say the same of before."""
+    changed = with_profile(state, text, now)
+    for field in FIELDS:
+        if (value := getattr(changed.memory, field)) != getattr(state.memory, field):
+            for fact in current_facts(changed.memory):
+                if states_other(fact, field, value):
+                    changed = with_ended(changed, fact, text[:MAX_TEXT_LENGTH], now)
+    return changed
 
 
 def _with_questions(state: Remembered, text: str, now: datetime) -> Remembered:

@@ -68,8 +68,10 @@ _PHRASES = {
         r"\b(?:high risk tolerance|(?:alta|mucha) tolerancia al riesgo)",
         r"\bI (?:can|like to|want to) (?:take|handle|bear|accept|tolerate|stomach) "
         r"(?:an? )?(?:lots? of |lot more |big |high |much )?(?:more |higher )?risks?",
-        r"\bI(?:'m| am) (?:\w+ )?(?:fine|ok|okay|comfortable|happy) (?:with|taking) "
-        r"(?:\w+ ){0,2}?(?:more|higher|big) risks?",
+        r"\bI(?:'m| am| feel) (?:\w+ )?(?:fine|ok|okay|comfortable|happy|willing|ready|prepared) "
+        r"(?:with|taking|to take|to accept) (?:\w+ ){0,2}?(?:more|higher|big) risks?",
+        r"\b(?:me siento (?:m[aá]s )?c[oó]mod[oa]|estoy (?:m[aá]s )?(?:dispuest[oa]|preparad[oa])) "
+        r"(?:con|a|para|asumi\w+|corr\w+) (?:\w+ ){0,2}?(?:m[aá]s|muchos?|grandes) riesgos?",
         r"\b(?:(?:puedo|quiero) (?:asumir|tolerar|aceptar|aguantar|soportar)|asumo|tolero|acepto|aguanto|soporto|"
         r"corro) (?:muchos? m[aá]s |muchos? |grandes |m[aá]s )riesgos?",
     ),
@@ -180,6 +182,12 @@ def with_field(state: Remembered, field: str, value: str | None, now: datetime) 
     if value is not None:
         since[name] = now
     return replace(state.with_fields(now, **{field: value}), set_since=since)
+
+
+def states_other(text: str, field: str, value: str | None) -> bool:
+    """Whether a text states another value of a field than this one, and not this one too."""
+    stated = {said for name, said, is_so in _profile_statements(own_speech(text)) if name == field and is_so}
+    return bool(stated) and value not in stated
 
 
 def without_profile(text: str) -> str:

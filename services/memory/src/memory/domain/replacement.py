@@ -32,7 +32,7 @@ GENERIC = PERIODS | concepts_of(
     "up upped down top topped bump hire replace appoint switch put set land "
     "subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado contratado sustituido "
     "subieron bajaron aumentaron decidido quiero pienso espero pasar "
-    "pasado final quedan quedo left touch toco saber nada animado"
+    "away aside pasado final quedan quedo left touch toco saber nada animado"
 )
 """Concepts that do not identify the subject of a statement when two statements are compared."""
 _CALENDAR = concepts_of(" ".join((*MONTHS, *OCCASION)))
@@ -124,7 +124,7 @@ def _changes_value(new: Claims, old: Claims) -> bool:
         return bool(alike and old.values_by_kind.get("figure")) and all(
             new.values_by_kind.get(kind) and new.values_by_kind[kind] != values
             if kind == "figure"
-            else new.values_by_kind.get(kind) == values
+            else new.values_by_kind.get(kind, values if kind == "currency" else None) == values
             for kind, values in old.values_by_kind.items()
         )
     if (

@@ -20,6 +20,7 @@ from memory.domain.long_term.slots import (
     RESTRICTING_WORDS,
     RISK_SLOT_OF_WORD,
     SLOT_OF_WORD,
+    WEEKDAYS,
     restrictions_in,
 )
 from memory.domain.long_term.state_patterns import (
@@ -52,17 +53,19 @@ class Value:
 MAX_STATEMENT_LENGTH = 2_000
 """Characters of a statement that are examined."""
 _NOW = re.compile(
-    r"\b(?:ya (?:soy|estoy|\w{2,}[^sn\W]o)|now|nowadays|these days|from now on|no longer|instead|lately|moved|"
-    r"relocated|switched|changed|mudad[oa]|"
-    r"trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|"
-    r"traslade|trasladamos|cambie|pase|me quedan?|only have|have only|animado (?:con|a)|come (?:a)?round|"
-    r"warmed (?:up )?to|chang(?:ed|ing) my mind|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|currently|got|just|"
-    r"acabo de|started|empece|empezado|comence|joined|mejor|better|actually|en realidad|in fact|turned|became|become|"
-    r"again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|de nuevo|ya (?:va|van|estudia|estudian)|me he vuelto|"
-    r"me volvi|from here on|ascendido|promoted|hecho fij[oa]|al final|finally|in the end|por fin|on second thoughts?|"
-    r"pensandolo mejor|decided|decidido|(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|ya puedes|"
-    r"you can (?:now|start)|cumpli|me case|me divorcie|me separe|will be|is going to be|va a ser|pasa(?:ra)? a ser|"
-    r"as of|starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
+    r"\b(?:ya (?:soy|estoy|\w{2,}[^sn\W]o)|now|nowadays|from now on|no longer|instead|lately|moved|relocated|"
+    r"switched|changed|mudad[oa]|trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|"
+    r"mud(?:e|amos|ar|ado)|traslade|trasladamos|cambie|pase|me quedan?|only have|have only|animado (?:con|a)|"
+    r"come (?:a)?round|warmed (?:up )?to|chang(?:ed|ing) my mind|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|"
+    r"currently|got|just|acabo de|started|empece|empezado|comence|joined|mejor|better|actually|en realidad|in fact|"
+    r"turned|became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|de nuevo|"
+    r"ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|al final|"
+    r"finally|in the end|por fin|on second thoughts?|pensandolo mejor|decided|decidido|"
+    r"(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|ya puedes|you can (?:now|start)|cumpli|"
+    r"me case|me divorcie|me separe|will be|is going to be|va a ser|pasa(?:ra)? a ser|as of|"
+    rf"since (?:yesterday|last|this|{WEEKDAYS})|desde (?:ayer|(?:el|este) (?:{WEEKDAYS}))|"
+    r"(?:cog|pill|tom)(?:iendo|ando|ido|ado) (?:el )?gusto|(?:empezando|starting|beginning) (?:a|to)|growing on|"
+    r"starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
     r"i said|quise decir|me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
 )
 _GROWN = re.compile(r"\b(?:already|ya|turned|turns|acaba de cumplir|cumpli[oó]|cumplido)\b")

@@ -105,7 +105,7 @@ _NEUTRAL = frozenset(
         todavia aun anymore longer mas just recently recien please also tambien too mostly sobre solo only again otra
         anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays number numero new nuevo nueva
         completely entirely completo turns resulta current actual jamas ultimamente even since called llama
-        llamo named not nor final whatsoever tan totally total totalmente absolutely plus
+        hardly barely apenas casi llamo named not nor final whatsoever tan totally total totalmente absolutely plus
         """
     )
 )
@@ -128,6 +128,7 @@ _CONTRACTIONS = (
     (re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r\b)"), "ahora "),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
     (re.compile(r"\bin the end\b(?! of\b)"), "now"),
+    (re.compile(r"\bthese days\b"), "nowadays"),
     (re.compile(r"\bal final\b(?! del?\b)"), "ahora"),
 )
 _MY_SON = re.compile(r"\b(my|our|oldest|eldest|youngest) son\b")

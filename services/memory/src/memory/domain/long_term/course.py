@@ -50,6 +50,11 @@ FOR_NOW = re.compile(
     r"fin de semana|mes)|ayer|yesterday|ahorita|por unos dias|una semanita|unos dias|de momento)\b"
 )
 """Says that something holds for a short while."""
+LASTING = re.compile(
+    r"\b(?:nowadays|these days|lately|from (?:now|here) on|ultimamente|hoy en dia|a partir de|"
+    r"de (?:ahora|aqui) en adelante)\b"
+)
+"""Says that something holds from now on, whatever time it names beside: "these days I hold for three months"."""
 PARTLY = re.compile(
     r"\b(?:half|some|part|a few|a couple|one|two|three) of (?:my|our|the)\b|\bhalf (?:my|our|the)\b|"
     r"\b(?:la mitad|una parte|algun[oa]s|un par) de (?:mis?|l[ao]s?|el|nuestr[oa]s?)\b"

@@ -100,12 +100,12 @@ _SUBJECT_ENDED = (
     "died|passed away|healed|recovered|lapsed|expired|run out|ran out|moved out|broke down|broken down|is gone|"
     "fell through|fallen through|is over|closed down|went bust|is off the table|is out of the question|is "
     "behind (?:me|us)|"
-    "is history|is done(?: and \\w+(?: for)?)?|is paid for"
+    "is history|(?:ran|run) away|is done(?: and \\w+(?: for)?)?|is paid for"
 )
 _SUBJECT_ENDED_ES = (
     "murio|muerto|fallecio|fallecido|curado|curo|recuperado|caducado|caduco|vencido|vencio|rompio|roto|"
     "estropeo|estropeado|perdio|perdido|acabo|acabaron|acabado|termino|terminaron|terminado|independizado|"
-    "independizo|emancipado|emancipo|cerrado|cerro|quebrado|quebro"
+    "escapo|escapado|independizo|emancipado|emancipo|cerrado|cerro|quebrado|quebro"
 )
 
 
@@ -167,6 +167,9 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (r"\b(?:do |does |am |are |is )not (?P<what>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)\b", frozenset(), False),
     (rf"\bya no {_WHAT}", frozenset(), False),
     (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
+    (r"\b(?:done|fed up|finished|through|bored|disenchanted) with (?P<what>[^.,;:!?\n]{1,40})", _LIKED, False),
+    (r"\b(?:sick|tired) of (?P<what>[^.,;:!?\n]{1,40})", _LIKED, False),
+    (r"\b(?:hart|cansad|aburrid|desencantad)[oa]s? (?:del?|con) (?P<what>[^.,;:!?\n]{1,40})", _LIKED, False),
     (r"\bno more (?!than\b)(?P<what>[^.,;:!?\n]{1,40}?)(?= for (?:me|us)\b|[.,;:!?\n]|$)", frozenset(), False),
     (r"(?:^|[,;:.!] )(?:(?:y|pero|ya|mejor|pues) )*(?:nada de|basta de|no mas) (?!que\b|nada\b|es[oae]s?\b|"
     r"est[oae]s?\b|lo\b)"
@@ -180,8 +183,9 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      r"closed|completed|is done|se cerro|se ha cerrado|se completo)\b", _OWNED, False),
     (r"\b(?:postponed|delayed|pushed back|brought forward|put off|"
      r"(?:he|hemos) (?:aplazado|retrasado|adelantado|pospuesto)|aplace|retrase|adelante|pospuse) "
-     r"(?:my|our|the|mi|nuestr[oa]|el|la) (?P<what>\w+(?: \w+){0,2}?)"
+     r"(?:lo del? )?(?:my|our|the|mi|nuestr[oa]|el|la) (?P<what>\w+(?: \w+){0,2}?)"
      r"(?= (?:to|until|till|a|al|hasta)\b)", frozenset(), True),
+    (r"\b(?:pushed|moved) (?:my|our|the) (?P<what>\w+(?: \w+){0,2}?) (?:back|forward)(?= to\b)", frozenset(), True),
     (r"\bllev(?:o|amos) [^.,;:!?\n]{0,20}(?:semanas|meses|anos|mes|ano) sin (?P<what>[^.,;:!?\n]{1,40})",
      frozenset(), False),
     (r"\b(?:have|has) not (?P<what>\w{3,}(?:ed|en|t|k)(?: \w+){0,2}?) "
@@ -198,19 +202,21 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"{_WHO}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", _set("save want look"), True),
     (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {_WHAT}", _set("save want look"), True),
     (rf"{_WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _LOOK, True),
-    (r"\b(?:encontre|he encontrado|consegui) (?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
+    (r"\b(?:encontre|encontramos|(?:he|hemos) (?:encontrado|conseguido)|consegui|conseguimos) "
+     r"(?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
      _LOOK, True),
     (rf"\b(?:i|we) used to {_WHAT}", frozenset(), False),
     (r"\b(?:antes|solia) (?P<what>(?:viv|trabaj|oper|us|fum|estudi|invert|ten|conduc|me "
      r"gust)[^.,;:!?\n]{1,60})", frozenset(), False),
 )  # fmt: skip
 _COMPILED = [(re.compile(pattern), among, replaced) for pattern, among, replaced in _RULES]
+_ALL_OF_IT = r"(?: everything| it all| all my \w+| my (?:money|account|portfolio|savings)| todo| mi \w+)"
 _SWITCHED_TO = re.compile(
     rf"(?:\b(?:switched|changed|migrated|upgraded|downgraded)|{_MOVED})"
-    r"(?: over| everything| it all| all my \w+| my (?:money|account|portfolio|savings)| todo| mi \w+)? (?:to|al?) "
+    rf"(?:{_ALL_OF_IT}| over){{0,2}} (?:to|al?) "
     r"(?P<new>(?:an? |the |una? )?[a-z][^.,;:!?\n]{1,40})"
 )
-_HOME_MOVE = re.compile(r"\b(?:moved|relocated|(?:went|gone)(?! over)|mud\w+|traslad\w+)\b")
+_HOME_MOVE = re.compile(rf"\b(?:moved(?!{_ALL_OF_IT})|relocated|(?:went|gone)(?! over)|mud\w+|traslad\w+)\b")
 _OTHER_KIND = re.compile(
     r"\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto)\b"
 )
@@ -250,7 +256,8 @@ _BORN = re.compile(
     r"cri[oa])\b.{0,20}\b(?:nacio|ha nacido|nacieron|han nacido|llego)\b"
 )
 _ALONE = re.compile(
-    r"\b(?:me (?:he ido|fui|mude|he mudado) a vivir sol[oa]|(?:ahora|ya) vivo sol[oa]|me (?:he )?independi(?:ce|zado)|"
+    r"\b(?:me (?:he ido|fui) de casa|left home|me (?:he ido|fui|mude|he mudado) a vivir sol[oa]|"
+    r"(?:ahora|ya) vivo sol[oa]|me (?:he )?independi(?:ce|zado)|"
     r"(?:moved out|now live|live) (?:on my own|by myself|alone)(?: now)?|got (?:my|our) own (?:place|flat|apartment))\b"
 )
 _SHARING = concepts_of(
@@ -276,6 +283,13 @@ _ROLES = concepts_of(
     "profesora maestro maestra enfermero enfermera abogado abogada medico contable conductor conductora camarero "
     "camarera cocinero cocinera electricista fontanero carpintero arquitecto arquitecta periodista traductor "
     "vendedor vendedora disenador disenadora piloto panadero funcionario funcionaria "
+    "receptionist recepcionista cashier cajero cajera secretary secretario secretaria dentist dentista pharmacist "
+    "farmaceutico farmaceutica vet veterinario veterinaria psychologist psicologo psicologa hairdresser peluquero "
+    "peluquera firefighter bombero bombera soldier soldado judge juez farmer granjero granjera writer escritor "
+    "escritora musician musico actor actriz photographer fotografo fotografa economist economista scientist "
+    "cientifico cientifica researcher investigador investigadora professor librarian bibliotecario bibliotecaria "
+    "gardener jardinero jardinera courier repartidor repartidora camionero taxista barista bartender welder soldador "
+    "builder albanil paramedic tutor "
     "consultor consultora jefe jefa gerente encargado encargada administrativo administrativa tecnico tecnica"
 )
 _I_AM_A = re.compile(r"(?:i am|soy)(?: now| ahora)?(?: an?| una?)?(?P<role>(?: \w+){1,3})$")

@@ -58,6 +58,11 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("car", rf"\b(?:conduzco|manejo) (?:una? )?{_VALUE}"),
     ("study", rf"\b(?:i (?:am )?(?:study|studying)|estudio|estoy estudiando) {_VALUE}"),
     ("my salary", r"\bi am (?:now )?on (?P<value>\d[\d.,]* ?k\b|\d{2,3}[.,]\d{3}\b)"),
+    (
+        "weight",
+        r"\b(?:i weigh|peso|i am (?:now )?(?:down|up) to|he (?:baj|sub|adelgaz|engord)[ai]do a|baje a|subi a) "
+        r"(?P<value>\d[\d.,]*)(?= ?(?:kilos?|kgs?|lbs)\b)",
+    ),
     ("risk", r"\b(?:i|we)? ?(?:risk|arriesgo|arriesgamos)\b(?P<value>[^.,;:!?\n]{0,40}?\d[\d.,]* ?%?)"),
 )
 FRAMES = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
@@ -77,15 +82,16 @@ MY = re.compile(
 )
 SET = re.compile(
     r"\b(?:raised|lowered|increased|decreased|reduced|cut|set|changed|moved|updated|subi|baje|aumente|reduje|cambie|"
-    r"he (?:subido|bajado|aumentado|reducido|cambiado)|puse|actualice) (?P<whose>my|our|mi|nuestr[oa]|de) "
+    r"he (?:subido|bajado|aumentado|reducido|cambiado|puesto)|puse|actualice) "
+    r"(?P<whose>my|our|the|mi|nuestr[oa]|el|la|de) "
     rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:it is|is|es)) {_VALUE}"
 )
 """A change of an attribute, told by a verb: "I raised my budget to 3000"."""
 ROLE = re.compile(
-    r"\b(?P<value>(?:(?:mr|mrs|ms|dr|don|dona|sr|sra|senor|senora)\.? )?\w+) (?:is|es|sera|will be) (?:now |ahora )?"
-    r"(?P<whose>my|our|mi|nuestr[oa]) (?:new |nuev[oa] )?(?P<what>\w+)(?= now\b| ahora\b|[.,;!]|$)"
+    r"\b(?P<value>(?:(?:mr|mrs|ms|dr|don|dona|sr|sra|senor|senora)\.? )?\w+) (?:is|es|sera|will be|as|como) "
+    r"(?:now |ahora )?(?P<whose>my|our|mi|nuestr[oa]) (?:new |nuev[oa] )?(?P<what>\w+)(?= now\b| ahora\b|[.,;!]|$)"
 )
-"""Who has a role: "Mrs Khan is our landlady now"."""
+"""Who or what has a role: "Mrs Khan is our landlady now", "use ana@example.com as my email"."""
 NEW = re.compile(
     r"\b(?P<whose>i|we|tengo|tenemos)(?: have| have got| got)?(?: an?| una?)? (?:new (?P<what>\w+)|(?P<que>\w+) "
     r"nuev[oa])(?: number| numero)?,? "

@@ -66,6 +66,8 @@ _OCCASIONS = {
     "hour": "morning mornings afternoon afternoons evening evenings night nights mananas tarde tardes noche noches",
 }
 OCCASION = {word: kind for kind, listed in _OCCASIONS.items() for word in listed.split()}
+WEEKDAYS = _OCCASIONS["day"].replace(" ", "|")
+"""A pattern of the days of the week."""
 _ASSETS = (
     "stock stocks etf etfs option options futures forex crypto bonds acciones opciones futuros divisas cripto "
     "criptomonedas bonos oro gold"

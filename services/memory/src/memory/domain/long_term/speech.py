@@ -87,8 +87,8 @@ _WORKS_OUT = re.compile(
 )
 """With a stop price, these are figures for a calculation: "my account is 25k, entry 194, stop 188, how many shares"."""
 _WISH = re.compile(
-    r"^\W*(?:[\w ]{1,20}, ){0,2}(?:(?:hey|please) )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\?"
-    r"|^\W*(?:[\w ]{1,20}, ){0,2}(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
+    r"^\W*(?:[\w ]{1,20}, ){0,2}(?:(?:hey|please) )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\??"
+    r"|^\W*(?:[\w ]{1,20}, ){0,2}(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\??",
     re.I,
 )
 _FOR_GOOD = re.compile(
@@ -163,7 +163,8 @@ def statements(text: str) -> list[str]:
             or _is_joking_boast(normalize(sentence))
         ):
             continue
-        sentence = _statement_in_question(sentence) if "?" in sentence else _without_unmarked_question(sentence)
+        is_question = "?" in sentence or (_WISH.match(sentence) and _FOR_GOOD.search(sentence))
+        sentence = _statement_in_question(sentence) if is_question else _without_unmarked_question(sentence)
         if sentence := sentence.strip(" ,;:—–"):
             sentences.append(sentence)
     return sentences
