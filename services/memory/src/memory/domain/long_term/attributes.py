@@ -141,7 +141,6 @@ _PERIOD = re.compile(
     r"\b(?:a|per|each|every|al|por|cada|the) (?:day|week|month|year|dia|semana|mes|ano|hora|hour)\b|\b(?:monthly|"
     r"weekly|yearly|annually|daily|mensual(?:es)?|semanal(?:es)?|anual(?:es)?|rent|alquiler|renta)\b"
 )
-_ARTICLES = frozenset(("a", "an", "un", "una", "uno"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
 _PREFER = re.compile(
@@ -393,7 +392,7 @@ def _concepts_without_months(text: str) -> frozenset[str]:
 
 def _numbers(text: str) -> frozenset[str]:
     return frozenset(_NUMBER.findall(text)) | {
-        COUNTS[word] for word in words(text) if word in COUNTS and word not in _ARTICLES
+        COUNTS[word] for word in words(text) if word in COUNTS and word not in ("a", "an", "un", "una", "uno")
     }
 
 
