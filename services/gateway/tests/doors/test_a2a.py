@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -117,7 +118,12 @@ async def test_an_order_needs_a_yes_which_counts_once(
     (again,) = await desk.send(desk.waiting, answer)  # its answer was lost
     assert (again.task.id, states([again])) == (task.id, [state])
     assert records.actions["a1"][1].state.value == action
-    assert states([a2a.StreamResponse(task=await desk.get(task.id))]) == [state]
+    later = await desk.get(task.id)
+    assert states([a2a.StreamResponse(task=later)]) == [state]
+    decided_at = datetime.fromisoformat(records.actions["a1"][1].details["decidedAt"])
+    times = {one.status.timestamp.ToMilliseconds() for one in (told.task, again.task, later)}
+    assert times == {int(decided_at.timestamp() * 1000)}
+    assert task.status.timestamp.ToMilliseconds() < min(times)
 
 
 async def test_other_words_than_yes_or_no_are_a_task_of_their_own(desk: Desk, records: RecordsStandIn) -> None:
