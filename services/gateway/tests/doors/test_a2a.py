@@ -1,6 +1,7 @@
 """A2A 1.0 over a real socket, with the official SDK."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,7 @@ from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
+from gateway.doors.a2a import route
 from gateway.testing.a2a import Desk, message, shown, states
 from gateway.testing.doors import order
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
@@ -60,6 +62,29 @@ async def test_an_answer_is_streamed_with_its_tools(desk: Desk, nats_client: Cli
     assert told[2].status_update.status.message.parts[0].text == "Looking at the price"
     assert MessageToDict(told[2].status_update.metadata)["nexus"]["tool"] == "get_price"
     assert (told[0].task.context_id, told[0].task.history[0].message_id) == (desk.conversation, desk.first.message_id)
+
+
+async def test_an_answer_that_takes_long_begins_with_spaces(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    # httpx, as the SDK makes it, gives up after 5 s in which it hears nothing.
+    monkeypatch.setattr(route, "PAUSE_SECONDS", 0.01)
+    await desk.answered("Hello.")
+    before = await desk.asked()
+    params = {"message": {"messageId": "m9", "role": "ROLE_USER", "parts": [{"text": "Slow?"}]}}
+    params["message"]["contextId"] = desk.conversation
+    call = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
+    async with desk.http.stream("POST", f"{desk.url}/a2a", json=call, headers=VERSION) as response:
+        body = response.aiter_raw()
+        assert (response.headers["content-type"], await anext(body)) == ("application/json", b" ")
+        asked = await desk.asked(before)
+        await desk.agent.answer(asked, "Slowly.")
+        task = json.loads(b"".join([piece async for piece in body]))["result"]["task"]
+    assert task["artifacts"][0]["parts"] == [{"text": "Slowly."}]
+    running = asyncio.create_task(desk.send(desk.waiting, message("Again?", context_id=desk.conversation)))
+    await desk.agent.answer(await desk.asked(asked), "Yes.")
+    (told,) = await running
+    assert states([told]) == ["COMPLETED"]
+    with pytest.raises(a2a_errors.TaskNotFoundError):
+        await desk.get("nobodys-1")
 
 
 async def test_the_same_message_again_is_the_same_task(desk: Desk) -> None:
