@@ -163,7 +163,9 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(
         asked_before = len(acme.site.asked)
         monkeypatch.setattr(own_actions, "CONFIRMATION_TIME", timedelta(0))
         overdue = await held("A")
-        assert [(await decide(overdue)).state for _ in range(2)] == [ActionState.EXPIRED] * 2
+        expired = [await decide(overdue) for _ in range(2)]
+        assert [one.state for one in expired] == [ActionState.EXPIRED] * 2
+        assert [one.details["decidedAt"] for one in expired] == [one.expires_at for one in expired]
         assert (await acme.actions.pending(who)).actions == []
         assert len(acme.site.asked) == asked_before
         # Nobody says yes for a visitor: they have no such tool.

@@ -1,7 +1,9 @@
 """A2A 1.0 over a real socket, with the official SDK."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
+from gateway.doors.a2a import route
 from gateway.testing.a2a import Desk, message, shown, states
 from gateway.testing.doors import order
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
@@ -59,6 +62,29 @@ async def test_an_answer_is_streamed_with_its_tools(desk: Desk, nats_client: Cli
     assert told[2].status_update.status.message.parts[0].text == "Looking at the price"
     assert MessageToDict(told[2].status_update.metadata)["nexus"]["tool"] == "get_price"
     assert (told[0].task.context_id, told[0].task.history[0].message_id) == (desk.conversation, desk.first.message_id)
+
+
+async def test_an_answer_that_takes_long_begins_with_spaces(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    # httpx, as the SDK makes it, gives up after 5 s in which it hears nothing.
+    monkeypatch.setattr(route, "PAUSE_SECONDS", 0.01)
+    await desk.answered("Hello.")
+    before = await desk.asked()
+    params = {"message": {"messageId": "m9", "role": "ROLE_USER", "parts": [{"text": "Slow?"}]}}
+    params["message"]["contextId"] = desk.conversation
+    call = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
+    async with desk.http.stream("POST", f"{desk.url}/a2a", json=call, headers=VERSION) as response:
+        body = response.aiter_raw()
+        assert (response.headers["content-type"], await anext(body)) == ("application/json", b" ")
+        asked = await desk.asked(before)
+        await desk.agent.answer(asked, "Slowly.")
+        task = json.loads(b"".join([piece async for piece in body]))["result"]["task"]
+    assert task["artifacts"][0]["parts"] == [{"text": "Slowly."}]
+    running = asyncio.create_task(desk.send(desk.waiting, message("Again?", context_id=desk.conversation)))
+    await desk.agent.answer(await desk.asked(asked), "Yes.")
+    (told,) = await running
+    assert states([told]) == ["COMPLETED"]
+    with pytest.raises(a2a_errors.TaskNotFoundError):
+        await desk.get("nobodys-1")
 
 
 async def test_the_same_message_again_is_the_same_task(desk: Desk) -> None:
@@ -117,7 +143,12 @@ async def test_an_order_needs_a_yes_which_counts_once(
     (again,) = await desk.send(desk.waiting, answer)  # its answer was lost
     assert (again.task.id, states([again])) == (task.id, [state])
     assert records.actions["a1"][1].state.value == action
-    assert states([a2a.StreamResponse(task=await desk.get(task.id))]) == [state]
+    later = await desk.get(task.id)
+    assert states([a2a.StreamResponse(task=later)]) == [state]
+    decided_at = datetime.fromisoformat(records.actions["a1"][1].details["decidedAt"])
+    times = {one.status.timestamp.ToMilliseconds() for one in (told.task, again.task, later)}
+    assert times == {int(decided_at.timestamp() * 1000)}
+    assert task.status.timestamp.ToMilliseconds() < min(times)
 
 
 async def test_other_words_than_yes_or_no_are_a_task_of_their_own(desk: Desk, records: RecordsStandIn) -> None:

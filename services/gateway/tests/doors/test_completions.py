@@ -105,6 +105,11 @@ async def test_an_answer_of_a_wanted_shape_is_checked_and_asked_for_once_more(
     assert "That does not fit" in completions.asked[1].messages[-1].content
     # What it did at first, it does not again.
     assert [(one.structured, one.tool_choice) for one in completions.asked] == [(True, "auto"), (True, "none")]
+    completions.corrected = ['{"n": 3}']
+    asked["stream_options"] = {"include_usage": True} if stream else openai.omit
+    made: Any = await client.chat.completions.create(**asked, stream=stream)
+    end = [chunk async for chunk in made][-1] if stream else made
+    assert (end.usage.prompt_tokens, end.usage.completion_tokens) == (14, 4)  # both attempts are paid
     completions.texts = ['```json\n{"n": 2}\n```']
     assert json.loads(await said()) == {"n": 2}
     completions.texts, completions.asked = ['{"n":'], []

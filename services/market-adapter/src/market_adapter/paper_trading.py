@@ -103,15 +103,10 @@ class PaperTrading:
         return News(() if bars is None else bars.bars, history.splits, history.dividends)
 
     def _complete(self, fact: Fact) -> Fact:
-        """The complete fact: it names the source of prices, or the time of a decision."""
-        if "source" in fact.data or "decidedAt" in fact.data:
+        """The complete fact: one about prices names their source."""
+        if fact.kind == DECIDED:
             return fact
-        addition = (
-            {"decidedAt": self._wall_clock.now().isoformat()}
-            if fact.kind == DECIDED
-            else {"source": self._provider.source}
-        )
-        return replace(fact, data={**fact.data, **addition})
+        return replace(fact, data={"source": self._provider.source} | fact.data)
 
     async def _archive_old(self, account: Account) -> Account:
         final_orders = [order for order in account.orders if order.state in FINAL]

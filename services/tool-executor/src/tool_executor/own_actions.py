@@ -82,7 +82,7 @@ class HeldCall(Wire):
     conversation: str | None = None
     state: Literal["pending", "running", "confirmed", "rejected", "expired", "failed"] = "pending"
     expires_at: datetime
-    begun_at: datetime | None = None
+    decided_at: datetime | None = None
     result: str | None = Field(default=None, description="what came of it, in words")
     reason: str | None = None
 
@@ -141,7 +141,7 @@ class OwnActions:
         key, language = _key(request.company_id, request.user_id), request.language or "en"
         raw, call = await self._load(key, request.action_id)
         if call.state == "running":
-            if datetime.now(UTC) - (call.begun_at or call.expires_at) < _MAX_RUN_TIME:
+            if datetime.now(UTC) - (call.decided_at or call.expires_at) < _MAX_RUN_TIME:
                 raise RpcError(ErrorCode.UNAVAILABLE, TEXTS["action.running"].in_language(language), retryable=True)
             return await self._store_end(
                 request, raw, call.model_copy(update={"state": "failed", "reason": OUTCOME_UNKNOWN})
@@ -153,14 +153,16 @@ class OwnActions:
         if (expired := _with_expiry(call)).state == "expired":
             return await self._store_end(request, raw, expired)
         if request.decision == "reject":
-            return await self._store_end(request, raw, call.model_copy(update={"state": "rejected"}))
+            return await self._store_end(
+                request, raw, call.model_copy(update={"state": "rejected", "decided_at": datetime.now(UTC)})
+            )
         if request.edits:
             # The customer confirms what was shown; other values would be another call.
             fixed_text = TEXTS["action.fixed"].in_language(language)
             faults = [FieldFault(field=f"edits.{name}", message=fixed_text) for name in sorted(request.edits)]
             message = f"{', '.join(sorted(request.edits))}: {fixed_text}"
             raise RpcError(ErrorCode.BAD_FIELD, message, fields=faults)
-        running = call.model_copy(update={"state": "running", "begun_at": datetime.now(UTC)})
+        running = call.model_copy(update={"state": "running", "decided_at": datetime.now(UTC)})
         if not await self._store_swap(key, raw, running):
             return await self.decide(request)
         return await self._store_end(request, running.to_json(), await self._run(request, running, language))
@@ -226,7 +228,7 @@ class OwnActions:
             user_id=request.user_id,
             conversation_id=call.conversation,
             action=_action(call),
-            decided_at=datetime.now(UTC),
+            decided_at=call.decided_at or datetime.now(UTC),
         )
         identity = derive_id(request.company_id, request.user_id, call.id, call.state)
         event = ActionEvent(id=identity, source="/nexus/tool-executor", type=DECIDED, data=decided)
@@ -267,7 +269,7 @@ def _key(company: str, user: str) -> str:
 
 def _with_expiry(call: HeldCall) -> HeldCall:
     is_expired = call.state == "pending" and call.expires_at <= datetime.now(UTC)
-    return call.model_copy(update={"state": "expired"}) if is_expired else call
+    return call.model_copy(update={"state": "expired", "decided_at": call.expires_at}) if is_expired else call
 
 
 def _in_words(value: object) -> str:
@@ -291,6 +293,8 @@ def _action(call: HeldCall) -> Action:
     details: dict[str, object] = {"tool": call.tool, "arguments": call.arguments, "status": call.state}
     if call.conversation is not None:
         details["conversationId"] = call.conversation
+    if call.decided_at is not None:
+        details["decidedAt"] = call.decided_at
     if call.reason is not None:
         details["reason"] = call.reason
     if call.result is not None:

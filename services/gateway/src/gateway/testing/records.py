@@ -190,7 +190,8 @@ class RecordsStandIn:
             if (edits := request.edits or {}).keys() - (action.editable or {}).keys():
                 raise RpcError(ErrorCode.BAD_FIELD, "edits: cannot be changed here")
             state = ActionState.CONFIRMED if request.decision == "confirm" else ActionState.REJECTED
-            action = action.model_copy(update={"state": state, "details": action.details | edits, "editable": None})
+            details = action.details | edits | {"decidedAt": datetime.now(UTC).isoformat()}
+            action = action.model_copy(update={"state": state, "details": details, "editable": None})
             self.actions[request.action_id] = (owner, action)
         return market_rpc.ActionReply(action=action)
 

@@ -197,10 +197,12 @@ class WritersStandIn:
 
 @dataclass
 class CompletionsStandIn:
-    """Answers completions with its texts, then ends or fails. It waits for `hold`, if set, before it begins."""
+    """Answers completions with its texts, or with `corrected` when it is asked without tools, then ends or fails. It
+    waits for `hold`, if set, before it begins."""
 
     client: Client
     texts: list[str] = field(default_factory=lambda: ["One ", "two."])
+    corrected: list[str] | None = None
     end: completion_rpc.CompletionEnd = field(
         default_factory=lambda: completion_rpc.CompletionEnd(
             finish_reason="stop", model="scripted", usage=Usage(prompt_tokens=7, completion_tokens=2)
@@ -230,7 +232,7 @@ class CompletionsStandIn:
         try:
             if self.hold is not None:
                 await self.hold.wait()
-            for text in self.texts:
+            for text in self.corrected if self.corrected and request.tool_choice == "none" else self.texts:
                 await replies.send(completion_rpc.CompletePart(text=text))
         except asyncio.CancelledError:
             self.given_up += 1

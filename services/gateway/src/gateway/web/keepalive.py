@@ -1,4 +1,4 @@
-"""A response of server-sent events, with a comment after each pause."""
+"""A response in pieces, with something that means nothing after each pause: for server-sent events a comment."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.web.http_transport import CONNECTION, BoundedHttp
 
 PAUSE_SECONDS = 4.0
-"""Seconds of silence after which a comment is sent, so that no proxy closes the connection and no client gives up:
+"""Seconds of silence after which something is sent, so that no proxy closes the connection and no client gives up:
 httpx, which A2A's client uses as it is, waits 5 s."""
 READ_SECONDS = 240.0
 """Seconds in which a client must read some of the data that waits for it; otherwise its connection is closed."""
@@ -36,16 +36,17 @@ Source = Callable[[Write], Awaitable[None]]
 
 
 class EventStream(Response):
-    """Sends each piece of the source immediately, and a comment after each PAUSE_SECONDS of silence.
+    """Sends each piece of the source immediately, and `filler` after each PAUSE_SECONDS of silence.
 
     The source runs in the request's task, so that its deadlines work. It is cancelled when the client disconnects.
     """
 
-    def __init__(self, source: Source, headers: list[tuple[bytes, bytes]] = _HEADERS) -> None:
+    def __init__(self, source: Source, headers: list[tuple[bytes, bytes]] = _HEADERS, filler: bytes = COMMENT) -> None:
         self.status_code = 200
         self.background = None
         self.raw_headers = headers
         self._source = source
+        self._filler = filler
         self._send: Send
         self._begun = False
         self._sending = False
@@ -69,7 +70,7 @@ class EventStream(Response):
             if delay <= 0:
                 delay = PAUSE_SECONDS
                 if not self._sending:
-                    self._comment = loop.create_task(self._write(COMMENT))
+                    self._comment = loop.create_task(self._write(self._filler))
                 elif time.monotonic() > self._sent_at + READ_SECONDS:
                     connection.abort()
             timer = loop.call_later(delay, pause)

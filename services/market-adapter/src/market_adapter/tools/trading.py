@@ -166,7 +166,7 @@ class TradingTools:
         def cancel_order(account: Account, _news: object) -> tuple[Account, Order | None]:
             caller.check_time()
             order = account.order(arguments.order_id)
-            changed = account if order is None else cancel(account, order, self._provider.now())
+            changed = account if order is None else cancel(account, order, self._wall_clock.now(), self._provider.now())
             return changed, changed.order(arguments.order_id)
 
         order = await self._paper_trading.change(caller.owner, cancel_order)
@@ -228,7 +228,8 @@ class TradingTools:
         replaced = account.order(order.replaces or "")
         if replaced is not None and replaced.state is OrderState.PENDING:
             # Two questions about one change must not be pending at the same time.
-            account, order = cancel(account, replaced, self._provider.now()), replace(order, replaces=replaced.replaces)
+            account = cancel(account, replaced, self._wall_clock.now(), self._provider.now())
+            order = replace(order, replaces=replaced.replaces)
         order = replace(order, content_hash=content_hash(str(account.owner), order.id, contents(order)))
         check_affordable(account, order)
         return account.with_order(order), order

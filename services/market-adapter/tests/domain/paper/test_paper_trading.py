@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from contracts.events.market import ActionDecided
 from contracts.market_rpc import ActionDecideRequest, ActionsRequest
 from contracts.memory_rpc import UserRef
 from market_adapter.adapters.mongo_accounts import MongoAccounts
@@ -116,13 +117,19 @@ async def test_how_actions_stand_is_told_to_their_own_user_alone() -> None:
 async def test_a_yes_after_the_hour_places_nothing() -> None:
     desk = Desk(market("100", "100"))
     order = await desk.order()
-    await desk.clock.advance(3600)
+    await desk.clock.advance(4000)
     assert await desk.decide(order) == "expired"
     late = await desk.order(call_id="c2")
     await desk.clock.advance(3600)
     await desk.paper_trading.run()  # nobody asks: it runs out by itself, and that is told
     assert await desk.state(late) is OrderState.EXPIRED
-    assert [fact["action"]["state"] for fact in desk.published.of("action.decided.v1")] == ["expired", "expired"]
+    facts = desk.published.of("action.decided.v1")
+    actions = [fact["action"] for fact in facts]
+    assert [action["state"] for action in actions] == ["expired", "expired"]
+    # When it ran out, not when that was seen.
+    decided = [ActionDecided.model_validate(fact) for fact in facts]
+    assert [one.decided_at for one in decided] == [one.action.expires_at for one in decided]
+    assert [one["details"]["decidedAt"] for one in actions] == [one["expiresAt"] for one in actions]
 
 
 async def test_a_yes_is_bound_to_what_was_shown() -> None:

@@ -1,6 +1,7 @@
 """POST /a2a: A2A 1.0 over JSON-RPC; streams are sent as server-sent events."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,13 +19,13 @@ from gateway.doors.a2a.tasks import Tasks, TaskStream
 from gateway.doors.door_route import RawBody
 from gateway.errors import GatewayError, RefusedError
 from gateway.web.deps import ApiDep, CallerDep
-from gateway.web.keepalive import EventStream, Write
+from gateway.web.keepalive import PAUSE_SECONDS, EventStream, Write, asgi_headers
 from gateway.web.problems import STATUS, described
 from gateway.web.words import AcceptLanguage
 
 __all__ = ["router"]
 
-METHODS: dict[str, Callable[[Tasks, Mapping[str, Any]], Awaitable[Json]]] = {
+METHODS: dict[str, Callable[[Tasks, Mapping[str, Any]], Coroutine[Any, Any, Json]]] = {
     "SendMessage": Tasks.send,
     "GetTask": Tasks.get,
     "ListTasks": Tasks.list_tasks,
@@ -39,6 +40,8 @@ _PUSH_METHODS = frozenset(
     for verb, plural in (("Create", ""), ("Get", ""), ("List", "s"), ("Delete", ""))
 )
 _CODES_WITH_STATUS = frozenset({ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT})
+_JSON_HEADERS = asgi_headers({"Content-Type": "application/json"})
+_SPACE = b" "
 _CALL: Json = {
     "type": "object",
     "required": ["jsonrpc", "id", "method"],
@@ -91,11 +94,9 @@ async def call_agent(
         if (stream := STREAMS.get(call.method)) is not None:
             return EventStream(partial(_write_stream, call, await stream(tasks, call.params)))
         if (method := METHODS.get(call.method)) is not None:
-            return _json(rpc.result_body(call.identity, await method(tasks, call.params)))
+            return await _result_response(call, method(tasks, call.params))
         raise _unknown_method(call.method)
-    except A2AError as error:
-        return _json(rpc.error_body(rpc.request_id(raw), error))
-    except GatewayError as error:
+    except (A2AError, GatewayError) as error:
         return _error_response(rpc.request_id(raw), error)
 
 
@@ -111,11 +112,43 @@ def _json(body: Json, status: int = 200, headers: Mapping[str, str] | None = Non
     return Response(orjson.dumps(body), status, headers, media_type="application/json")
 
 
-def _error_response(identity: rpc.Identity, error: GatewayError) -> Response:
-    wait = error.wait
-    body = rpc.error_body(identity, rpc.from_gateway_error(error), wait)
-    headers = {} if wait is None else {"Retry-After": str(wait)}
+def _error_response(identity: rpc.Identity, error: A2AError | GatewayError) -> Response:
+    body = _error_body(identity, error)
+    if isinstance(error, A2AError):
+        return _json(body)
+    headers = {} if error.wait is None else {"Retry-After": str(error.wait)}
     return _json(body, STATUS[error.code] if error.code in _CODES_WITH_STATUS else 200, headers)
+
+
+def _error_body(identity: rpc.Identity, error: A2AError | GatewayError) -> Json:
+    if isinstance(error, A2AError):
+        return rpc.error_body(identity, error)
+    return rpc.error_body(identity, rpc.from_gateway_error(error), error.wait)
+
+
+async def _result_response(call: RpcRequest, work: Coroutine[Any, Any, Json]) -> Response:
+    """The result. If it takes longer than PAUSE_SECONDS, the response begins without it, with spaces, which JSON may
+    begin with; an error then has no status of its own (decision 0252)."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task,), timeout=PAUSE_SECONDS)
+    except BaseException:
+        task.cancel()
+        raise
+    if task.done():
+        return _json(rpc.result_body(call.identity, task.result()))
+    return EventStream(partial(_write_result, call, task), _JSON_HEADERS, _SPACE)
+
+
+async def _write_result(call: RpcRequest, task: asyncio.Future[Json], write: Write) -> None:
+    try:
+        await write(_SPACE)
+        body = rpc.result_body(call.identity, await task)
+    except (A2AError, GatewayError) as error:
+        body = _error_body(call.identity, error)
+    finally:
+        task.cancel()
+    await write(orjson.dumps(body))
 
 
 async def _write_stream(call: RpcRequest, stream: TaskStream, write: Write) -> None:
@@ -126,10 +159,8 @@ async def _write_stream(call: RpcRequest, stream: TaskStream, write: Write) -> N
         await send([stream.task])
         if stream.thread is not None:
             await stream.send_rest(stream.thread, send)
-    except A2AError as error:
-        await write(server_sent.event(rpc.error_body(call.identity, error)))
-    except GatewayError as error:
-        await write(server_sent.event(rpc.error_body(call.identity, rpc.from_gateway_error(error), error.wait)))
+    except (A2AError, GatewayError) as error:
+        await write(server_sent.event(_error_body(call.identity, error)))
     finally:
         if stream.thread is not None:
             await stream.thread.end()

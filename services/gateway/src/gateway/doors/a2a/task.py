@@ -128,7 +128,7 @@ class Task:
     def apply_decisions(self, actions: Sequence[Action]) -> list[Json]:
         """The StreamResponses after a decision. `actions`: the task's actions in their current states."""
         self.actions = actions
-        return self._decision_updates(datetime.now(UTC))
+        return self._decision_updates(self.question.created_at)
 
     def _owner_updates(self, event: ws.OwnerFrame) -> list[Json]:
         owner = event.owner
@@ -150,7 +150,8 @@ class Task:
         self.actions = message.actions
         return [*self._final_text(message), *self._decision_updates(message.created_at)]
 
-    def _decision_updates(self, time: datetime) -> list[Json]:
+    def _decision_updates(self, asked_at: datetime) -> list[Json]:
+        time = max([asked_at, *map(_decided_at, self.actions)])
         states = {action.state for action in self.actions}
         if ActionState.PENDING in states:
             pending = [action for action in self.actions if action.state is ActionState.PENDING]
@@ -221,6 +222,12 @@ class Task:
             parts.append({"data": data, "mediaType": "application/json"})
         identity = f"{self.id}-{len(self._artifacts)}-{self.state.rpartition('_')[2].lower()}"
         return {"messageId": identity, "role": "ROLE_AGENT", "parts": parts, **self._ids}
+
+
+def _decided_at(action: Action) -> datetime:
+    """The time of the decision on an action; long ago if it waits for one."""
+    text = action.details.get("decidedAt")
+    return datetime.fromisoformat(text) if isinstance(text, str) else _EPOCH
 
 
 def timestamp_text(time: datetime) -> str:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEnd
 from contracts.errors import ErrorCode
-from contracts.events.chat import Action
+from contracts.events.chat import Action, Usage
 from gateway.domain.text_shape import TextShape, without_fence
 from gateway.errors import RefusedError, UnavailableError
 from gateway.ports import TokenCaller
@@ -59,14 +59,20 @@ async def _shaped_text(
         RefusedError: there is no model, or its texts do not fit.
     """
     completion = completion.model_copy(update={"stream": False, "structured": True})
-    fault, actions = None, list[Action]()
+    fault, actions, usages = None, list[Action](), list[Usage]()
     for attempt in range(MAX_ATTEMPTS):
         text, end = await collected(completion_parts(api, caller, completion, None))
-        text, actions = without_fence(text), actions + end.actions
+        text = without_fence(text)
+        actions += end.actions
+        usages.append(end.usage)
         is_free = end.finish_reason in {"tool_calls", "length"}
         fault = None if is_free else await asyncio.to_thread(shape.fault_in, text)
         if fault is None:
-            return text, end.model_copy(update={"actions": actions})
+            usage = Usage(
+                prompt_tokens=sum(one.prompt_tokens for one in usages),
+                completion_tokens=sum(one.completion_tokens for one in usages),
+            )
+            return text, end.model_copy(update={"actions": actions, "usage": usage})
         correction = [
             {"role": "assistant", "content": text or "-"},
             {"role": "system", "content": f"That does not fit: {fault}. {shape.instruction}"},

@@ -150,24 +150,28 @@ def decide(
     if order.state is not OrderState.PENDING:
         return account
     if wall >= order.confirm_by:
-        return _record_decision(account, order, OrderState.EXPIRED, Decision.EXPIRED, "not confirmed in time", market)
+        return _record_decision(
+            account, order, OrderState.EXPIRED, Decision.EXPIRED, "not confirmed in time", wall, market
+        )
     if not confirm:
-        return _record_decision(account, order, OrderState.REJECTED, Decision.REJECTED, "rejected by the user", market)
+        return _record_decision(
+            account, order, OrderState.REJECTED, Decision.REJECTED, "rejected by the user", wall, market
+        )
     is_unchanged = content_hash(str(account.owner), order.id, contents(order)) == order.content_hash
     if not is_unchanged or adjustment(splits, order.session, market.date()) != 1:
-        return _record_decision(account, order, OrderState.REJECTED, Decision.FAILED, CHANGED, market)
+        return _record_decision(account, order, OrderState.REJECTED, Decision.FAILED, CHANGED, wall, market)
     if reason := obstacle(account, order):
-        return _record_decision(account, order, OrderState.REJECTED, Decision.FAILED, reason, market)
+        return _record_decision(account, order, OrderState.REJECTED, Decision.FAILED, reason, wall, market)
     if (replaced := account.order(order.replaces or "")) is not None:
-        account = cancel(account, replaced, market)
-    return _record_decision(account, order, OrderState.OPEN, Decision.CONFIRMED, None, market)
+        account = cancel(account, replaced, wall, market)
+    return _record_decision(account, order, OrderState.OPEN, Decision.CONFIRMED, None, wall, market)
 
 
-def cancel(account: Account, order: Order, market: datetime) -> Account:
+def cancel(account: Account, order: Order, wall: datetime, market: datetime) -> Account:
     """Cancels an order that is not final."""
     if order.state is OrderState.PENDING:
         return _record_decision(
-            account, order, OrderState.CANCELLED, Decision.REJECTED, "cancelled by the user", market
+            account, order, OrderState.CANCELLED, Decision.REJECTED, "cancelled by the user", wall, market
         )
     if not order.live:
         return account
@@ -328,15 +332,25 @@ def _split_price(price: Decimal, ratio: Fraction) -> Decimal:
 
 
 def _record_decision(
-    account: Account, order: Order, state: OrderState, decision: Decision, reason: str | None, market: datetime
+    account: Account,
+    order: Order,
+    state: OrderState,
+    decision: Decision,
+    reason: str | None,
+    wall: datetime,
+    market: datetime,
 ) -> Account:
-    updated = replace(order, state=state, decision=decision, reason=reason)
+    # An order expires at its time, also if nobody looked then.
+    decided_at = min(wall, order.confirm_by)
+    updated = replace(order, state=state, decision=decision, decided_at=decided_at, reason=reason)
     if state is OrderState.OPEN:
         placed = replace(updated, placed_at=market, seen_until=market, session=market.date())
         updated = replace(placed, good_till=market + GOOD_FOR)
     else:
         updated = replace(updated, ended_at=market)
-    return account.with_order(updated, Fact(DECIDED, order.id, _fact_data(account.owner, updated)))
+    return account.with_order(
+        updated, Fact(DECIDED, order.id, _fact_data(account.owner, updated, decidedAt=decided_at.isoformat()))
+    )
 
 
 def _fact_data(owner: Owner, order: Order, /, **details: object) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _ENDED = {OrderState.REJECTED: ActionState.FAILED, OrderState.EXPIRED: ActionSta
 def action_of(order: Order) -> Action:
     """The action as people see it. `details` contains everything that a confirmation refers to, and that it is a paper
     order; for a placed order also what has become of it: `filledQuantity`, and `outcome` in words."""
-    details: dict[str, str | bool] = {
+    details: dict[str, object] = {
         "symbol": order.symbol,
         "side": order.side.value,
         "orderType": order.type.value,
@@ -37,6 +37,8 @@ def action_of(order: Order) -> Action:
     if order.conversation is not None:
         # A plain "yes" confirms what is pending in the conversation in which it is said.
         details["conversationId"] = order.conversation
+    if order.decided_at is not None:
+        details["decidedAt"] = order.decided_at
     if order.reason is not None:
         details["reason"] = order.reason
     if (outcome_text := outcome(order)) is not None:

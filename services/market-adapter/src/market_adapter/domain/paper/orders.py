@@ -70,9 +70,9 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One order. `created_at` and `confirm_by` are wall-clock times; `placed_at`, `good_till`, `seen_until` and
-    `ended_at` are the market's. Bars that opened at `seen_until` or later are new to it, never the one in which it was
-    placed. Its quantity and prices are in shares of `session`."""
+    """One order. `created_at`, `confirm_by` and `decided_at` are wall-clock times; `placed_at`, `good_till`,
+    `seen_until` and `ended_at` are the market's. Bars that opened at `seen_until` or later are new to it, never the
+    one in which it was placed. Its quantity and prices are in shares of `session`."""
 
     id: str
     call_id: str
@@ -91,6 +91,7 @@ class Order:
     conversation: str | None = None
     state: OrderState = OrderState.PENDING
     decision: Decision | None = None
+    decided_at: datetime | None = None
     placed_at: datetime | None = None
     good_till: datetime | None = None
     seen_until: datetime | None = None
