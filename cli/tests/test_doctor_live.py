@@ -138,9 +138,12 @@ async def test_a_cluster_without_a_quorum(tmp_path: Path) -> None:
         await client.close()
 
 
-def test_a_quorum_that_all_streams_lack_is_one_finding() -> None:
-    lack = [wrong(f"stream {one.name}", "no quorum", bus.QUORUM_ADVICE) for one in STREAMS]
-    assert said(bus.with_one_cause(lack), "nats", "no quorum", "start the missing nats-servers")
+def test_a_quorum_that_several_streams_lack_is_one_finding() -> None:
+    lack = [wrong(f"stream {one.name}", "no quorum", bus.QUORUM_ADVICE) for one in STREAMS[:2]]
+    full = wrong("stream DLQ", "full", "make room")
+    first, *others = bus.with_one_cause([*lack, full])
+    assert said([first], "nats", "no quorum", "CHAT, TURNS", "start the missing nats-servers")
+    assert others == [full]
     assert bus.with_one_cause(lack[1:]) == lack[1:]
 
 
