@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import orjson
 import pytest
 from nats.aio.client import Client
+from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from contracts.channels import TOOL_REQUESTS
@@ -24,12 +25,13 @@ from nexus_cli.doctor import bus, certificates, clocks, live, services, stores
 from nexus_cli.doctor.diagnosis import Diagnosis, wrong
 from nexus_cli.target import Addresses
 from nexus_cli.testing.stacks import production_nats
+from runtime.auth.principals import PrincipalSigner, PrincipalVerifier
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
-from runtime.errors import RuntimeLibraryError
+from runtime.errors import InvalidTokenError, RuntimeLibraryError
 from runtime.lifecycle.health import Health, HealthServer
-from runtime.settings import NatsSettings
+from runtime.settings import NatsSettings, TokenSettings
 from runtime.testing.cluster import run_nats_cluster, urls
 from runtime.testing.disk import SmallDisk
 from runtime.testing.network import proxy_to
@@ -247,6 +249,22 @@ async def test_every_service_tells_its_clock() -> None:
     await server.stop()
     assert list(ahead) == [f"agent ({url})"]
     assert abs(ahead[f"agent ({url})"]) < clocks.MAX_OFFSET_SECONDS
+
+
+async def test_a_service_with_another_principal_key() -> None:
+    ours, theirs = (TokenSettings(principal_key=SecretStr(letter * 32)) for letter in "ot")
+    health, verifier = Health("tool-executor"), PrincipalVerifier(ours)
+    health.add_check("principals", verifier.check)
+    health.started()
+    health.ready()
+    with pytest.raises(InvalidTokenError):
+        verifier.verify(PrincipalSigner(theirs).issue(sub="u1", role="user", company="acme"))
+    server = HealthServer(health, "127.0.0.1", 0)
+    await server.start()
+    found = await services.ready({"tool-executor": [f"http://127.0.0.1:{server.port}"]}, no_clock)
+    await server.stop()
+    await health.stop()
+    assert said(found, "tool-executor", "another key than its NEXUS_PRINCIPAL_KEY", "the same NEXUS_PRINCIPAL_KEY")
 
 
 def no_clock(_who: str, _ahead: float) -> None:
