@@ -97,7 +97,7 @@ async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(
     assert "is damaged where it lies" in said[0]
     assert "is damaged where it lies" in said[1]
     assert said[2] == "3 files of conversations; 1 were deleted meanwhile"
-    await files.check(kept, copy)
+    await files.check(copy)
     async with files.empty_place(kept, new) as place:
         assert place is not None
         assert await files.load(place, copy) == 3
@@ -113,11 +113,11 @@ async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(
     (one, *_), (last, *_) = contents, reversed(contents)
     (copy / "files" / one).unlink()
     with pytest.raises(BackupFailedError, match=one):
-        await files.check(kept, copy)
+        await files.check(copy)
     for content in ((copy / "files" / last).read_bytes(), b"X", b""):
         (copy / "files" / one).write_bytes(content)
         with pytest.raises(BackupFailedError, match="damaged or missing"):
-            await files.check(kept, copy)
+            await files.check(copy)
 
 
 async def test_a_bucket_is_its_owners_to_back_up_and_a_folder_that_is_not_here_is_said(
@@ -150,12 +150,21 @@ async def test_a_manifest_that_is_damaged_is_told(manifest: str, tmp_path: Path)
 
 
 async def test_a_bit_that_flips_in_the_manifest_is_told_wherever_it_is(
-    nats_streams: Client, nats_server: NatsServer, mongo_server: MongoDatabase, tmp_path: Path
+    nats_streams: Client,
+    nats_server: NatsServer,
+    mongo_server: MongoDatabase,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     copy = tmp_path / "copy"
+    monkeypatch.setenv("NEXUS_FILES_URL", str(tmp_path))
     addresses = Addresses(nats_server.url, mongodb=mongo_server.url, database=mongo_server.database)
     made = await backup(addresses, None, copy, lambda _: None)
     assert await read(copy) == made
+    listing = (copy / "files.jsonl").rename(tmp_path / "elsewhere")
+    with pytest.raises(BackupFailedError, match=r"files.jsonl is damaged or missing: take another backup"):
+        await read(copy)
+    listing.rename(copy / "files.jsonl")
     manifest = copy / "manifest.json"
     good = manifest.read_bytes()
     for place in range(0, len(good), 97):

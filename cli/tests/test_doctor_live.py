@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import orjson
 import pytest
 from nats.aio.client import Client
+from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from contracts.channels import TOOL_REQUESTS
@@ -24,12 +25,13 @@ from nexus_cli.doctor import bus, certificates, clocks, live, services, stores
 from nexus_cli.doctor.diagnosis import Diagnosis, wrong
 from nexus_cli.target import Addresses
 from nexus_cli.testing.stacks import production_nats
+from runtime.auth.principals import PrincipalSigner, PrincipalVerifier
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
-from runtime.errors import RuntimeLibraryError
+from runtime.errors import InvalidTokenError, RuntimeLibraryError
 from runtime.lifecycle.health import Health, HealthServer
-from runtime.settings import NatsSettings
+from runtime.settings import NatsSettings, TokenSettings
 from runtime.testing.cluster import run_nats_cluster, urls
 from runtime.testing.disk import SmallDisk
 from runtime.testing.network import proxy_to
@@ -138,9 +140,12 @@ async def test_a_cluster_without_a_quorum(tmp_path: Path) -> None:
         await client.close()
 
 
-def test_a_quorum_that_all_streams_lack_is_one_finding() -> None:
-    lack = [wrong(f"stream {one.name}", "no quorum", bus.QUORUM_ADVICE) for one in STREAMS]
-    assert said(bus.with_one_cause(lack), "nats", "no quorum", "start the missing nats-servers")
+def test_a_quorum_that_several_streams_lack_is_one_finding() -> None:
+    lack = [wrong(f"stream {one.name}", "no quorum", bus.QUORUM_ADVICE) for one in STREAMS[:2]]
+    full = wrong("stream DLQ", "full", "make room")
+    first, *others = bus.with_one_cause([*lack, full])
+    assert said([first], "nats", "no quorum", "CHAT, TURNS", "start the missing nats-servers")
+    assert others == [full]
     assert bus.with_one_cause(lack[1:]) == lack[1:]
 
 
@@ -153,11 +158,12 @@ async def test_a_stream_that_somebody_has_changed(nats_client: Client) -> None:
     facts = next(one for one in STREAMS if one.name == "FACTS")
     others = [one for one in STREAMS if one.name not in {"CHAT", "FACTS"}]
     await ensure_streams(
-        nats_client, [replace(CHAT, discard="old"), replace(facts, subjects=facts.subjects[1:]), *others]
+        nats_client,
+        [replace(CHAT, discard="old", republish=None), replace(facts, subjects=facts.subjects[1:]), *others],
     )
     found = await bus.look(nats_client)
     assert said(found, "stream FACTS", "changed", f"it does not take {facts.subjects[0]}")
-    assert said(found, "stream CHAT", "changed", "discard is old and must be new")
+    assert said(found, "stream CHAT", "changed", "discard is old and must be new", "republish is None")
 
 
 async def test_a_stream_that_is_full(nats_client: Client) -> None:
@@ -244,6 +250,22 @@ async def test_every_service_tells_its_clock() -> None:
     await server.stop()
     assert list(ahead) == [f"agent ({url})"]
     assert abs(ahead[f"agent ({url})"]) < clocks.MAX_OFFSET_SECONDS
+
+
+async def test_a_service_with_another_principal_key() -> None:
+    ours, theirs = (TokenSettings(principal_key=SecretStr(letter * 32)) for letter in "ot")
+    health, verifier = Health("tool-executor"), PrincipalVerifier(ours)
+    health.add_check("principals", verifier.check)
+    health.started()
+    health.ready()
+    with pytest.raises(InvalidTokenError):
+        verifier.verify(PrincipalSigner(theirs).issue(sub="u1", role="user", company="acme"))
+    server = HealthServer(health, "127.0.0.1", 0)
+    await server.start()
+    found = await services.ready({"tool-executor": [f"http://127.0.0.1:{server.port}"]}, no_clock)
+    await server.stop()
+    await health.stop()
+    assert said(found, "tool-executor", "another key than its NEXUS_PRINCIPAL_KEY", "the same NEXUS_PRINCIPAL_KEY")
 
 
 def no_clock(_who: str, _ahead: float) -> None:

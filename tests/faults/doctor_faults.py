@@ -110,12 +110,9 @@ async def certificate_expired(stage: Stage) -> AsyncGenerator[list[str]]:
 @asynccontextmanager
 async def clock_off(stage: Stage) -> AsyncGenerator[None]:
     """This machine's, by a minute."""
-    code = stage.scratch / "clock"
-    code.mkdir()
-    (code / "sitecustomize.py").write_text("import time\nnow = time.time\ntime.time = lambda: now() - 60\n")
-    stage.environment = {"PYTHONPATH": str(code)}
+    stage.program = "tests.faults.nexus_a_minute_behind"
     yield
-    stage.environment = {}
+    stage.program = "nexus_cli"
 
 
 @asynccontextmanager

@@ -47,7 +47,8 @@ class Stage:
     way_to_mongodb: Proxy
     scratch: Path
     arguments: list[str] = field(default_factory=list[str])
-    environment: dict[str, str] = field(default_factory=dict[str, str])
+    program: str = "nexus_cli"
+    """The module that runs the command."""
 
     async def look(self) -> tuple[list[dict[str, str]], float, float]:
         """Runs the command; returns its findings in order, the seconds it took, and the seconds of these in which it
@@ -55,9 +56,9 @@ class Stage:
         data = [] if "--data" in self.arguments else ["--data", str(self.stack.data)]
         company = [] if "--company" in self.arguments else ["--company", COMPANY]
         began = time.monotonic()
-        command = [sys.executable, "-m", "nexus_cli", "doctor", "--live", "--json", *data, *company, *self.arguments]
-        environment, pids, waited = self.stack.env | self.environment, list[int](), 0.0
-        running = asyncio.to_thread(run_forked, command, environment, timeout=60, begun=pids.append)
+        command = [sys.executable, "-m", self.program, "doctor", "--live", "--json", *data, *company, *self.arguments]
+        pids, waited = list[int](), 0.0
+        running = asyncio.to_thread(run_forked, command, self.stack.env, timeout=60, begun=pids.append)
         ended = asyncio.create_task(running)
         while not ended.done():
             with suppress(OSError, IndexError):

@@ -5,16 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import nats
 import pytest
 from nats.aio.client import Client
 from nats.js import JetStreamContext
 
+from nexus_cli.stack.datadir import DataDirectory
+from nexus_cli.stack.errors import UnusableDataError
+from nexus_cli.stack.settings import StackSettings
+from nexus_cli.stack.up import UpOptions, run_stack
 from nexus_cli.testing.stacks import Nexus, all_gone, children_of
 from runtime.testing.servers import NatsServer, eventually
 
@@ -44,6 +51,13 @@ def test_the_three_servers_are_up_and_recorded(nexus: Nexus) -> None:
             assert stack["urls"][process["name"]] == process["url"]
             assert str(process["port"]) in process["url"]
             os.kill(process["pid"], 0)
+
+
+async def test_a_full_disk_is_told_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", Mock(return_value=SimpleNamespace(free=2**20)))
+    with pytest.raises(UnusableDataError, match=f"{tmp_path} has 1 MiB of room, and the servers need 64: make room"):
+        await run_stack(UpOptions(port=0), DataDirectory(tmp_path), StackSettings())
+    assert not (tmp_path / "nats").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

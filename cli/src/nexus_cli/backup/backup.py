@@ -93,6 +93,9 @@ async def read(directory: Path) -> dict[str, Any]:
         parts = {f"documents/{name}.bson": collection["digest"] for name, collection in manifest["documents"].items()}
         parts |= {f"streams/{name}": stream["digest"] for name, stream in manifest["streams"].items()}
         parts |= {f"settings/{name}": digest for name, digest in manifest["settings"].items()}
+        saved_files = _files(manifest)
+        if saved_files is not None:
+            parts[files.LIST] = saved_files.digest
     except FileNotFoundError:
         raise BackupFailedError(f"{directory} is not a complete backup: {MANIFEST} is missing") from None
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -102,8 +105,8 @@ async def read(directory: Path) -> dict[str, Any]:
     for name, digest in parts.items():
         if not (directory / name).is_file() or file_digest(directory / name) != digest:
             raise BackupFailedError(_DAMAGED.format(directory / name))
-    if (saved_files := _files(manifest)) is not None:
-        await files.check(saved_files, directory)
+    if saved_files is not None:
+        await files.check(directory)
     return manifest
 
 

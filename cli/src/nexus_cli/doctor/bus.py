@@ -35,6 +35,9 @@ from runtime.workers.dead_letters import DeadLetters
 ANSWER_SECONDS = 2.0
 PROGRESS_SECONDS = 3.0
 """Seconds within which at least one waiting message must be taken."""
+DOUBTFUL_SILENCE_NS, CERTAIN_SILENCE_NS = 1_500_000_000, 4_000_000_000
+"""Nanoseconds without a message from a replica, which sends one every second: after the first the stream is looked at
+once more, PROGRESS_SECONDS later, and after the second the replica counts as away."""
 DEAD_LETTERS = "dead letters"
 RECENT_SECONDS = 3_600.0
 """Age in seconds up to which a dead letter is reported."""
@@ -99,10 +102,15 @@ async def look(client: Client) -> list[Diagnosis]:
 
 
 def with_one_cause(findings: list[Diagnosis]) -> list[Diagnosis]:
-    """The findings about the streams, replaced by a single one if all streams lack their quorum."""
-    if len(findings) == len(STREAMS) and all(finding.advice == QUORUM_ADVICE for finding in findings):
-        return [wrong("nats", "no quorum: most of the nats-servers that hold the streams are away", QUORUM_ADVICE)]
-    return findings
+    """The findings about the streams, with a single one for all streams that lack their quorum. The bus does not notice
+    it of all at the same moment."""
+    without_quorum = [finding for finding in findings if finding.advice == QUORUM_ADVICE]
+    if len(without_quorum) < 2:
+        return findings
+    names = ", ".join(finding.subject.removeprefix("stream ") for finding in without_quorum)
+    others = [finding for finding in findings if finding.advice != QUORUM_ADVICE]
+    text = f"no quorum: most of the nats-servers that hold {names} are away"
+    return [wrong("nats", text, QUORUM_ADVICE), *others]
 
 
 async def _ask(
@@ -114,7 +122,7 @@ async def _ask(
         raise TimeoutError from error
 
 
-async def _stream(inbox: ReplyInbox, stream: Stream) -> list[Diagnosis]:
+async def _stream(inbox: ReplyInbox, stream: Stream, max_silence_ns: int = DOUBTFUL_SILENCE_NS) -> list[Diagnosis]:
     name = stream.name
     try:
         info = await _ask(inbox, StreamInfo, f"STREAM.INFO.{name}")
@@ -141,7 +149,10 @@ async def _stream(inbox: ReplyInbox, stream: Stream) -> list[Diagnosis]:
         text = f"a file of it was damaged: it lost {lost_end}; {consequence}"
         advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
         return [note(f"stream {name}", text, advice)]
-    if problem := quorum_problem(info):
+    if problem := quorum_problem(info, max_silence_ns):
+        if max_silence_ns < CERTAIN_SILENCE_NS:
+            await asyncio.sleep(PROGRESS_SECONDS)
+            return await _stream(inbox, stream, CERTAIN_SILENCE_NS)
         return [wrong(f"stream {name}", problem, QUORUM_ADVICE)]
     if problem := fullness_problem(info):
         advice = f"raise NEXUS_STREAMS_SIZES={name}=… and restart memory; what is stored stays"

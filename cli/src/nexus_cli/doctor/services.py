@@ -29,6 +29,7 @@ ANSWER_SECONDS = 2.0
 NOT_ON_BUS, NO_ANSWER = "nobody serves its methods", "does not answer"
 MODEL_SECONDS = 6.0
 """Seconds in which the model must give a short answer."""
+OTHER_KEY_ADVICE = "give it and the gateways the same NEXUS_PRINCIPAL_KEY; if they have, somebody else signs principals"
 PROBE_METHODS: Mapping[str, Method] = {
     "agent": PROVIDERS,
     "tool-executor": CATALOGUE,
@@ -103,6 +104,8 @@ async def _ready(http: aiohttp.ClientSession, name: str, url: str, tell: ReportC
     if failed:
         text = "; ".join(f"{check}: {message}" for check, message in failed.items())
         return wrong(name, f"{url} is not ready: {text}", "mend what it names; it goes on by itself")
+    if remark := report.get("checks", {}).get("principals", {}).get("remark"):
+        return wrong(name, f"{url} refuses calls: {remark}", OTHER_KEY_ADVICE)
     if status != 200:
         return wrong(name, f"{url} is {report.get('status')}", "wait a moment: it starts or ends")
     return fine(name, f"ready on {url}")

@@ -16,8 +16,8 @@ from nexus_cli.stack.ports import HOST
 from nexus_cli.stack.program import KEEPS_BYTECODE, Program, StopStage
 
 _STOP_SECONDS = 10.0
-_MIN_FREE_BYTES = 64 * 1024 * 1024
-"""Bytes that must be free before a server that a full disk has broken is restarted."""
+MIN_FREE_BYTES = 64 * 1024 * 1024
+"""Bytes that must be free before the servers are started, and before one that a full disk has broken is restarted."""
 
 
 def embedded(name: str, data: Path, bus_passwords: Mapping[str, str]) -> Program:
@@ -74,7 +74,7 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
         notable=lambda line: line if "[ERR]" in line or "[FTL]" in line else None,
         # After a failed write a stream acknowledges nothing until a restart, even if there is room again.
         is_broken_line=lambda line: "Critical write error" in line or "no space left on device" in line,
-        has_room=lambda: shutil.disk_usage(directory).free >= _MIN_FREE_BYTES,
+        has_room=lambda: shutil.disk_usage(directory).free >= MIN_FREE_BYTES,
         stop_within=_STOP_SECONDS,
     )
 

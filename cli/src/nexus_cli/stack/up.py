@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from nexus_cli.stack import ports
 from nexus_cli.stack.bus_users import USERS
 from nexus_cli.stack.datadir import DataDirectory
-from nexus_cli.stack.errors import PortTakenError
+from nexus_cli.stack.errors import PortTakenError, UnusableDataError
 from nexus_cli.stack.external_servers import DEFAULT_PORTS, require_answer
 from nexus_cli.stack.program import Program
-from nexus_cli.stack.servers import embedded
+from nexus_cli.stack.servers import MIN_FREE_BYTES, embedded
 from nexus_cli.stack.services import SERVICES, service_program
 from nexus_cli.stack.settings import StackSettings
 from nexus_cli.stack.supervisor import Supervisor
@@ -45,7 +47,8 @@ async def run_stack(
     for drills and tests that put proxies between a service and its servers.
 
     Raises:
-        StackError: it is already running, the port is taken, a server is unreachable, or a program did not start.
+        StackError: it is already running, the port is taken, the disk is full, a server is unreachable, or a program
+            did not start.
     """
     directory.create()
     lock = directory.acquire()
@@ -54,6 +57,8 @@ async def run_stack(
         if "gateway" in options.services:
             _require_free(gateway_port)
         external_urls = settings.urls()
+        if len(external_urls) < len(DEFAULT_PORTS):
+            _require_room(directory.path)
         await asyncio.gather(*(require_answer(name, url) for name, url in external_urls.items()))
         address = f"http://{ports.HOST}:{gateway_port}/"
         supervisor = Supervisor(
@@ -138,6 +143,15 @@ def _require_free(port: int) -> None:
         raise PortTakenError(
             f"port {port} is in use{f' by {owner}' if owner else ''}: stop that program, or choose another port with "
             f"`nexus up --port N` (`make up PORT=N`)"
+        )
+
+
+def _require_room(directory: Path) -> None:
+    free = shutil.disk_usage(directory).free
+    if free < MIN_FREE_BYTES:
+        raise UnusableDataError(
+            f"{directory} has {free >> 20} MiB of room, and the servers need {MIN_FREE_BYTES >> 20}: make room, or "
+            "choose another directory with --data"
         )
 
 

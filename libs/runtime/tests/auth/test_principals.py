@@ -51,13 +51,20 @@ async def test_an_expired_principal_proves_who_wrote_and_nothing_more() -> None:
     assert verifier.verify(token, expired_too=True).sub == "u1"
 
 
-def test_another_key_and_another_algorithm_are_refused() -> None:
+async def test_another_key_and_another_algorithm_are_refused_and_told_for_ten_minutes() -> None:
     private, public = ed25519()
     other_private, _ = ed25519()
-    verifier = PrincipalVerifier(public, FakeClock(NOW))
     for signer in (PrincipalSigner(other_private, FakeClock(NOW)), PrincipalSigner(SHARED, FakeClock(NOW))):
+        now = FakeClock(NOW)
+        verifier = PrincipalVerifier(public, now)
+        with pytest.raises(InvalidTokenError):
+            verifier.verify("x")
+        assert await verifier.check() is None
         with pytest.raises(InvalidTokenError):
             verifier.verify(signer.issue(sub="u1", role="user", company="acme"))
+        assert "another key than its NEXUS_PRINCIPAL_KEY" in (await verifier.check() or "")
+        await now.advance(600)
+        assert await verifier.check() is None
     with pytest.raises(NotReadyError, match="private"):
         PrincipalSigner(public)
     assert PrincipalVerifier(private, FakeClock(NOW))

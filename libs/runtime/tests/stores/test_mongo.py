@@ -20,6 +20,7 @@ NOBODY = "h:1: timed out, Timeout: 5.0s, Topology Description: <TopologyDescript
         (BulkWriteError({"writeErrors": [{"errmsg": "disk full", "op": {"text": "my salary"}}]}), "disk full"),
         (BulkWriteError({"writeErrors": [], "writeConcernErrors": [{}]}), "a write was refused"),
         (PyMongoError("operation cancelled"), "it has stopped answering"),
+        (PyMongoError("The resolution lifetime expired after 3 s"), "the DNS gave no answer after 3 s"),
         (OperationFailure("disk is full", 0, {"ok": 0, "errmsg": "disk is full"}), "disk is full"),
     ],
 )

@@ -33,6 +33,7 @@ async def serve() -> None:
         service.on_reconnect(agent.reconnected)
         service.add_check("turns", agent.listening)
         service.add_check("settings", agent.settings.check)
+        service.add_check("principals", verifier.check)
         service.before_metrics(agent.waiting.refresh)
         for worker in agent.workers:
             service.watch(worker.name, worker.stuck_because)

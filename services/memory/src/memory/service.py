@@ -12,9 +12,11 @@ async def main() -> None:
     """Runs memory with the environment's settings until it is told to stop."""
     dev, settings = DevSettings(), MemorySettings()
     service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host, marks=MarkSettings())
+    verifier = PrincipalVerifier(TokenSettings())
+    service.add_check("principals", verifier.check)
     MemoryReplica(
         service,
-        principals=PrincipalCheck(PrincipalVerifier(TokenSettings())),
+        principals=PrincipalCheck(verifier),
         mongo_settings=MongoSettings(),
         redis_settings=RedisSettings(),
         settings=settings,

@@ -65,6 +65,7 @@ async def serve() -> None:
         service.add_check("redis", store.ping)
         service.watch_store("redis", Store(lambda: store.away, store.ping, store.ping_afresh))
         service.add_check("settings", executor.settings.check)
+        service.add_check("principals", verifier.check)
         service.serve(CATALOGUE, executor.catalogue)
         service.serve(TOOL_DETAILS, executor.details)
         files = file_store(FileSettings(), SystemClock())

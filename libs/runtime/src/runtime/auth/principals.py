@@ -23,10 +23,13 @@ from runtime.recent import Recent
 from runtime.settings import TokenSettings
 
 AUDIENCE = "nexus-principal"
+OTHER_KEY = "it was sent principals that are signed with another key than its NEXUS_PRINCIPAL_KEY"
 ROLES = frozenset({"visitor", "user", "commercial", "admin", "service", "operator"})
 """`operator` is whoever runs the installation; the others belong to a company."""
 PLANS = frozenset({"free", "pro", "premium"})
 _MAX_CACHED = 10_000
+_REFUSAL_SECONDS = 600
+"""Seconds for which /readyz remarks that a principal was signed with another key."""
 _EXPIRY_LIMIT = 2**53
 """Expiry times at or above this, infinite ones and NaN are invalid."""
 
@@ -99,6 +102,7 @@ class PrincipalVerifier:
         """Raises NotReadyError if NEXUS_PRINCIPAL_KEY is not set or unusable."""
         self._clock = clock or SystemClock()
         self._seen = Recent[str, Principal](_MAX_CACHED)
+        self._refused_time = 0.0
         self._keys: list[tuple[Ed25519PublicKey | str, str]] = [
             (_public_key(text), "EdDSA") if _is_pem(text) else (text, "HS256") for text in _key_texts(settings)
         ]
@@ -121,6 +125,12 @@ class PrincipalVerifier:
             raise ExpiredTokenError("the principal has expired")
         return principal
 
+    async def check(self) -> str | None:
+        """Returns a remark for /readyz if principals are signed with another key. That never makes a service not ready:
+        anybody with access to the bus may send such a principal."""
+        ago = self._clock.now().timestamp() - self._refused_time
+        return f"{OTHER_KEY}, the last one {ago:.0f} s ago" if ago < _REFUSAL_SECONDS else None
+
     def _read(self, token: str) -> Principal:
         try:
             _, claims = read_signed(
@@ -130,6 +140,8 @@ class PrincipalVerifier:
                 options={"require": ["exp", "sub", "aud"], "verify_exp": False, "verify_iat": False},
             )
         except jwt.InvalidTokenError as error:
+            if isinstance(error, jwt.InvalidSignatureError | jwt.InvalidAlgorithmError):
+                self._refused_time = self._clock.now().timestamp()
             raise InvalidTokenError(f"not a principal of this installation: {error}") from error
         sub, role, company, plan, exp = read_identity(claims)
         conversation, language = claims.get("conversation"), claims.get("language")

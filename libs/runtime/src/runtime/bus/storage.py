@@ -122,14 +122,14 @@ class Storage(PerClient):
         return quorum_problem(answer) or fullness_problem(answer)
 
 
-def quorum_problem(info: StreamInfo) -> str | None:
+def quorum_problem(info: StreamInfo, max_silence_ns: int = _MAX_SILENCE_NS) -> str | None:
     """Describes the problem if most of a stream's replicas are gone; `info` is the answer of STREAM.INFO. The remaining
     leader answers questions for twenty more seconds, but cannot store anything."""
     cluster = info.get("cluster")
     copies = info["config"]["num_replicas"]
     if copies == 1 or cluster is None:
         return None
-    reachable = sum(0 < replica.get("active", 0) < _MAX_SILENCE_NS for replica in cluster.get("replicas") or ())
+    reachable = sum(0 < replica.get("active", 0) < max_silence_ns for replica in cluster.get("replicas") or ())
     if "leader" in cluster and 1 + reachable > copies // 2:
         return None
     return f"no quorum: of {copies} nats-servers that hold it most are away"

@@ -301,7 +301,7 @@ def conflicts_with(stream: Stream, config: StreamConfig) -> list[str]:
         if not any(covers(present, subject) for present in config.get("subjects", ()))
     ]
     texts = [f"it does not take {', '.join(missing)}"] if missing else []
-    keys = (*_FIXED, "discard", "deny_delete", "max_msgs", "max_msgs_per_subject", "max_msg_size")
+    keys = (*_FIXED, "discard", "deny_delete", "max_msgs", "max_msgs_per_subject", "max_msg_size", "republish")
     return texts + _conflicts({key: value for key, value in wanted.items() if key in keys}, config)
 
 

@@ -141,6 +141,7 @@ def driver_message(error: PyMongoError) -> str:
         return str(write_errors[0].get("errmsg", "a write was refused"))[:300]
     # The driver cancels operations on a server that has stopped answering.
     text = str(error).replace("operation cancelled", "it has stopped answering")
+    text = text.replace("The resolution lifetime expired", "the DNS gave no answer")
     text = masked_text(text).partition(", Timeout:")[0].partition(", full error:")[0][:300]
     advice = remedy("MongoDB", text)
     return f"{text}: {advice}" if advice else text
