@@ -24,7 +24,7 @@ PEERS := .venv-peers
 SUITES := tests/support/widget_recipes tests/support/mcp_suite tests/support/script_check tests/support/s3_server services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled suites check bench bench-turn bench-peers campaign doctor-faults kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check suites check bench bench-turn bench-peers campaign doctor-faults kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
 	test-paused injections expressions hostile verify-images store-outages audit advisories sbom lock shape sizes
 
 ##@ Every day
@@ -102,12 +102,8 @@ waits: $(STAMP) ## write docs/architecture/waits.md, the list of all timeouts, f
 waits-check: $(STAMP)
 	$(BIN)/python deploy/waits.py --check
 
-compiled: $(STAMP)
-	@# In a new clone each worker, and each process that tests start, would compile the same modules for itself.
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --collect-only --quiet --quiet >/dev/null
-
 check: $(STAMP) ## run all that CI runs: lint, types, import rules, generated documents, tests
-	@$(MAKE) -j2 --output-sync=target lint imports contracts-check waits-check audit suites compiled
+	@$(MAKE) -j2 --output-sync=target lint imports contracts-check waits-check audit suites
 	@# Tests wait for processes for a fifth of their time: types are checked in it.
 	@$(MAKE) -j2 types test
 

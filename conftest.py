@@ -2,7 +2,7 @@
 
 import gc
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 # Hundreds of modules are imported and none of them is garbage: the collector is off until all tests are collected.
 gc.disable()
@@ -12,11 +12,13 @@ pytest_plugins = ["runtime.testing.servers", "runtime.testing.disk"]
 # parser can fail with "AST constructor recursion depth mismatch".
 import pytest  # noqa: E402
 import structlog  # noqa: E402
+from execnet import XSpec  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler.loadscope import LoadScopeScheduling  # noqa: E402
 
 from runtime.lifecycle.process import freeze_heap  # noqa: E402
+from tests.support import worker_forks  # noqa: E402
 
 # The time of an example depends on how busy the machine is, so it has no deadline. Examples are the same in each run,
 # so that a failure comes from the change and not from chance; for random ones: pytest --hypothesis-profile=random.
@@ -102,6 +104,13 @@ class Units(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid)
+
+
+def pytest_xdist_setupnodes(config: pytest.Config, specs: Sequence[XSpec]) -> None:
+    """Lets workers be forks of one process that has imported the tests."""
+    python = worker_forks.start(config.args)
+    for spec in specs:
+        spec.python = python
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Units | None:

@@ -23,7 +23,7 @@ import selectors
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -147,8 +147,8 @@ def _become(request: Mapping[str, Any], descriptors: list[int], server: int) -> 
     return str(request["module"])
 
 
-def _run(module: str) -> None:
-    """In a fork: runs the module, and ends without freeing what the server has imported, which takes longer than most
+def run_to_end(program: Callable[[], object]) -> None:
+    """In a fork: runs the program, and ends without freeing what the server has imported, which takes longer than most
     commands."""
     code = 1
 
@@ -159,7 +159,7 @@ def _run(module: str) -> None:
 
     atexit.register(end)
     try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        program()
         code = 0
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
@@ -177,7 +177,7 @@ def main() -> None:
     module = ForkServer(sys.argv[1]).serve()
     if module is not None:
         gc.enable()
-        _run(module)
+        run_to_end(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
 
 
 if __name__ == "__main__":
