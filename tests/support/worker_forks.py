@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_cli.testing.fork_server import ForkServer, run_to_end
+from runtime.testing.fork_server import ForkServer, run_to_end
 
 CLIENT = Path(__file__).with_name("forked_worker.py")
 

@@ -1,9 +1,8 @@
 """A call runs once per id: repeats, conflicts, executors that die in mid-call, two executors at once."""
 
 import asyncio
+import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from nats.aio.client import Client
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolMetadata, ToolResult
+from runtime.testing.forks import ForkedProcess, fork
 from runtime.testing.servers import NatsServer, ValkeyServer, eventually
 from runtime.workers.pull_worker import LEASE
 from tool_executor.adapters.call_records import RedisCallRecords
@@ -187,6 +187,7 @@ async def test_a_renewed_lease_lasts_while_its_process_lives_and_not_much_longer
         await other_store.close()
 
 
+@pytest.mark.own_servers
 async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(
     valkey_server: ValkeyServer, store: RedisStore
 ):
@@ -214,6 +215,7 @@ async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(
     assert await eventually(back)
 
 
+@pytest.mark.own_servers
 async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client: Client, valkey_server: ValkeyServer):
     effects = tool_named("effects", CountingHandler(), side_effects=True)
     limited = tool_named("limited", CountingHandler(), per_minute=2)
@@ -236,15 +238,13 @@ async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client
 
 
 @contextmanager
-def executor_process(nats_url: str, redis_url: str, marks: Path) -> Generator[subprocess.Popen[bytes]]:
+def executor_process(nats_url: str, redis_url: str, marks: Path) -> Generator[ForkedProcess]:
     """An executor in a process of its own, whose tools never end: made to be killed."""
-    command = [sys.executable, "-m", "tool_executor.testing.harness", nats_url, redis_url, str(marks)]
-    process = subprocess.Popen(command)
+    process = fork("tool_executor.testing.harness", nats_url, redis_url, str(marks), environment=os.environ)
     try:
         yield process
     finally:
         process.kill()
-        process.wait(timeout=30)
 
 
 @pytest.mark.parametrize(
