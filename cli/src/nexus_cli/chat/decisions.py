@@ -16,8 +16,8 @@ _LINE = re.compile(
 
 
 def decision(line: str, pending: Mapping[str, int]) -> tuple[Decision, str, dict[str, float]] | None:
-    """The decision in the line, the id of its action (one of `pending`, each with its number), and the values that a yes
-    changes (`y quantity=2`). None if the line is a message.
+    """The decision in the line, the id of its action (one of `pending`, each with its number), and the values that a
+    yes changes (`y quantity=2`). None if the line is a message.
 
     With several pending actions the line needs the action's number; without it, it is a message.
     """

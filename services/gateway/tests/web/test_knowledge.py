@@ -1,6 +1,8 @@
 """Documents, files, answers and gaps over HTTP: what is asked of memory, and what is refused before."""
 
 import uuid
+from contextlib import AsyncExitStack
+from unittest.mock import Mock
 
 import aiohttp
 import pytest
@@ -9,7 +11,9 @@ from nats.aio.client import Client
 from contracts.channels import upload
 from contracts.company_rpc import CompanyRequest
 from contracts.knowledge_rpc import OVERVIEW, DocumentPut, FilePut, KnowledgeOverview
+from gateway.adapters import knowledge as adapter
 from gateway.adapters.knowledge import PIECE_BYTES
+from gateway.errors import UnavailableError
 from gateway.testing.harness import GatewayUnderTest
 from gateway.testing.http import Http, assert_problem
 from gateway.testing.knowledge import KnowledgeStandIn
@@ -119,6 +123,18 @@ async def test_a_file_goes_to_the_executors_in_pieces_and_memory_is_told(
     assert file.pieces == -(-len(content) // PIECE_BYTES) > 1
     stored = await DirectReader(nats_client, "UPLOADS").last_of_each([upload("acme", file.upload_id)])
     assert sum(len(piece.event) for piece in stored) == len(content)
+
+
+async def test_an_upload_that_finds_no_place_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "UPLOAD_WAIT_SECONDS", 0)
+    uploads = adapter.BusKnowledge(Mock(), Mock())
+    async with AsyncExitStack() as running:
+        for _ in range(adapter.MAX_UPLOADS):
+            await running.enter_async_context(uploads.upload_slot())
+        with pytest.raises(UnavailableError, match="too many files are arriving"):
+            await running.enter_async_context(uploads.upload_slot())
+    async with uploads.upload_slot():
+        pass
 
 
 @pytest.mark.usefixtures("knowledge")

@@ -1,6 +1,8 @@
 """Passes knowledge files to the executors."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 from contracts.channels import upload_piece
 from contracts.events.knowledge import FileReceived
@@ -26,7 +28,20 @@ class BusKnowledge:
     def __init__(self, rpc: RpcClient, publisher: Publisher) -> None:
         self._rpc = rpc
         self._publisher = publisher
-        self.uploads = asyncio.Semaphore(MAX_UPLOADS)
+        self._uploads = asyncio.Semaphore(MAX_UPLOADS)
+
+    @asynccontextmanager
+    async def upload_slot(self) -> AsyncGenerator[None]:
+        """Waits for a place among the concurrent uploads and holds it; raises UnavailableError if none becomes free."""
+        try:
+            async with asyncio.timeout(UPLOAD_WAIT_SECONDS):
+                await self._uploads.acquire()
+        except TimeoutError:
+            raise UnavailableError("too many files are arriving right now: try again in a while") from None
+        try:
+            yield
+        finally:
+            self._uploads.release()
 
     async def store_file(self, file: FileReceived, content: bytes) -> DocumentView | None:
         """Stores a file in UPLOADS and registers it with memory, which passes it to an executor; raises

@@ -262,7 +262,7 @@ async def _put_document(api: Api, caller: TokenCaller, request: Request, name: s
 
 
 async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
-    async with api.knowledge.uploads:
+    async with api.knowledge.upload_slot():
         upload = await read_upload(request)
         form = _validated(DocumentForm, {field_name: value for field_name, value in upload.fields.items() if value})
         file = FileReceived(
