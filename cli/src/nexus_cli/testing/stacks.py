@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -84,29 +85,44 @@ class Nexus:
         return [sys.executable, "-m", "nexus_cli", *arguments, "--data", str(self.data)]
 
 
+SHARED_FORKS = "NEXUS_SHARED_FORKS"
+"""The variable with a folder in which the workers of a test run share one fork server. It ends when nobody holds the
+named pipe `end` in that folder open for writing."""
+
+
 @cache
 def fork_server() -> str:
-    """Starts a fork server at the first call and returns its socket; it lives as long as this process. From then on,
-    stacks that inherit this process's environment use it too."""
-    path = str(Path(tempfile.mkdtemp(prefix="nexus-")) / "forks")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nexus_cli.testing.fork_server", path],
-        env=clean_environment() | KEEPS_BYTECODE | {"PYTHONUNBUFFERED": "1"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
-    assert process.stdin is not None
+    """Starts a fork server at the first call, if no other worker has, and returns its socket; one that is not shared
+    lives as long as this process. From then on, stacks that inherit this process's environment use it too."""
+    shared = os.environ.get(SHARED_FORKS)
+    folder = Path(shared or tempfile.mkdtemp(prefix="nexus-"))
+    path = folder / "forks"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            _start_fork_server(path, is_shared=shared is not None)
+    os.environ[FORK_SERVER] = str(path)
+    return str(path)
+
+
+def _start_fork_server(path: Path, *, is_shared: bool) -> None:
+    with path.with_name("end").open() if is_shared else contextlib.nullcontext(subprocess.PIPE) as standard_input:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "nexus_cli.testing.fork_server", str(path)],
+            env=clean_environment() | KEEPS_BYTECODE | {"PYTHONUNBUFFERED": "1"},
+            stdin=standard_input,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
     assert process.stdout is not None
 
     def end() -> None:
-        process.communicate()
-        shutil.rmtree(Path(path).parent)
+        if not is_shared:
+            process.communicate()
+            shutil.rmtree(path.parent)
 
     atexit.register(end)
     assert select.select([process.stdout], [], [], 120)[0], "the fork server does not listen within 120 s"
-    os.environ[FORK_SERVER] = path
-    return path
 
 
 class ForkedProcess:
