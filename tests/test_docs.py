@@ -3,7 +3,7 @@
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -52,18 +52,19 @@ def test_what_a_page_names_is_there(page: Path) -> None:
 def test_what_a_comment_names_is_there() -> None:
     files = tracked()
     ends = {file[start:] for file in files for start in [0, *(m.end() for m in re.finditer("/", file))]} | OF_OTHERS
-    trees = {ROOT / file: ast.parse((ROOT / file).read_text()) for file in files if file.endswith(".py")}
+    sources = {ROOT / file: (ROOT / file).read_text() for file in files if file.endswith(".py")}
+    written = {file: [*statements(ast.parse(source))] for file, source in sources.items()}
     classes = {
         f"{module}.{node.name}"
-        for file, tree in trees.items()
-        for module in [file.parent.name, file.stem]
-        for node in ast.walk(tree)
+        for file, nodes in written.items()
+        for node in nodes
         if isinstance(node, ast.ClassDef)
+        for module in [file.parent.name, file.stem]
     }
     known = {class_.partition(".")[0] for class_ in classes}
     missing: list[tuple[str, str]] = []
-    for file, tree in trees.items():
-        for text in told(file.read_text(), tree):
+    for file, source in sources.items():
+        for text in told(source, written[file]):
             paths = re.findall(r"(?<![\w./-])(?:[\w-]+/)*[\w-]+\.(?:py|toml|js|md|json)\b(?![\w/])", text)
             names = re.findall(r"(?<![\w./:@-])(?:[a-z_]\w*\.)*([a-z_]\w*\.[A-Z][a-z]\w+)\b(?![.(-])", text)
             missing += [(file.name, path) for path in paths if path not in ends]
@@ -71,9 +72,18 @@ def test_what_a_comment_names_is_there() -> None:
     assert missing == []
 
 
-def told(source: str, tree: ast.Module) -> Iterator[str]:
+def statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """All statements below a node; of its expressions, which are most of a tree, none is visited."""
+    for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, field, ()):
+            if isinstance(child, ast.stmt):
+                yield child
+            yield from statements(child)
+
+
+def told(source: str, nodes: Iterable[ast.stmt]) -> Iterator[str]:
     """The comments and docstrings of a module."""
     yield from re.findall(r"(?:^|\s)#\s(.*)$", source, re.MULTILINE)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.value.value

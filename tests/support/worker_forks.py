@@ -5,6 +5,7 @@
 Importing and compiling them takes 20 s of CPU, which each worker would spend. A worker still collects its tests, so a
 module that cannot be imported is reported as without this process. `start` runs it beside pytest's own process and
 returns the command that execnet takes for Python: it hands its descriptors over and stays until the worker ends.
+Workers also share what forks the services for them (runtime.testing.forks).
 """
 
 import atexit
@@ -23,6 +24,7 @@ from pathlib import Path
 import pytest
 
 from runtime.testing.fork_server import ForkServer, run_to_end
+from runtime.testing.forks import SHARED_FORKS
 
 CLIENT = Path(__file__).with_name("forked_worker.py")
 
@@ -52,6 +54,8 @@ def start(tests: Sequence[str]) -> str:
     """Starts the process; it ends with this one."""
     folder = tempfile.mkdtemp(prefix="nexus-")
     path = f"{folder}/workers"
+    os.mkfifo(f"{folder}/end")
+    os.environ[SHARED_FORKS] = folder
     process = subprocess.Popen(
         [sys.executable, "-P", __file__, path, *tests], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -82,6 +86,7 @@ def main() -> None:
         pytest.main([*options, *tests], plugins=[_Imports()])
     gc.disable()
     gc.freeze()
+    os.open(Path(path).with_name("end"), os.O_RDWR)  # held open: a shared fork server lives as long as workers can
     if ForkServer(path).serve() is not None:
         run_to_end(_serve_execnet)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -19,26 +20,42 @@ from pathlib import Path
 from typing import IO, Any
 
 
+SHARED_FORKS = "NEXUS_SHARED_FORKS"
+"""The variable with a folder in which the workers of a test run share fork servers. These end when nobody holds the
+named pipe `end` in that folder open for writing."""
+
+
 def start_fork_server(module: str, environment: Mapping[str, str]) -> str:
-    """Starts a fork server and returns its socket; it lives as long as this process."""
-    path = str(Path(tempfile.mkdtemp(prefix="nexus-")) / "forks")
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, path],
-        env={**environment, "PYTHONUNBUFFERED": "1"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
-    assert process.stdin is not None
+    """Starts a fork server, if no other worker of the test run has, and returns its socket; one that is not shared lives
+    as long as this process."""
+    shared = os.environ.get(SHARED_FORKS)
+    folder = Path(shared or tempfile.mkdtemp(prefix="nexus-"))
+    path = folder / module
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            _launch(module, path, environment, is_shared=bool(shared))
+    return str(path)
+
+
+def _launch(module: str, path: Path, environment: Mapping[str, str], *, is_shared: bool) -> None:
+    with path.with_name("end").open() if is_shared else contextlib.nullcontext(subprocess.PIPE) as standard_input:
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, str(path)],
+            env={**environment, "PYTHONUNBUFFERED": "1"},
+            stdin=standard_input,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
     assert process.stdout is not None
 
     def end() -> None:
-        process.communicate()
-        shutil.rmtree(Path(path).parent)
+        if not is_shared:
+            process.communicate()
+            shutil.rmtree(path.parent)
 
     atexit.register(end)
     assert select.select([process.stdout], [], [], 120)[0], "the fork server does not listen within 120 s"
-    return path
 
 
 @cache
