@@ -19,15 +19,14 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-
 SHARED_FORKS = "NEXUS_SHARED_FORKS"
 """The variable with a folder in which the workers of a test run share fork servers. These end when nobody holds the
 named pipe `end` in that folder open for writing."""
 
 
 def start_fork_server(module: str, environment: Mapping[str, str]) -> str:
-    """Starts a fork server, if no other worker of the test run has, and returns its socket; one that is not shared lives
-    as long as this process."""
+    """Starts a fork server, if no other worker of the test run has, and returns its socket. One that is not shared
+    lives as long as this process."""
     shared = os.environ.get(SHARED_FORKS)
     folder = Path(shared or tempfile.mkdtemp(prefix="nexus-"))
     path = folder / module
