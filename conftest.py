@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 # Hundreds of modules are imported and none of them is garbage: the collector is off until all tests are collected.
 gc.disable()
-pytest_plugins = ["runtime.testing.servers", "runtime.testing.disk"]
+pytest_plugins = ["runtime.testing.fixtures", "runtime.testing.disk"]
 
 # Imported early on purpose: hypothesis' pytest plugin otherwise does it at the end of a session, where CPython 3.11's
 # parser can fail with "AST constructor recursion depth mismatch".

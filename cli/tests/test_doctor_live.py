@@ -87,6 +87,7 @@ async def test_a_service_that_is_nowhere_is_one_finding(nats_server: NatsServer,
     assert "nobody serves its methods" in agent.text
 
 
+@pytest.mark.own_servers
 async def test_a_bus_that_is_not_there_or_stands_still(nats_server: NatsServer) -> None:
     nats_server.pause()
     began = time.monotonic()
@@ -169,6 +170,7 @@ async def test_a_stream_that_is_full(nats_client: Client) -> None:
     assert said(await bus.look(nats_client), "stream CHAT", "full")
 
 
+@pytest.mark.own_servers
 async def test_a_stream_whose_consumer_has_a_damaged_file(nats_server: NatsServer, nats_streams: Client) -> None:
     async with consumers(nats_streams):
         pass
@@ -250,6 +252,7 @@ def no_clock(_who: str, _ahead: float) -> None:
     """Takes a clock and keeps nothing."""
 
 
+@pytest.mark.own_servers
 async def test_redis_is_well_read_only_full_frozen_and_gone(valkey_server: ValkeyServer) -> None:
     ahead: dict[str, float] = {}
     assert [one.state for one in await stores.redis(valkey_server.url, ahead.__setitem__)] == ["ok"]

@@ -160,6 +160,7 @@ async def test_a_worker_says_so_when_it_is_deaf_on_a_connection_that_is_up(
         await eventually(lambda: "not answered" in (worker.stuck_because() or ""))
 
 
+@pytest.mark.own_servers
 async def test_a_bus_that_is_away_and_comes_back_leaves_no_worker_standing_still(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:

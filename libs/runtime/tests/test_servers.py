@@ -15,6 +15,7 @@ from runtime.settings import NatsSettings
 from runtime.testing.servers import MongoDatabase, NatsServer, ValkeyServer, eventually
 
 
+@pytest.mark.own_servers
 async def test_nats_server_keeps_its_port_and_data_over_a_kill(nats_server: NatsServer) -> None:
     url = nats_server.url
     client = await connect(NatsSettings(url=url), name="test")

@@ -152,6 +152,7 @@ async def test_several_are_settled_at_once_each_as_if_alone(ledgers: Ledgers) ->
     await ledgers.one.settle_all([])
 
 
+@pytest.mark.own_servers
 async def test_a_companys_calls_are_settled_by_few_scripts(ledgers: Ledgers) -> None:
     calls = [f"c{number}" for number in range(MAX_SETTLED_AT_ONCE + 1)]
     for call in calls[-2:]:
@@ -259,6 +260,7 @@ async def test_what_the_company_says_comes_with_the_tokens_whether_they_are_gran
             )
 
 
+@pytest.mark.own_servers
 async def test_without_redis_nobody_is_told_that_there_is_budget(servers: Servers, valkey_server: ValkeyServer) -> None:
     async with replica(servers) as one:
         valkey_server.kill()

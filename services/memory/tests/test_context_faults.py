@@ -167,6 +167,7 @@ async def test_a_price_that_was_not_asked_for_or_is_none_is_no_answer(servers: S
         assert [symbol.symbol for symbol in found.market.relevant_symbols] == ["MSFT", "IBM"]
 
 
+@pytest.mark.own_servers
 async def test_without_redis_only_the_short_term_memory_is_missing(
     servers: Servers, valkey_server: ValkeyServer
 ) -> None:

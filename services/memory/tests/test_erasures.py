@@ -221,6 +221,7 @@ async def test_a_deletion_that_is_over_deletes_nothing_when_it_is_asked_for_agai
         assert "mongo facts" in places_of(await everything(servers, one.client), "a new start")
 
 
+@pytest.mark.own_servers
 async def test_what_is_old_goes_once_a_day_and_is_counted_before(
     servers: Servers, files: FolderStore, nats_server: NatsServer
 ) -> None:
@@ -279,6 +280,7 @@ async def test_what_is_old_goes_once_a_day_and_is_counted_before(
             assert (await one.rpc.call(CONVERSATION, ref)).conversation is not None
 
 
+@pytest.mark.own_servers
 async def test_what_is_deleted_message_by_message_is_in_no_file_of_its_stream(
     servers: Servers, nats_server: NatsServer
 ) -> None:

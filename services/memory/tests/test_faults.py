@@ -22,6 +22,7 @@ async def stored(on: Replica, writer: Writer) -> list[str]:
     return [message.text for message in (await on.rpc.call(CONVERSATION_MESSAGES, request)).items]
 
 
+@pytest.mark.own_servers
 async def test_without_redis_histories_are_right_all_the_same(servers: Servers, valkey_server: ValkeyServer) -> None:
     async with replica(servers) as one:
         writer = Writer(one.client)
@@ -37,6 +38,7 @@ async def test_without_redis_histories_are_right_all_the_same(servers: Servers, 
         assert await history(one, other, await other.visitor("after")) == ["new", "after"]
 
 
+@pytest.mark.own_servers
 async def test_a_frozen_redis_delays_a_history_but_does_not_stop_it(
     servers: Servers, valkey_server: ValkeyServer
 ) -> None:
@@ -83,6 +85,7 @@ async def test_settings_survive_the_database_server(servers: Servers) -> None:
             assert found is not None
 
 
+@pytest.mark.own_servers
 async def test_after_the_bus_was_killed_the_projection_goes_on(servers: Servers, nats_server: NatsServer) -> None:
     async with replica(servers) as one:
         writer = Writer(one.client)

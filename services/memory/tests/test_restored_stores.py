@@ -240,6 +240,7 @@ async def client_of_shortened_log(nats_server: NatsServer) -> Client:
     return await connect(NatsSettings(url=nats_server.url), name="gateway")
 
 
+@pytest.mark.own_servers
 async def test_what_was_written_to_a_log_without_its_end_is_kept_before_it_is_let_go(
     nats_server: NatsServer, servers: Servers
 ) -> None:
@@ -277,6 +278,7 @@ async def test_what_was_written_to_a_log_without_its_end_is_kept_before_it_is_le
     await client.close()
 
 
+@pytest.mark.own_servers
 async def test_a_log_without_its_end_is_noticed_before_the_store_has_recorded_how_far_it_was(
     nats_server: NatsServer, servers: Servers
 ) -> None:
@@ -344,6 +346,7 @@ async def in_redis(on: Replica) -> tuple[ShortTermMemory, bool]:
         raise AssertionError("Redis is not back yet") from error
 
 
+@pytest.mark.own_servers
 @pytest.mark.parametrize("how", ["put back", "emptied"])
 async def test_a_redis_that_is_put_back_or_emptied_has_the_last_hour_and_the_budgets_again(
     servers: Servers, valkey_server: ValkeyServer, how: str

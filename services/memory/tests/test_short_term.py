@@ -187,6 +187,7 @@ async def test_it_is_fed_from_what_users_write_and_decide(servers: Servers) -> N
         assert vic.memory == ShortTermMemory()
 
 
+@pytest.mark.own_servers
 async def test_without_redis_it_says_so(servers: Servers, valkey_server: ValkeyServer) -> None:
     async with replica(servers) as one:
         valkey_server.kill()

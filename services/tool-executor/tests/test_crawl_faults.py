@@ -96,6 +96,7 @@ async def test_an_executor_that_stood_still_does_not_say_again_what_others_have_
     assert asked_for(served).total() <= 2 * PAGES + 4 + 4
 
 
+@pytest.mark.own_servers
 async def test_redis_goes_away_in_the_middle_and_the_run_goes_on(
     served: Served, memory: SiteMemory, nats_client: Client, valkey_server: ValkeyServer
 ):

@@ -66,6 +66,7 @@ async def test_nothing_of_a_deleted_user_is_left_and_others_keep_theirs(nats_cli
         assert any(":other:" in key for key in left)
 
 
+@pytest.mark.own_servers
 async def test_while_redis_is_away_a_deletion_says_so(valkey_server: ValkeyServer):
     store = RedisStore(valkey_server.url, 0.5)
     valkey_server.kill()

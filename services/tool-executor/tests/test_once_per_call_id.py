@@ -187,6 +187,7 @@ async def test_a_renewed_lease_lasts_while_its_process_lives_and_not_much_longer
         await other_store.close()
 
 
+@pytest.mark.own_servers
 async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(
     valkey_server: ValkeyServer, store: RedisStore
 ):
@@ -214,6 +215,7 @@ async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(
     assert await eventually(back)
 
 
+@pytest.mark.own_servers
 async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client: Client, valkey_server: ValkeyServer):
     effects = tool_named("effects", CountingHandler(), side_effects=True)
     limited = tool_named("limited", CountingHandler(), per_minute=2)

@@ -41,6 +41,7 @@ def test_headers_are_read_as_nats_py_reads_them(first: list[str], second: list[s
         assert BusClient._parse_header_lines(raw) == expected  # pyright: ignore[reportPrivateUsage]
 
 
+@pytest.mark.own_servers
 async def test_it_comes_back_after_the_server_was_killed_and_says_so(nats_server: NatsServer) -> None:
     seen: list[str] = []
     hooks = ConnectionHooks()
@@ -63,6 +64,7 @@ async def test_it_comes_back_after_the_server_was_killed_and_says_so(nats_server
     await client.close()
 
 
+@pytest.mark.own_servers
 async def test_a_server_that_freezes_is_left_and_found_again(nats_server: NatsServer) -> None:
     client = await connect(NatsSettings(url=nats_server.url, ping_interval=1), name="test")
     nats_server.pause()
@@ -153,6 +155,7 @@ async def test_who_is_refused_when_connecting_again_says_why_and_logs_it_once(tm
     assert len(refusals) == 1
 
 
+@pytest.mark.own_servers
 async def test_a_server_that_asks_for_a_certificate_is_shown_one(
     tmp_path: Path, nats_server: NatsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -178,6 +181,7 @@ async def test_a_server_that_asks_for_a_certificate_is_shown_one(
         await connect(shown.model_copy(update={"tls_ca": "/nowhere.pem"}), name="test")
 
 
+@pytest.mark.own_servers
 async def test_a_renewed_certificate_is_shown_at_the_next_connection(tmp_path: Path, nats_server: NatsServer) -> None:
     def serve_with(authority: Path) -> None:
         shown = [str(authority / name) for name in ("ca.pem", "server.pem", "server.key")]

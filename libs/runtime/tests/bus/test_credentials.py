@@ -55,6 +55,7 @@ def credentials(jwt: str, seed: str) -> str:
     )
 
 
+@pytest.mark.own_servers
 async def test_whoever_has_the_credentials_is_let_in(nats_server: NatsServer, tmp_path: Path) -> None:
     operator, system, account, user, stranger = (NatsKey(kind) for kind in (OPERATOR, ACCOUNT, ACCOUNT, USER, USER))
     accounts = ", ".join(f"{one.public}: {operator.jwt(one, 'account')}" for one in (system, account))

@@ -77,6 +77,7 @@ async def test_a_subject_of_no_stream_and_an_oversized_event_are_errors(nats_str
         await publisher.append(VISITOR, b"x" * 3_000_000, stream=CHAT, msg_id="m3")
 
 
+@pytest.mark.own_servers
 async def test_an_append_outlives_a_frozen_server(nats_server: NatsServer, nats_streams: Client) -> None:
     publisher = Publisher(nats_streams)
     nats_server.pause()
@@ -89,6 +90,7 @@ async def test_an_append_outlives_a_frozen_server(nats_server: NatsServer, nats_
     assert bounds.last_seq == stored.seq == 1
 
 
+@pytest.mark.own_servers
 async def test_an_append_outlives_a_killed_server(nats_server: NatsServer, nats_streams: Client) -> None:
     publisher = Publisher(nats_streams)
     await publisher.append(VISITOR, b"0", stream=CHAT, msg_id="m0")
@@ -100,6 +102,7 @@ async def test_an_append_outlives_a_killed_server(nats_server: NatsServer, nats_
     assert stored.seq == 2
 
 
+@pytest.mark.own_servers
 async def test_a_deadline_without_acknowledgement_leaves_the_outcome_unknown(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:
@@ -175,6 +178,7 @@ async def test_the_epoch_changes_when_the_stream_is_made_anew(nats_streams: Clie
     assert (await log.bounds()).epoch != before.epoch
 
 
+@pytest.mark.own_servers
 async def test_a_reader_that_gets_no_turn_in_time_is_told_so(nats_server: NatsServer, nats_streams: Client) -> None:
     log = ConversationLog(nats_streams)
     nats_server.pause()

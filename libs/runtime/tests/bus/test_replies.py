@@ -85,6 +85,7 @@ async def test_the_answer_to_any_name_counts_and_a_closed_question_leaves_nothin
         assert [reply.data for reply in await other.wait(20)] == [other.reply_to.encode()]
 
 
+@pytest.mark.own_servers
 async def test_a_flush_that_was_given_up_does_not_end_the_reading(nats_server: NatsServer, nats_client: Client) -> None:
     assert isinstance(nats_client, BusClient)
     nats_server.pause()

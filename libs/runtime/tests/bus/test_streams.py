@@ -158,6 +158,7 @@ async def test_a_stream_that_cannot_be_changed_is_named(nats_client: Client) -> 
         await ensure_streams(nats_client, [TOOLS])
 
 
+@pytest.mark.own_servers
 async def test_a_small_disk_gets_smaller_streams(tmp_path: Path, nats_server: NatsServer) -> None:
     nats_server.stop()
     small = tmp_path / "small.conf"
@@ -230,6 +231,7 @@ async def test_a_log_is_never_made_smaller_than_what_it_holds(nats_client: Clien
     assert held["messages"] == 20
 
 
+@pytest.mark.own_servers
 async def test_a_stream_that_the_server_has_no_room_to_enlarge_stays_as_it_is(
     tmp_path: Path, nats_server: NatsServer
 ) -> None:

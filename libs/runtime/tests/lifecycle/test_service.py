@@ -203,6 +203,7 @@ async def test_a_process_that_is_still_importing_handles_sigterm(tmp_path: Path)
     assert await process.wait() == 128 + signal.SIGTERM
 
 
+@pytest.mark.own_servers
 async def test_a_process_ends_although_the_bus_is_frozen(nats_server: NatsServer, nats_streams: Client) -> None:
     running = await start(nats_server.url, DRAIN_SECONDS="3")
     await running.until("service.ready")
@@ -211,6 +212,7 @@ async def test_a_process_ends_although_the_bus_is_frozen(nats_server: NatsServer
     nats_server.resume()
 
 
+@pytest.mark.own_servers
 async def test_a_frozen_bus_makes_it_not_ready_and_a_thawed_one_ready(
     service: Process, nats_server: NatsServer
 ) -> None:
@@ -237,6 +239,7 @@ async def test_a_frozen_event_loop_says_so(service: Process, nats_client: Client
     await eventually(lambda: ready(service))
 
 
+@pytest.mark.own_servers
 async def test_it_serves_again_after_the_bus_was_restarted(
     service: Process, nats_server: NatsServer, nats_client: Client
 ) -> None:

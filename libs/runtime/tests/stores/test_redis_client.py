@@ -67,6 +67,7 @@ def watched(directory: Path, primary: ValkeyServer) -> Generator[str]:
             server.kill()
 
 
+@pytest.mark.own_servers
 async def test_the_next_primary_is_written_to_when_the_one_before_stands_still(
     tmp_path: Path, valkey_server: ValkeyServer
 ) -> None:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import orjson
+import pytest
 from nats.aio.client import Client
 from prometheus_client import CollectorRegistry, Gauge
 
@@ -215,6 +216,7 @@ async def test_what_a_killed_worker_held_is_due(nats_server: NatsServer, nats_st
         await at_rest(waiting)
 
 
+@pytest.mark.own_servers
 async def test_without_the_servers_word_there_is_no_figure_rather_than_an_old_one(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:

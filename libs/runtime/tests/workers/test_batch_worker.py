@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import orjson
+import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from pydantic import BaseModel
@@ -155,6 +156,7 @@ async def test_a_lone_fact_costs_its_delivery_and_its_acknowledgement(nats_strea
     await one.drain()
 
 
+@pytest.mark.own_servers
 async def test_what_was_not_settled_at_the_end_is_delivered_again(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:
@@ -175,6 +177,7 @@ async def test_what_was_not_settled_at_the_end_is_delivered_again(
     await two.drain()
 
 
+@pytest.mark.own_servers
 async def test_a_service_goes_on_after_the_server_came_back_with_an_empty_disk(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:

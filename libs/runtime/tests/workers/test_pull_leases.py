@@ -94,6 +94,7 @@ async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in
     await pull.drain()
 
 
+@pytest.mark.own_servers
 async def test_leases_of_a_worker_whose_server_is_away_are_in_doubt(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:

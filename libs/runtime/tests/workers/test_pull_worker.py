@@ -145,6 +145,7 @@ async def test_a_dead_letter_is_kept_with_its_origin_and_can_be_replayed(nats_st
     await pull.drain()
 
 
+@pytest.mark.own_servers
 async def test_work_goes_on_after_the_server_was_killed(nats_server: NatsServer, nats_streams: Client) -> None:
     handler = Recorder()
     pull = await working(nats_streams, handler, ack_wait=1.0)

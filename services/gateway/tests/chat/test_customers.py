@@ -234,6 +234,7 @@ async def test_every_open_chat_hears_of_an_alert_once_however_often_and_by_which
             assert heard == ["alert1", "alert2"]
 
 
+@pytest.mark.own_servers
 async def test_what_fired_while_the_bus_was_away_is_told_to_an_open_chat_when_it_is_back(
     gateway: GatewayUnderTest, nats_server: NatsServer, tokens: TokenMaker, records: RecordsStandIn
 ) -> None:

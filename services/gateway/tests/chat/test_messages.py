@@ -232,6 +232,7 @@ async def test_eight_thousand_characters_of_any_kind_are_stored(gateway: Gateway
         assert created["message"]["text"] == text
 
 
+@pytest.mark.own_servers
 async def test_a_message_is_not_acknowledged_while_the_bus_is_frozen_and_is_stored_once_it_thaws(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_server: NatsServer, nats_client: Client
 ) -> None:

@@ -209,6 +209,7 @@ async def test_every_sign_of_a_running_turn_reaches_the_sockets_of_its_conversat
         assert (await stranger.next())["type"] == "pong"
 
 
+@pytest.mark.own_servers
 async def test_what_was_stored_while_the_gateway_was_cut_off_from_the_bus_reaches_its_sockets(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_server: NatsServer, nats_client: Client
 ) -> None:
@@ -336,6 +337,7 @@ async def test_who_was_told_more_by_another_gateway_than_is_known_here_is_not_se
     assert not [frame for frame in client.seen if frame["type"] == "snapshot"]
 
 
+@pytest.mark.own_servers
 async def test_when_the_log_is_made_anew_clients_are_told_to_come_back_and_get_a_snapshot(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, nats_server: NatsServer
 ) -> None:

@@ -258,6 +258,7 @@ async def test_a_call_that_gets_no_answer_is_asked_for_again_under_the_same_id(
     assert executor.calls[0].call_id == executor.calls[1].call_id
 
 
+@pytest.mark.own_servers
 async def test_what_a_silent_bus_may_have_taken_is_not_said_to_be_not_done(
     ana: Caller, executor: ExecutorStandIn, nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ):

@@ -9,6 +9,7 @@ from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.ports import RedisUnavailableError
 
 
+@pytest.mark.own_servers
 async def test_who_waits_when_the_connection_is_closed_is_told_and_not_cancelled(valkey_server: ValkeyServer):
     store = RedisStore(valkey_server.url, deadline=2.0)
     await store.ping()

