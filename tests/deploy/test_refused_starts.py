@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -22,7 +21,8 @@ from runtime.bus.streams import await_streams, ensure_streams
 from runtime.settings import NatsSettings
 from runtime.stores.mongo import Document
 from runtime.stores.store_format import FORMAT
-from runtime.testing.servers import MongoDatabase, ValkeyServer, run_valkey_server
+from runtime.testing.forks import fork
+from runtime.testing.servers import MongoDatabase, ValkeyServer, eventually, run_valkey_server
 
 ENDS_WITHIN = 150.0
 KEY = "k" * 32
@@ -77,20 +77,18 @@ async def last_word(service: str, settings: Mapping[str, str | None], tmp_path: 
     """The one error that the service ends with. It was never ready."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")}
     given = {name: value for name, value in settings.items() if value is not None}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", service.replace("-", "_")),
-        env=kept | given | {"NEXUS_LOG_FORMAT": "json"},
-        cwd=tmp_path,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
+    with (tmp_path / "output").open("wb") as output:
+        process = await asyncio.to_thread(
+            *(fork, service.replace("-", "_")),
+            environment=kept | given | {"NEXUS_LOG_FORMAT": "json"},
+            output=output,
+            cwd=tmp_path,
+        )
     try:
-        output, _ = await asyncio.wait_for(process.communicate(), ENDS_WITHIN)
+        await eventually(lambda: process.poll() is not None, ENDS_WITHIN)
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    text = output.decode()
+        process.kill()
+    text = (tmp_path / "output").read_text()
     assert process.returncode == 1, text
     assert "Traceback" not in text, text
     said = [orjson.loads(line) for line in text.splitlines()]

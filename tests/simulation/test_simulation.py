@@ -19,7 +19,7 @@ SEEDS = (*FOUND, *range(47))
 
 FORKS = """
 import json, os, signal, sys
-from nexus_cli.stack.child import end_with_parent
+from runtime.lifecycle.parent import end_with_parent
 from tests.simulation import __main__, program, rules
 for line in sys.stdin:
     source, sys.argv[1:], output, errors = json.loads(line)

@@ -19,10 +19,11 @@ from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.program import FORK_SERVER
 from nexus_cli.stack.temporary import clean_environment
-from nexus_cli.testing.stacks import ForkedProcess, fork_server, fork_until_ready, is_gone, run_forked
+from nexus_cli.testing.stacks import fork_server, fork_until_ready, is_gone, run_forked
 from runtime.auth.tokens import TokenMinter
 from runtime.calls.rpc import RpcClient
 from runtime.settings import TokenSettings
+from runtime.testing.forks import ForkedProcess
 from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 

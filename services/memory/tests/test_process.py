@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,14 +18,14 @@ from runtime.bus.connection import connect
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
-from runtime.testing.logged_process import logged_process
+from runtime.testing.logged_process import LoggedProcess, logged_process
 from runtime.testing.servers import eventually
 
 SECRET = "a secret that both know"
 
 
 @asynccontextmanager
-async def process(servers: Servers, folder: Path) -> AsyncGenerator[tuple[Process, int]]:
+async def process(servers: Servers, folder: Path) -> AsyncGenerator[tuple[LoggedProcess, int]]:
     """A replica as a process of its own, ready, and its health port."""
     environment = {
         "NEXUS_NATS_URL": servers.nats,
@@ -37,7 +36,7 @@ async def process(servers: Servers, folder: Path) -> AsyncGenerator[tuple[Proces
         "NEXUS_DEMO_ORIGIN": "http://127.0.0.1:8080",
     }
     async with logged_process("memory", folder / "log", folder, **environment) as started:
-        yield started.process, await started.ready()
+        yield started, await started.ready()
 
 
 async def health(port: int, path: str) -> bytes:
@@ -58,10 +57,7 @@ async def test_a_process_serves_is_ready_and_ends_when_it_is_told_to(servers: Se
         assert demo is not None
         assert b" 200 " in (await health(port, "/readyz")).splitlines()[0]
         assert b"nexus_" in await health(port, "/metrics")
-        memory.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(30):
-            await memory.wait()
-        assert memory.returncode == 0
+        assert await memory.end(signal.SIGTERM) == 0
         await client.close()
 
 
@@ -75,7 +71,7 @@ async def test_a_killed_process_loses_nothing_and_its_successor_goes_on(servers:
             writer = writer or Writer(client)
             for number in range(20):
                 seq = await writer.visitor(f"{life}-{number}")
-            memory.kill()
+            await memory.end(signal.SIGKILL)
     async with process(servers, tmp_path):
         assert writer is not None
         request = HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=seq, limit=100)
@@ -103,16 +99,14 @@ async def test_a_process_killed_within_a_deletion_leaves_a_receipt_that_ends_tru
             nonlocal asked
             asked += 1
             if asked == 1:
-                killed.kill()
-                await killed.wait()
+                await killed.end(signal.SIGKILL)
             return ForgottenReply(deleted=3 if asked == 1 else 0)
 
         await tools.serve(market_rpc.USER_FORGET, market_deleted)
         writer = Writer(client)
         await writer.assistant("29", await writer.visitor("how much?", user="ana-7", role="user"))
         asking = asyncio.create_task(rpc.call(ERASE, request, deadline=30, retries=0))
-        async with asyncio.timeout(30):
-            await killed.wait()
+        await killed.end()
         asking.cancel()
     async with process(servers, tmp_path):
 
@@ -154,8 +148,7 @@ async def test_what_a_killed_process_was_telling_an_endpoint_its_successor_tells
             await Writer(client).visitor("once at least")
             async with asyncio.timeout(40):
                 await asked.wait()
-            memory.kill()
-            await memory.wait()
+            await memory.end(signal.SIGKILL)
         release.set()
         async with process(servers, tmp_path):
             await eventually(lambda: len(shop.taken) == 2, 70)

@@ -2,7 +2,6 @@
 doubled."""
 
 import signal
-import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.knowledge import Left
+from runtime.testing.forks import ForkedProcess
 from runtime.testing.servers import NatsServer, ValkeyServer
 from tool_executor.adapters.crawl_state import CrawlState
 from tool_executor.adapters.redis_store import RedisStore
@@ -36,7 +36,7 @@ async def memory(served: Served, nats_client: Client) -> AsyncGenerator[SiteMemo
 
 def executors(
     nats: NatsServer, valkey: ValkeyServer, tmp: Path, count: int, rate: int = 30
-) -> AbstractAsyncContextManager[list[subprocess.Popen[bytes]]]:
+) -> AbstractAsyncContextManager[list[ForkedProcess]]:
     return executor_processes("crawler", nats.url, valkey.url, tmp, count, rate)
 
 

@@ -1,9 +1,8 @@
 """A call runs once per id: repeats, conflicts, executors that die in mid-call, two executors at once."""
 
 import asyncio
+import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from nats.aio.client import Client
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolMetadata, ToolResult
+from runtime.testing.forks import ForkedProcess, fork
 from runtime.testing.servers import NatsServer, ValkeyServer, eventually
 from runtime.workers.pull_worker import LEASE
 from tool_executor.adapters.call_records import RedisCallRecords
@@ -238,15 +238,13 @@ async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client
 
 
 @contextmanager
-def executor_process(nats_url: str, redis_url: str, marks: Path) -> Generator[subprocess.Popen[bytes]]:
+def executor_process(nats_url: str, redis_url: str, marks: Path) -> Generator[ForkedProcess]:
     """An executor in a process of its own, whose tools never end: made to be killed."""
-    command = [sys.executable, "-m", "tool_executor.testing.harness", nats_url, redis_url, str(marks)]
-    process = subprocess.Popen(command)
+    process = fork("tool_executor.testing.harness", nats_url, redis_url, str(marks), environment=os.environ)
     try:
         yield process
     finally:
         process.kill()
-        process.wait(timeout=30)
 
 
 @pytest.mark.parametrize(

@@ -47,12 +47,12 @@ def up(
 
     Prints one line, the page's address, when everything is ready; on standard error also what to try and how to stop.
     """
-    from nexus_cli.stack.child import end_with_parent
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.detach import start_detached
     from nexus_cli.stack.settings import read_settings
     from nexus_cli.stack.up import UpOptions, run_stack, say
     from nexus_cli.stack.welcome import welcome
+    from runtime.lifecycle.parent import end_with_parent
 
     chosen = [] if services == "none" else [name.strip() for name in services.split(",")]
     unknown = [name for name in chosen if name not in list(ServiceName)]

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.program import Program, StopStage, Urls
 from nexus_cli.stack.settings import read_settings
 from nexus_cli.stack.up import UpOptions, run_stack
+from runtime.lifecycle.parent import end_with_parent
 
 
 def rewired(program: Program, servers: Mapping[str, int], proxy_ports: Mapping[str, int]) -> Program:

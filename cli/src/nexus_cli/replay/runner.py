@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import cast
 
 from contracts.json_values import JsonObject
-from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.errors import StackError
+from runtime.lifecycle.parent import end_with_parent
 
 Line = JsonObject
 

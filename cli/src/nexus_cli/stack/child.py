@@ -9,29 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import json
 import os
 import signal
 import socket
-import sys
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-_PR_SET_PDEATHSIG = 1
+from runtime.lifecycle.parent import end_with_parent
+
 # Loaded before any fork, since only two system calls may happen between fork and exec.
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 _LINE_LIMIT = 64 * 1024
 _LOG_LIMIT = 10 * 1024 * 1024
 _FORK_SECONDS = 10.0
-
-
-def end_with_parent(number: signal.Signals) -> None:
-    """Asks the kernel to send this process a signal when its parent dies. Does nothing on systems without such a
-    call."""
-    if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, number)
 
 
 def is_gone(pid: int) -> bool:

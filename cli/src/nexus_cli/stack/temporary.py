@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from contracts.providers import KEYS
-from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import StartFailedError
 from nexus_cli.stack.program import FORK_SERVER
+from runtime.lifecycle.parent import end_with_parent
 
 _READY_SECONDS = 180.0
 _STOP_SECONDS = 60.0

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
 import select
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,7 +15,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from nexus_cli.stack import ports
 from nexus_cli.stack.bus_users import USERS, server_environment
@@ -26,6 +23,7 @@ from nexus_cli.stack.child import is_gone as is_gone
 from nexus_cli.stack.program import FORK_SERVER, KEEPS_BYTECODE
 from nexus_cli.stack.servers import binary
 from nexus_cli.stack.temporary import clean_environment
+from runtime.testing.forks import ForkedProcess, start_fork_server
 
 
 class Nexus:
@@ -88,63 +86,9 @@ class Nexus:
 def fork_server() -> str:
     """Starts a fork server at the first call and returns its socket; it lives as long as this process. From then on,
     stacks that inherit this process's environment use it too."""
-    path = str(Path(tempfile.mkdtemp(prefix="nexus-")) / "forks")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nexus_cli.testing.fork_server", path],
-        env=clean_environment() | KEEPS_BYTECODE | {"PYTHONUNBUFFERED": "1"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-
-    def end() -> None:
-        process.communicate()
-        shutil.rmtree(Path(path).parent)
-
-    atexit.register(end)
-    assert select.select([process.stdout], [], [], 120)[0], "the fork server does not listen within 120 s"
+    path = start_fork_server("nexus_cli.testing.fork_server", clean_environment() | KEEPS_BYTECODE)
     os.environ[FORK_SERVER] = path
     return path
-
-
-class ForkedProcess:
-    """A `python -m MODULE …` that the fork server has forked: a process of its own, with its imports done."""
-
-    def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str], *standard: IO[Any], cwd: Path | None = None
-    ) -> None:
-        """Starts it. `standard`: its standard input, output and errors."""
-        request = {"module": command[2], "arguments": [*command[3:]], "environment": {**environment}}
-        body = json.dumps({**request, "directory": str(cwd or Path.cwd())}).encode()
-        self._command = command
-        self._connection = socket.socket(socket.AF_UNIX)
-        self._connection.connect(fork_server())
-        socket.send_fds(self._connection, [len(body).to_bytes(4, "big")], [file.fileno() for file in standard])
-        self._connection.sendall(body)
-        self._answers = self._connection.makefile()
-        self.pid = int(self._answers.readline().split()[1])
-
-    def wait(self, timeout: float) -> int:
-        """Waits for its end and returns its exit code.
-
-        Raises:
-            TimeoutExpired: it still ran, and is killed.
-        """
-        self._connection.settimeout(timeout)
-        try:
-            return int(self._answers.readline().split()[1])
-        except TimeoutError:
-            raise subprocess.TimeoutExpired(self._command, timeout) from None
-        finally:  # kills it and its group, if it still runs
-            self._answers.close()
-            self._connection.close()
-
-    def kill(self) -> None:
-        """Kills it and its group, and waits for its end."""
-        self._connection.shutdown(socket.SHUT_WR)
-        self.wait(60)
 
 
 def run_forked(
@@ -162,10 +106,13 @@ def run_forked(
     os.close(writing)
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         with os.fdopen(reading) as given:
-            process = ForkedProcess(command, environment, given, output, errors, cwd=cwd)
+            process = ForkedProcess(command, environment, given, output, errors, cwd=cwd, server=fork_server())
         if begun is not None:
             begun(process.pid)
-        code = process.wait(timeout)
+        try:
+            code = process.wait(timeout)
+        finally:
+            process.kill()
         output.seek(0)
         errors.seek(0)
         return subprocess.CompletedProcess(command, code, output.read(), errors.read())
@@ -179,7 +126,8 @@ def fork_until_ready(command: Sequence[str], environment: Mapping[str, str], log
     """
     reading, writing = os.pipe()
     with Path(os.devnull).open() as nothing, os.fdopen(writing) as output, log.open("wb") as errors:
-        process = ForkedProcess(command, {**environment, FORK_SERVER: fork_server()}, nothing, output, errors)
+        server = fork_server()
+        process = ForkedProcess(command, {**environment, FORK_SERVER: server}, nothing, output, errors, server=server)
     with os.fdopen(reading) as told:
         line = told.readline() if select.select([told], [], [], 180)[0] else ""
     if not line:

@@ -38,7 +38,8 @@ class Proxy:
     @property
     def url(self) -> str:
         """The server's URL with the proxy's address."""
-        return self._target._replace(netloc=f"127.0.0.1:{self.port}").geturl()
+        user, at, _ = self._target.netloc.rpartition("@")
+        return self._target._replace(netloc=f"{user}{at}127.0.0.1:{self.port}").geturl()
 
     def hold_replies(self) -> None:
         """Holds back what the server sends; what clients send still arrives."""

@@ -4,13 +4,12 @@ import asyncio
 import json
 import os
 import signal
-import sys
-from asyncio.subprocess import STDOUT, Process
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from runtime.testing.forks import ForkedProcess, fork
 from runtime.testing.servers import eventually
 
 DEADLINE = 60.0
@@ -20,7 +19,7 @@ DEADLINE = 60.0
 class LoggedProcess:
     """A process of `python -m MODULE`, and its log."""
 
-    def __init__(self, process: Process, log: Path) -> None:
+    def __init__(self, process: ForkedProcess, log: Path) -> None:
         self.process = process
         self.log = log
 
@@ -31,7 +30,7 @@ class LoggedProcess:
 
     async def ready(self) -> int:
         """Waits until it is ready; returns its health port."""
-        await eventually(lambda: self.logged("service.ready") or self.process.returncode is not None, DEADLINE)
+        await eventually(lambda: self.logged("service.ready") or self.process.poll() is not None, DEADLINE)
         assert self.process.returncode is None, self.log.read_text()
         return self.logged("service.ready")[0]["port"]
 
@@ -39,7 +38,8 @@ class LoggedProcess:
         """Sends a signal, if one is given, and waits for the end; returns the exit code."""
         if how is not None:
             self.process.send_signal(how)
-        return await asyncio.wait_for(self.process.wait(), DEADLINE)
+        await eventually(lambda: self.process.poll() is not None, DEADLINE)
+        return self.process.wait()
 
     async def refusal(self) -> str:
         """Waits until it has ended because it cannot start; returns the reason that it gives."""
@@ -51,14 +51,10 @@ class LoggedProcess:
 @asynccontextmanager
 async def logged_process(module: str, log: Path, cwd: Path, **environment: str) -> AsyncGenerator[LoggedProcess]:
     """Starts a service with these variables in addition to this process's; it is killed at the end of the block."""
-    settings = {"NEXUS_DEV": "1", "NEXUS_LOG_FORMAT": "json", **environment}
+    settings = {**os.environ, "NEXUS_DEV": "1", "NEXUS_LOG_FORMAT": "json", **environment}
     with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", module, env={**os.environ, **settings}, cwd=cwd, stdout=output, stderr=STDOUT
-        )
+        process = await asyncio.to_thread(fork, module, environment=settings, output=output, cwd=cwd)
     try:
         yield LoggedProcess(process, log)
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        process.kill()

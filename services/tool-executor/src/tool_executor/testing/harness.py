@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-import subprocess
+import os
 import sys
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -31,6 +31,7 @@ from runtime.bus.streams import ensure_streams
 from runtime.calls.rpc import RpcServer
 from runtime.errors import InvalidTokenError
 from runtime.settings import SealSettings
+from runtime.testing.forks import ForkedProcess, fork
 from runtime.testing.servers import eventually
 from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.domain.declaration import CallContext, Data, DeclaredTool, Handler, OverTheBus
@@ -318,15 +319,17 @@ async def serve_until_killed(nats_url: str, redis_url: str, ready: Path, **execu
 @contextlib.asynccontextmanager
 async def executor_processes(
     module: str, nats_url: str, redis_url: str, folder: Path, count: int, *arguments: object
-) -> AsyncGenerator[list[subprocess.Popen[bytes]]]:
+) -> AsyncGenerator[list[ForkedProcess]]:
     """Runs `count` processes of `tool_executor.testing.<module>`, when they are ready; they are gone afterwards, paused
     ones too."""
     marks = [folder / str(number) for number in range(count)]
     for mark in marks:
         mark.unlink(missing_ok=True)
-    command = [sys.executable, "-m", f"tool_executor.testing.{module}", nats_url, redis_url]
     started = [
-        subprocess.Popen([*command, str(mark), *map(str, arguments)])  # noqa: ASYNC220 - starting one takes no time
+        await asyncio.to_thread(
+            *(fork, f"tool_executor.testing.{module}", nats_url, redis_url, str(mark), *map(str, arguments)),
+            environment=os.environ,
+        )
         for mark in marks
     ]
     try:
