@@ -43,8 +43,7 @@ def start_fork_server(module: str, environment: Mapping[str, str]) -> str:
 
 @cache
 def _fork_server() -> str:
-    settings = [name for name in os.environ if name.startswith("NEXUS_")]
-    return start_fork_server("runtime.testing.fork_server", {**os.environ, **dict.fromkeys(settings, "")})
+    return start_fork_server("runtime.testing.fork_server", os.environ)
 
 
 def fork(
