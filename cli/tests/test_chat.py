@@ -242,6 +242,29 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(tmp_path: Path) -
     assert err.splitlines()[-1] == "· Buy 2 AAPL: confirmed"
 
 
+def test_a_waiting_order_keeps_its_number_and_a_fill_is_told_once() -> None:
+    aside = io.StringIO()
+    screen = Screen(io.StringIO(), aside, as_json=False)
+    orders: list[Any] = [
+        {**ORDER, "id": one, "editable": {"quantity": {}}, "details": {"quantity": "3"}} for one in "abc"
+    ]
+    screen.show({"type": "welcome", "pendingActions": orders})
+    assert "y 3 quantity=3 confirms it with other values" in aside.getvalue()
+    screen.show({"type": "action.updated", "action": {**orders[0], "state": "confirmed"}})
+    # The second is not the third now that the first is decided.
+    assert decision("y 2 quantity=4", screen.pending) == ("action.confirm", "b", {"quantity": 4})
+    assert decision("y 1", screen.pending) is None
+    screen.show({"type": "action.updated", "action": {**orders[1], "state": "rejected"}})
+    assert decision("n", screen.pending) == ("action.reject", "c", UNCHANGED)
+    for filled in ("1", "1", "3"):
+        details = {"quantity": "3", "outcome": f"Filled: {filled} at 600 USD"}
+        screen.show({"type": "action.updated", "action": {**orders[0], "state": "confirmed", "details": details}})
+    assert [line[-20:] for line in aside.getvalue().splitlines() if "Filled" in line] == [
+        "Filled: 1 at 600 USD",
+        "Filled: 3 at 600 USD",
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "pending", "decided"),
     [
@@ -262,7 +285,8 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(tmp_path: Path) -
 def test_a_line_decides_only_when_it_is_plain_what_is_meant(
     line: str, pending: list[str], decided: tuple[str, str, dict[str, float]] | None
 ) -> None:
-    assert decision(line, pending) == decided
+    numbered = {action: number for number, action in enumerate(pending, 1)}
+    assert decision(line, numbered) == decided
 
 
 async def test_a_message_that_a_dying_gateway_did_not_acknowledge_is_sent_again(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 Decision = Literal["action.confirm", "action.reject"]
@@ -15,11 +15,11 @@ _LINE = re.compile(
 )
 
 
-def decision(line: str, pending: Sequence[str]) -> tuple[Decision, str, dict[str, float]] | None:
-    """The decision in the line, the id of its action (one of `pending`), and the values that a yes changes (`y
-    quantity=2`). None if the line is a message.
+def decision(line: str, pending: Mapping[str, int]) -> tuple[Decision, str, dict[str, float]] | None:
+    """The decision in the line, the id of its action (one of `pending`, each with its number), and the values that a
+    yes changes (`y quantity=2`). None if the line is a message.
 
-    With several pending actions the line needs the action's number (1 is the first); without it, it is a message.
+    With several pending actions the line needs the action's number; without it, it is a message.
     """
     match = _LINE.fullmatch(line.strip())
     if match is None or not pending:
@@ -27,11 +27,11 @@ def decision(line: str, pending: Sequence[str]) -> tuple[Decision, str, dict[str
     word = match["word"].lower()
     if word not in _YES | _NO:
         return None
-    number = int(match["number"]) if match["number"] else (1 if len(pending) == 1 else 0)
-    if not 1 <= number <= len(pending):
+    chosen = [action for action, number in pending.items() if match["number"] in {None, str(number)}]
+    if len(chosen) != 1:
         return None
     edits = dict(edit.split("=") for edit in match["edits"].split())
     if edits and word in _NO:
         return None
     new_values = {name: float(value.replace(",", ".")) for name, value in edits.items()}
-    return ("action.confirm" if word in _YES else "action.reject"), pending[number - 1], new_values
+    return ("action.confirm" if word in _YES else "action.reject"), chosen[0], new_values

@@ -30,8 +30,9 @@ class Screen:
         self._language: Language = language
         self._streamed: dict[str, str] = {}
         self._labels: dict[str, str] = {}
-        self.pending: dict[str, Frame] = {}
-        """Actions that wait for the customer's yes, oldest first, by id."""
+        self._outcomes: dict[str, str] = {}
+        self.pending: dict[str, int] = {}
+        """Ids of the actions that wait for the customer's yes, oldest first, with the number that each one keeps."""
 
     def show(self, frame: Frame) -> None:
         """Shows a frame, unless it has nothing to show."""
@@ -111,19 +112,22 @@ class Screen:
         details = cast(Frame, action.get("details") or {})
         if action["state"] == "pending":
             is_new = action["id"] not in self.pending
-            self.pending[action["id"]] = action
+            number = self.pending.setdefault(action["id"], max(self.pending.values(), default=0) + 1)
             if is_new:
-                number = f"{len(self.pending)}. " if len(self.pending) > 1 else ""
-                self.aside(f"? {number}{action['summary']}: {self._word('pending')}", "bold yellow")
+                shown = f"{number}. " if number > 1 else ""
+                self.aside(f"? {shown}{action['summary']}: {self._word('pending')}", "bold yellow")
                 self.aside(f"  {self._word('confirm' if len(self.pending) == 1 else 'choose')}")
                 if editable := cast(Frame, action.get("editable") or {}):
-                    values = {name: details.get(name) for name in editable}
-                    example = " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
+                    values = [f"{name}={details[name]}" for name in editable if details.get(name) is not None]
+                    example = " ".join([str(number), *values] if number > 1 else values)
                     self.aside(f"  {self._word('change').format(example=example)}")
             return
         if outcome := details.get("outcome"):
             self.pending.pop(action["id"], None)
-            self.aside(f"· {action['summary']}: {outcome}", "green" if action["state"] == "confirmed" else "yellow")
+            # What the market did is told at least once.
+            if self._outcomes.get(action["id"]) != outcome:
+                self._outcomes[action["id"]] = outcome
+                self.aside(f"· {action['summary']}: {outcome}", "green" if action["state"] == "confirmed" else "yellow")
         elif self.pending.pop(action["id"], None) is not None:
             style = "green" if action["state"] == "confirmed" else "yellow"
             self.aside(f"· {action['summary']}: {self._word(action['state'])}", style)

@@ -93,7 +93,7 @@ async def answer_to(expected: Answer, answers: asyncio.Queue[Answer | Refused]) 
 
 
 async def _send_line(line: str, connection: ChatConnection, screen: Screen) -> Answer:
-    parsed = decision(line, list(screen.pending))
+    parsed = decision(line, screen.pending)
     if parsed is None:
         await connection.say(line)
         return "message"
