@@ -15,30 +15,27 @@ from types import SimpleNamespace
 import orjson
 import pytest
 from nats.aio.client import Client
-from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from contracts.channels import TOOL_REQUESTS
 from contracts.streams import CHAT, STREAMS
 from nexus_cli.diagnosis import room
-from nexus_cli.doctor import bus, certificates, clocks, live, services, stores
+from nexus_cli.doctor import bus, certificates, clocks, live, stores
 from nexus_cli.doctor.diagnosis import Diagnosis, wrong
 from nexus_cli.target import Addresses
 from nexus_cli.testing.stacks import production_nats
-from runtime.auth.principals import PrincipalSigner, PrincipalVerifier
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
-from runtime.errors import InvalidTokenError, RuntimeLibraryError
-from runtime.lifecycle.health import Health, HealthServer
-from runtime.settings import NatsSettings, TokenSettings
+from runtime.errors import RuntimeLibraryError
+from runtime.settings import NatsSettings
 from runtime.testing.cluster import run_nats_cluster, urls
 from runtime.testing.disk import SmallDisk
 from runtime.testing.network import proxy_to
 from runtime.testing.servers import MongoDatabase, NatsServer, ValkeyServer, eventually
 from runtime.workers.dead_letters import DeadLetters
 from runtime.workers.outcomes import Outcome
-from runtime.workers.pull_worker import Ack, Delivery, PullWorker
+from runtime.workers.pull_worker import Ack, Delivery, PullWorker, Retry
 from tests.cluster.certificates import make_certificates
 
 CHAT_SUBJECT = "chat.demo.c1.message.visitor.v1"
@@ -228,6 +225,21 @@ async def test_a_message_at_which_its_handler_fails(nats_streams: Client) -> Non
     await worker.drain(0.5)
 
 
+async def test_a_webhook_that_its_receiver_refuses_is_no_fault_of_ours(nats_streams: Client) -> None:
+    async def refused(_: Delivery) -> Outcome:
+        return Retry(delay=0.1)
+
+    worker = PullWorker(nats_streams, "WEBHOOKS", bus.WEBHOOK_CONSUMER, ["webhooks.>"], refused)
+    await worker.start()
+    await Publisher(nats_streams).append("webhooks.delivery.v1.demo.e1", b"{}", stream="WEBHOOKS", msg_id="1")
+
+    async def named() -> bool:
+        return any(one.subject == "webhooks" and one.state == "note" for one in await bus.look(nats_streams))
+
+    await eventually(named)
+    await worker.drain(0.5)
+
+
 async def test_a_store_comes_before_what_waits_for_it_and_dead_letters_last(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:
@@ -241,33 +253,6 @@ async def test_a_store_comes_before_what_waits_for_it_and_dead_letters_last(
 
 
 # ---------------------------------------------------------------- stores
-
-
-async def test_every_service_tells_its_clock() -> None:
-    server = HealthServer(Health("agent"), "127.0.0.1", 0)
-    await server.start()
-    ahead: dict[str, float] = {}
-    url = f"http://127.0.0.1:{server.port}"
-    await services.ready({"agent": [url]}, ahead.__setitem__)
-    await server.stop()
-    assert list(ahead) == [f"agent ({url})"]
-    assert abs(ahead[f"agent ({url})"]) < clocks.MAX_OFFSET_SECONDS
-
-
-async def test_a_service_with_another_principal_key() -> None:
-    ours, theirs = (TokenSettings(principal_key=SecretStr(letter * 32)) for letter in "ot")
-    health, verifier = Health("tool-executor"), PrincipalVerifier(ours)
-    health.add_check("principals", verifier.check)
-    health.started()
-    health.ready()
-    with pytest.raises(InvalidTokenError):
-        verifier.verify(PrincipalSigner(theirs).issue(sub="u1", role="user", company="acme"))
-    server = HealthServer(health, "127.0.0.1", 0)
-    await server.start()
-    found = await services.ready({"tool-executor": [f"http://127.0.0.1:{server.port}"]}, no_clock)
-    await server.stop()
-    await health.stop()
-    assert said(found, "tool-executor", "another key than its NEXUS_PRINCIPAL_KEY", "the same NEXUS_PRINCIPAL_KEY")
 
 
 def no_clock(_who: str, _ahead: float) -> None:

@@ -56,6 +56,7 @@ CONSUMERS = {
     ("TOOLS", "tool-executor"): "tool-executor",
 }
 """The consumers without which no visitor gets an answer, and the service that owns each."""
+WEBHOOK_CONSUMER = "memory-deliveries"
 DELAYING_CONSUMERS = {"agent", "agent-analysis"}
 """Consumers that return messages until they are due, so that redeliveries are normal."""
 
@@ -224,6 +225,13 @@ def _stands_still(stream: str, durable: str, earlier: _Position, newest: _Positi
         and newest.acknowledged == earlier.acknowledged
     ):
         first_seq = newest.acknowledged + 1
+        if durable == WEBHOOK_CONSUMER:
+            # What a company's own server refuses is repeated for a day; nothing of ours is wrong.
+            return note(
+                "webhooks",
+                f"a company's endpoint takes nothing: delivery {first_seq}, or one soon behind it, is repeated",
+                "`webhook.failed` in memory's log names the company, the host and its answer; tell the company",
+            )
         return wrong(
             f"consumer {durable}",
             f"message {first_seq} of {stream}, or one soon behind it, is delivered again and again: its handler fails",

@@ -1,0 +1,42 @@
+"""`nexus doctor --live` at the health pages of services."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import SecretStr
+
+from nexus_cli.doctor import clocks, services
+from runtime.auth.principals import PrincipalSigner, PrincipalVerifier
+from runtime.errors import InvalidTokenError
+from runtime.lifecycle.health import Health, HealthServer
+from runtime.settings import TokenSettings
+
+
+async def test_every_service_tells_its_clock() -> None:
+    server = HealthServer(Health("agent"), "127.0.0.1", 0)
+    await server.start()
+    ahead: dict[str, float] = {}
+    url = f"http://127.0.0.1:{server.port}"
+    await services.ready({"agent": [url]}, ahead.__setitem__)
+    await server.stop()
+    assert list(ahead) == [f"agent ({url})"]
+    assert abs(ahead[f"agent ({url})"]) < clocks.MAX_OFFSET_SECONDS
+
+
+async def test_a_service_with_another_principal_key() -> None:
+    ours, theirs = (TokenSettings(principal_key=SecretStr(letter * 32)) for letter in "ot")
+    health, verifier = Health("tool-executor"), PrincipalVerifier(ours)
+    health.add_check("principals", verifier.check)
+    health.started()
+    health.ready()
+    with pytest.raises(InvalidTokenError):
+        verifier.verify(PrincipalSigner(theirs).issue(sub="u1", role="user", company="acme"))
+    server = HealthServer(health, "127.0.0.1", 0)
+    await server.start()
+    (found,) = await services.ready(
+        {"tool-executor": [f"http://127.0.0.1:{server.port}"]}, dict[str, float]().__setitem__
+    )
+    await server.stop()
+    await health.stop()
+    assert (found.subject, found.state, found.advice) == ("tool-executor", "wrong", services.OTHER_KEY_ADVICE)
+    assert "another key than its NEXUS_PRINCIPAL_KEY" in found.text
