@@ -60,7 +60,3 @@ def test_a_derived_id_depends_on_the_parts_and_on_nothing_else(parts: list[str])
     assert ids.derive_id(*parts) == ids.derive_id(*parts)
     assert ids.derive_id(*parts) != ids.derive_id(*parts, "more")
     assert uuid.UUID(ids.derive_id(*parts)).version == 8
-
-
-def test_call_ids_of_a_turn_are_subject_tokens() -> None:
-    assert ids.is_id(ids.call_id(ids.turn_id("demo", "c1", 41), 9, 12))

@@ -42,8 +42,8 @@ def test_a_figure_of_a_bar_does_not_change_when_later_bars_come() -> None:
 
 def series_cut(series: Series, end: int) -> Series:
     return Series(
-        series.sessions[:end], series.ends[:end], series.open[:end], series.high[:end], series.low[:end],
-        series.close[:end], series.volume[:end],
+        series.sessions[:end], series.open[:end], series.high[:end], series.low[:end], series.close[:end],
+        series.volume[:end],
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ work taken?"""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -281,8 +281,3 @@ async def _dead_letters(client: Client) -> list[Diagnosis]:
             f"nexus dlq show {newest.seq}; when its cause is mended: nexus dlq replay {newest.seq}",
         )
     ]
-
-
-def silent(findings: Sequence[Diagnosis]) -> bool:
-    """Whether the bus did not answer at all."""
-    return any(finding.subject == "nats" and finding.state == "wrong" for finding in findings)

@@ -109,11 +109,6 @@ def answer_id(turn: str) -> str:
     return derive_id(turn, "answer")
 
 
-def call_id(turn: str, step: int, index: int) -> str:
-    """Returns the id of the index-th tool call of a turn's step (both from 0): ``turn-step-index``."""
-    return f"{turn}-{step}-{index}"
-
-
 def channel_of(channel: str) -> str | None:
     """Returns the company in a channel's id (`<company>_<name>`); None if it is no such id."""
     match = _CHANNEL.fullmatch(channel)

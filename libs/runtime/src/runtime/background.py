@@ -10,11 +10,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from contextvars import Context
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
 log = structlog.get_logger(__name__)
+
+ResultT = TypeVar("ResultT")
 
 STEP_TIMEOUT = 600.0
 """Default deadline of a step, in seconds."""
@@ -101,6 +103,21 @@ def start_task(
     task = asyncio.create_task(work, context=context)
     running.add(task)
     task.add_done_callback(running.discard)
+
+
+def start_early(
+    work: Coroutine[Any, Any, ResultT], *, name: str | None = None, context: Context | None = None
+) -> asyncio.Task[ResultT]:
+    """Starts a task before anybody waits for it. Its error is not logged if nobody awaits it."""
+    task = asyncio.create_task(work, name=name, context=context)
+    task.add_done_callback(ignore_failure)
+    return task
+
+
+def ignore_failure(task: asyncio.Future[Any]) -> None:
+    """Marks a finished task's error as seen, since possibly nobody waits for it any more."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def finish(tasks: Collection[asyncio.Task[None]], seconds: float, *, patience: float = 1.0) -> None:

@@ -22,6 +22,7 @@ from contracts.channels import company_of, fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
+from runtime.background import start_early
 from runtime.bus.direct import DirectReader
 from runtime.calls.rpc import RpcClient
 from runtime.calls.single_flight import SingleFlight
@@ -180,8 +181,7 @@ class CompanyCache:
         return self._reads.begin(company, lambda: self._read(company))
 
     async def _read(self, company: str) -> CompanySettings | None:
-        answer = asyncio.create_task(self.latest_settings(company))
-        answer.add_done_callback(_retrieve_error)
+        answer = start_early(self.latest_settings(company))
         done, _ = await asyncio.wait({answer}, timeout=BUS_DELAY_SECONDS)
         if not done or answer.exception() is not None:
             stored = await self._read_from_bus(company)
@@ -207,9 +207,3 @@ def _settings(subject: str, body: bytes) -> CompanySettings | None:
     except (ValidationError, KeyError, TypeError, orjson.JSONDecodeError):
         log.warning("company.unreadable_change", subject=subject)
         return None
-
-
-def _retrieve_error(task: asyncio.Task[CompanySettings | None]) -> None:
-    # The caller may be gone; an exception that nobody retrieves would be logged.
-    if not task.cancelled():
-        task.exception()

@@ -63,7 +63,7 @@ def _repeats(journal: Journal) -> Iterator[tuple[TurnCall, TurnCall]]:
     """Yields each call that repeats an earlier one, with the first of its kind."""
     first: dict[tuple[str, str], TurnCall] = {}
     for call in journal.calls:
-        original = first.setdefault((call.tool, _canonical(call.arguments)), call)
+        original = first.setdefault((call.tool, canonical(call.arguments)), call)
         if original is not call:
             yield call, original
 
@@ -73,7 +73,7 @@ def repeats_within(journal: Journal) -> dict[str, str]:
     first: dict[tuple[str, str], str] = {}
     repeats: dict[str, str] = {}
     for call in journal.unsettled:
-        original = first.setdefault((call.tool, _canonical(call.arguments)), call.call_id)
+        original = first.setdefault((call.tool, canonical(call.arguments)), call.call_id)
         if original != call.call_id:
             repeats[call.call_id] = original
     return repeats
@@ -139,5 +139,6 @@ def data_of(result: str | None) -> dict[str, object]:
     return object_of(data)
 
 
-def _canonical(arguments: str) -> str:
+def canonical(arguments: str) -> str:
+    """Arguments in a form that can be compared."""
     return json.dumps(json.loads(arguments), sort_keys=True)

@@ -18,7 +18,6 @@ from agent.domain.cost import ModelPrice, ModelUse, Reservation, SpendingAccount
 from agent.domain.pictures import picture_tokens
 from agent.domain.texts import declined_text
 from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount
-from agent.early_start import start_early
 from agent.errors import BudgetSpentError, ModelDeclinedError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
 from agent.ports import (
@@ -37,6 +36,7 @@ from contracts.company import Budget, CompanyConfig
 from contracts.memory_rpc import Tier
 from contracts.own_model import OwnModel
 from contracts.providers import CURRENCY
+from runtime.background import start_early
 
 log = structlog.get_logger(__name__)
 

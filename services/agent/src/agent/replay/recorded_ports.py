@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.sent_files import ReadFile
+from agent.domain.tool_results import canonical
 from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
 from agent.domain.turn.policy import MAX_BURST_SECONDS
 from agent.ports import (
@@ -210,11 +211,6 @@ def results_of(journal: Journal) -> dict[tuple[str, str], str]:
             result = json.dumps(json.loads(call.result), ensure_ascii=False)
             results.setdefault((call.tool, canonical(call.arguments)), result)
     return results
-
-
-def canonical(arguments: str) -> str:
-    """Returns arguments in a form that can be compared."""
-    return json.dumps(json.loads(arguments), sort_keys=True)
 
 
 def _opened_from(journal: Journal) -> Journal:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
-import structlog
-
 from agent.analysis.in_answers import checked_answer
 from agent.analysis.in_chat import with_analysis
 from agent.domain.client_tools import with_client_tools
@@ -38,8 +36,6 @@ from runtime.observability.correlation import add_ids
 from runtime.observability.gen_ai import SPAN_COMMIT
 from runtime.observability.telemetry import span
 from runtime.workers.deliveries import nothing
-
-log = structlog.get_logger(__name__)
 
 PREFETCH_LOOP_ROUNDS = 2
 """Rounds of the event loop that the prefetch gets before the journal is saved. If its prompt can be built at once, the

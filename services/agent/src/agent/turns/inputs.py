@@ -29,7 +29,6 @@ from agent.domain.tool_choice import choose_tools
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
-from agent.early_start import start_early
 from agent.ports import ConversationKey, ModelChoice, ModelRequest, PromptHistory, Requester, TextSink, TurnSnapshot
 from agent.record.turn import Inputs
 from agent.texts import TEXTS
@@ -53,6 +52,7 @@ from contracts.ids import turn_id
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
 from contracts.person_rules import RuleInput, matching_rule
+from runtime.background import start_early
 from runtime.observability.gen_ai import SPAN_CONTEXT
 from runtime.observability.telemetry import current_span, span
 

@@ -3,9 +3,9 @@ request, or it fails, the query is sent in a request of its own."""
 
 import asyncio
 
-from agent.early_start import start_early
 from agent.ports import KnowledgeReader
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from runtime.background import start_early
 
 
 class PassageQuery:

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agent.early_start import start_early
 from agent.ports import ConversationKey, Journals
+from runtime.background import start_early
 
 
 @dataclass(slots=True, eq=False)

@@ -11,7 +11,6 @@ from agent.domain.cost import Reservation, SpendingAccount
 from agent.domain.knowledge import MAX_TOKENS
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import ModelAnswer
-from agent.early_start import start_early
 from agent.llm.paid_calls import EarlyReservation, account_of, is_limited, prompt_tokens
 from agent.ports import ModelChoice, ModelRequest, Models, TurnSnapshot
 from agent.turns.deps import Limits, Ports
@@ -20,6 +19,7 @@ from agent.turns.knowledge_search import PassageQuery
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.completion_rpc import OWN_MODEL
 from contracts.events.chat import Wishes
+from runtime.background import start_early
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,8 +122,8 @@ def test_any_conversation_fits_and_keeps_what_is_newest(
 @settings(max_examples=40, deadline=None)
 @given(st.text(max_size=30_000), st.integers(30, 2_000))
 def test_a_cut_text_fits_and_shows_that_it_is_cut(text: str, most: int) -> None:
-    shorter = cut_text(text, most, COUNTER.fresh, "en")
-    assert COUNTER.fresh(shorter) <= most
+    shorter = cut_text(text, most, COUNTER.text, "en")
+    assert COUNTER.text(shorter) <= most
     assert shorter == text or "characters left out" in shorter or shorter == "…"
 
 
@@ -204,14 +204,14 @@ def test_where_nothing_else_helps_the_oldest_go_in_groups() -> None:
 @given(st.lists(st.text(max_size=700), max_size=40), st.none() | st.text(min_size=1, max_size=3_000))
 def test_a_summary_by_rules_keeps_to_its_limits(texts: list[str], earlier: str | None) -> None:
     spoken = [(n % 3 == 0, text) for n, text in enumerate(texts)]
-    summary = extract(earlier, spoken, COUNTER.fresh, "en")
+    summary = extract(earlier, spoken, COUNTER.text, "en")
     if summary is not None:
         assert len(summary.split()) <= MAX_WORDS
-        assert COUNTER.fresh(summary) <= MAX_TOKENS
+        assert COUNTER.text(summary) <= MAX_TOKENS
 
 
 @pytest.mark.parametrize("text", ["word " * 500, "x" * 5_000, "中" * 3_000, "ok"])
 def test_any_summary_is_brought_inside_its_limits(text: str) -> None:
-    short = limit_summary(text, COUNTER.fresh)
+    short = limit_summary(text, COUNTER.text)
     assert 0 < len(short.split()) <= MAX_WORDS
-    assert COUNTER.fresh(short) <= MAX_TOKENS
+    assert COUNTER.text(short) <= MAX_TOKENS

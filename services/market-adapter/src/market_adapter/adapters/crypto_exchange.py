@@ -23,6 +23,7 @@ from market_adapter.errors import (
     ProviderRateLimitedError,
 )
 from market_adapter.texts import TEXTS
+from runtime.background import ignore_failure
 from runtime.clock import SystemClock
 from runtime.http.retry_after import seconds_in
 
@@ -64,7 +65,7 @@ class CryptoExchange:
         # A caller who stops waiting does not cancel it, since the library would never load the markets again. With
         # `reload` it also loads them again after an answer without any.
         loading: asyncio.Future[Any] = asyncio.ensure_future(exchange.load_markets(reload=True))
-        loading.add_done_callback(_consume_result)
+        loading.add_done_callback(ignore_failure)
         try:
             await asyncio.shield(loading)
         except Exception as error:
@@ -127,9 +128,3 @@ class CryptoExchange:
 
     def _not_listed(self, symbol: Symbol) -> NoDataError:
         return NoDataError(symbol.name, TEXTS["source.not_listed"].format(name=self.name, symbol=symbol))
-
-
-def _consume_result(task: asyncio.Future[Any]) -> None:
-    """Retrieves the result, since possibly nobody waits for it any more."""
-    if not task.cancelled():
-        task.exception()

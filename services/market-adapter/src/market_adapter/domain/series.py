@@ -1,7 +1,7 @@
 """Histories as arrays of floats, for indicators, returns and models. Money is never computed this way."""
 
 from dataclasses import dataclass, fields
-from datetime import date, datetime
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ class Series:
     make TA-Lib's RSI 0 to the end and freeze its ADX."""
 
     sessions: tuple[date, ...]
-    ends: tuple[datetime, ...]
     open: Floats
     high: Floats
     low: Floats
@@ -44,6 +43,5 @@ def series_of(history: BarHistory) -> Series:
     bars = split_adjusted(history.bars, history.splits)
     return Series(
         tuple(bar.session for bar in bars),
-        tuple(bar.end for bar in bars),
         *(np.array([float(getattr(bar, name)) for bar in bars]) for name in FIGURES),
     )

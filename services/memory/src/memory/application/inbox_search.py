@@ -5,11 +5,11 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.inbox_index import Findable, InboxIndex, InboxQuery
 from memory.errors import MemoryServiceError, StoreUnavailableError
+from runtime.background import start_early
 from runtime.calls.deadlines import detached_context
 
 UPDATE_TIMEOUT_SECONDS = 2.0
@@ -55,10 +55,9 @@ class InboxSearch:
         while len(self._indexes) > MAX_COMPANIES:
             self._evict(next(iter(self._indexes)))
         if entry.update is None or entry.update.done():
-            entry.update = asyncio.create_task(
+            entry.update = start_early(
                 self._update(company, entry), name="reading for a search", context=detached_context()
             )
-            entry.update.add_done_callback(ignore_failure)
         done, _ = await asyncio.wait({entry.update}, timeout=UPDATE_TIMEOUT_SECONDS)
         if done:
             try:
@@ -98,9 +97,3 @@ class InboxSearch:
             if len(rows) < PAGE_SIZE:
                 return
             await asyncio.sleep(0)
-
-
-def ignore_failure(task: asyncio.Task[Any]) -> None:
-    """Ignores the failure of an update that no search waits for any more; the next search repeats it."""
-    if not task.cancelled():
-        task.exception()

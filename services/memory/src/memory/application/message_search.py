@@ -15,7 +15,6 @@ from contracts.memory_rpc import Superseded
 from memory.adapters.mongo_past_conversations import MongoPastConversations, PastConversation
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.inbox import Inbox
-from memory.application.inbox_search import ignore_failure
 from memory.application.memories import Memories
 from memory.domain.forgotten import Forgotten, is_forgotten
 from memory.domain.keys import BEGINNING, LogPosition
@@ -26,6 +25,7 @@ from memory.embeddings.embeddings import Embeddings
 from memory.embeddings.fusion import fused_messages
 from memory.embeddings.neighbours import MAX_NEAREST, Nearness, Neighbours
 from memory.errors import MemoryServiceError, StoreUnavailableError
+from runtime.background import start_early
 from runtime.calls.deadlines import detached_context
 from runtime.clock import Clock
 
@@ -200,10 +200,9 @@ class MessageSearch:
         if entry.update is None or entry.update.done():
             await self.inbox.fresh()
             if entry.update is None or entry.update.done():
-                entry.update = asyncio.create_task(
+                entry.update = start_early(
                     self._read_new(company, user, entry), name="reading for search_memory", context=detached_context()
                 )
-                entry.update.add_done_callback(ignore_failure)
         done, _ = await asyncio.wait({entry.update}, timeout=UPDATE_TIMEOUT_SECONDS)
         if not done:
             return False

@@ -68,10 +68,6 @@ class Counter:
         self.keep(text, total)
         return total
 
-    def fresh(self, text: str) -> int:
-        """Tokens of a text that will not be counted again; not cached."""
-        return self._count(text)
-
     def cut(self, text: str, max_tokens: int, language: _L, cutting: "Cutting[_L]") -> str:
         """The text cut by `cutting`; the latest results are cached."""
         key = (text, max_tokens, language)

@@ -16,9 +16,6 @@ from contracts.languages import Language
 _COUNT = rf"(?:\d[\d.,]*|{BELOW_100})\b"
 """Larger numbers and dozens are in figures when the rules read them."""
 _PRICE = rf"{_COUNT}(?! ?(?:%|(?:shares?|stocks?|units?|acciones|acci[oó]n|t[ií]tulos?)\b))"
-_OF_TIME = (
-    r"(?! ?(?:%|(?:min\w*|hour|hora|day|dia|día|week|semana|month|mes|year|año|news|headline|noticia|titular)s?\b))"
-)
 _CLAUSE = (
     r"(?P<lead>^\W*|[.,;:!¡]\s+|(?:^|(?<=\s))(?:and|then|ok|okay|aight|please|yeah|yes|no|just|so|y|pues|entonces|vale|"
     r"bueno|venga|ahora|también|tambien|sí)\W+)"
