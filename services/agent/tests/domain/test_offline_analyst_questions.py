@@ -129,6 +129,14 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
             ("get_news", {"symbol": "IBM", "start": "2012-09-05", "end": "2012-09-06"}),
         ),
     ),
+    (
+        ("en qué se diferencia el drawdown de la volatilidad",),
+        (("explain_concept", {"concept": "drawdown"}), ("explain_concept", {"concept": "volatilidad"})),
+    ),
+    (
+        ("how does drawdown differ from volatility?",),
+        (("explain_concept", {"concept": "drawdown"}), ("explain_concept", {"concept": "volatility"})),
+    ),
     (("explain volatility as if I were six",), (("explain_concept", {"concept": "volatility"}),)),
     (("explícame la volatilidad de forma sencilla",), (("explain_concept", {"concept": "volatilidad"}),)),
 ]

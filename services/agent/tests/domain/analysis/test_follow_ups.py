@@ -33,6 +33,11 @@ ALL = "Which of the five stocks rose most this year?"
             "and which one had the biggest drop",
             "AAPL IBM 2008-01-01 to 2008-12-31 and which one had the biggest drop",
         ),
+        (
+            "backtest a golden cross on IBM since 2005",
+            "and on apple with 0.2% costs",
+            "backtest a golden cross on AAPL since 2005: 0.2% costs",
+        ),
         ("best day of AAPL in 2012", "what about msft?", "best day of MSFT in 2012"),
         ("best day of Apple in 2012", "and the worst?|y de google?", "worst day of GOOG in 2012"),
         ("correlation of IBM and AAPL", "and MSFT?", "correlation of IBM and MSFT"),

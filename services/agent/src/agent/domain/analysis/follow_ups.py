@@ -102,6 +102,11 @@ _OWN_WORDS = re.compile(
     r"\b(?:my|mine|mis?|i|me|tengo|buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?)\b"
 )
 """Matches a message about the customer's own things, or what a word means."""
+_WITH = re.compile(r"\b(?:with|con|at|a) $")
+_DEFINES = re.compile(
+    r"^\W*(?:(?:and|y|e|ok|but|pero)\W+)*(?:q(?:ue)? (?:es|son|significa)|what(?:\W?s| is| are)|explain|explica\w*)\b"
+)
+"""Asks what a word means."""
 _WORD = re.compile(r"[\^$]?\w[\w.&/-]*\w|\w")
 _MAX_MESSAGES_BACK = 6
 """How many messages back may name the tickers."""
@@ -130,8 +135,11 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
         if not earlier_messages:
             return None
         relates = BETA.search(folded(text)) or CORRELATED.search(folded(text))
+        costs = COSTS.search(folded(text))
+        other = f"{_WITH.sub('', text[: costs.start()])} {text[costs.end() :]}" if costs else text
+        completed = _complete_ticker(other, question)
         return (
-            _complete_ticker(text, question)
+            (_complete_rule(costs[0], completed) if completed and costs else completed)
             or _complete_comparison(text, earlier_messages)
             or (_complete_figures(text, question) if relates else None)
         )
@@ -253,7 +261,7 @@ def _complete_currency(text: str, question: str) -> str | None:
 def _complete_rule(text: str, question: str) -> str | None:
     """The last trial of a rule, with the other rule or the costs that the message names, or as it is if the message
     only compares it with holding: "and with momentum?", "vs just holding?"."""
-    if len(text.split()) > _MAX_PERIOD_WORDS:
+    if len(text.split()) > _MAX_PERIOD_WORDS or _DEFINES.search(plain(text)):
         return None
     unread, unread_question, rest = UnreadText(folded(text)), UnreadText(folded(question)), ""
     for patterns in (_WHOLE_RULE, (COSTS,)):

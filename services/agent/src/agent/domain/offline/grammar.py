@@ -90,7 +90,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price", rf"^.*?(?<![\w.,]){BUDGET}(?! ?(?:years?|months?|weeks?|days?|anos?|mes|meses|semanas?|dias?)\b)",
          r"\b(?:worth|would (?:it|that|i)|hubiera|hubiese|habria|tendria|valdria\w*|serian?)\b",
          r"\b(?:ago|hace|back|since|desde|last|pasad[oa]|in (?:january|20\d\d)|en (?:enero|20\d\d))\b",
-         about=True, way="grown"),
+         unless=r"\b(?:rsi|averages?|medias?|cross\w*|cruces?|sma)\b", about=True, way="grown"),
     _row("get_price", r"\b(?:if|si|suppos\w+|supon\w*|imagin\w+)\b.*\b(?:drop|f[ae]ll|sink|los[et]|crash|ris(?!k)|rose|"
          r"climb|gain|jump|(?:goes?|went|is|was|were) (?:up|down)|cae|cai|cay|baj|sub|pierd|perd|desplom|gan)\w*\b"
          r"\D{0,20}\d[\d.,]* ?(?:%|per ?cent\b|por ?ciento\b)|"
