@@ -115,6 +115,10 @@ async def test_parts_and_the_other_figures_of_a_stretch_are_what_pandas_says(cal
             pytest.approx(each.nsmallest(3).tolist(), abs=1e-6),
             pytest.approx(each.nlargest(3).tolist(), abs=1e-6),
         )
+    logs = np.log(of).diff().dropna()
+    volatilities = logs.groupby(logs.index.str[:7]).std() * 252**0.5
+    told = [one["value"] for one in answer["figures"] if one["figure"] == "month_volatility"]
+    assert told[1:] == pytest.approx(volatilities.tolist()[1:], abs=1e-6)
     expected = {
         "best_month": months.max(),
         "worst_month": months.min(),

@@ -55,7 +55,10 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
         ),
     ),
     (("does MSFT move in line with GOOG?",), (("get_correlation", {"tickers": ["MSFT", "GOOG"]}),)),
-    (("what if FB falls 15%?",), (("get_price", {"symbol": "FB"}), ("get_portfolio", {}))),
+    (
+        ("what if FB falls 15%?",),
+        (("get_price", {"symbol": "FB"}), ("get_portfolio", {}), ("get_pending_orders", {})),
+    ),
     (
         ("rank FB, IBM and GOOG by return in the last 6 months", "which had the lowest volatility"),
         (("get_performance", {"tickers": ["FB", "IBM", "GOOG"], "period": "6m"}),),
@@ -125,6 +128,14 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
             ("get_performance", {"tickers": ["IBM"], "start": "2012-09-06", "end": "2012-09-06"}),
             ("get_news", {"symbol": "IBM", "start": "2012-09-05", "end": "2012-09-06"}),
         ),
+    ),
+    (
+        ("en qué se diferencia el drawdown de la volatilidad",),
+        (("explain_concept", {"concept": "drawdown"}), ("explain_concept", {"concept": "volatilidad"})),
+    ),
+    (
+        ("how does drawdown differ from volatility?",),
+        (("explain_concept", {"concept": "drawdown"}), ("explain_concept", {"concept": "volatility"})),
     ),
     (("explain volatility as if I were six",), (("explain_concept", {"concept": "volatility"}),)),
     (("explícame la volatilidad de forma sencilla",), (("explain_concept", {"concept": "volatilidad"}),)),
@@ -200,8 +211,9 @@ def test_words_about_something_else_are_no_order_that_a_plan_lacks() -> None:
     [
         ([], "FB is at 20.00 USD; -15.0% would be 17.00. That is arithmetic, not a forecast. You hold no FB"),
         (
-            [{"symbol": "FB", "quantity": 10}],
-            "Your 10 FB would be worth 30.00 USD less, and your portfolio 9,970.00 in all.",
+            [{"symbol": "FB", "quantity": 10, "average_price": 16.0}],
+            "Your 10 FB would be worth 30.00 USD less, and your portfolio 9,970.00 in all. Against the 160.00 USD that "
+            "you paid for them, that would be +10.00 USD.",
         ),
     ],
 )

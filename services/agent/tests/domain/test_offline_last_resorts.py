@@ -9,6 +9,7 @@ from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import SayText, UseTools, next_step
+from agent.domain.offline.unread import has_effects
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 from agent.testing.passages import answered, passage
@@ -141,7 +142,7 @@ def test_an_order_is_changed_in_short_words(text: str, changed: dict[str, float]
     ],
 )
 def test_what_is_only_imagined_or_cannot_be_waited_for_changes_no_order(text: str) -> None:
-    assert not wish_in(text, SCHEMAS, ["compra 10 FB"]).calls
+    assert not has_effects(wish_in(text, SCHEMAS, ["compra 10 FB"]))
 
 
 def test_another_sum_or_what_is_to_be_kept_is_no_number_of_shares() -> None:

@@ -321,3 +321,80 @@ def test_a_question_or_a_figure_that_is_not_meant_changes_no_order(
 def test_an_order_for_a_sum_or_half_of_it(before: str, said: str, sum_: float) -> None:
     wish = wish_in(said, SCHEMAS, [before] if before else [])
     assert (wish.calls[0][0], wish.way, wish.amount) == ("create_paper_order", "spend", sum_)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("sell 5 MSFT not below 40", "limit"),
+        ("vende 5 MSFT, pero no por debajo de 40", "limit"),
+        ("sell 5 MSFT, not above 40", "stop"),
+        ("buy 5 MSFT not above 40", "limit"),
+        ("compra 5 MSFT, no por encima de 40", "limit"),
+    ],
+)
+def test_a_level_that_is_negated_is_the_other_side(said: str, kind: str) -> None:
+    arguments = wish_in(said, SCHEMAS).calls[0][1]
+    assert (arguments["order_type"], arguments[f"{kind}_price"], arguments["quantity"]) == (kind, 40.0, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "condition", "price"),
+    [
+        ("alert me if msft drops below 25", "actually above 30", ">=", 30.0),
+        ("avísame si msft baja de 25", "no, mejor si sube de 30", ">=", 30.0),
+        ("avísame cuando google pase de 750", "bájala a 740", ">=", 740.0),
+    ],
+)
+def test_an_alert_turns_if_the_correction_says_which_side(before: str, said: str, condition: str, price: float) -> None:
+    arguments = wish_in(said, SCHEMAS, [before]).calls[0][1]
+    assert (arguments["condition"], arguments["price"]) == (condition, price)
+
+
+@pytest.mark.parametrize("said", ["sell half", "put a stop at 400", "put a stop 10% below what I paid"])
+def test_what_has_not_filled_yet_is_not_sold_and_that_is_said(said: str) -> None:
+    wish = wish_in(said, SCHEMAS, ["buy 20 MSFT at 20 limit"])
+    results: list[Result] = [("get_portfolio", {}, {"positions": []})]
+    assert next_step(wish, results, "en") == UseTools((("get_pending_orders", {}),))
+    order = {"symbol": "MSFT", "side": "buy", "quantity": 20, "order_type": "limit", "limit_price": 20.0}
+    results.append(("get_pending_orders", {}, {"orders": [{**order, "status": "open"}]}))
+    then = next_step(wish, results, "en")
+    assert isinstance(then, SayText)
+    assert "has not filled" in then.text
+    assert "buy 20 MSFT" in then.text
+    none = next_step(wish, [results[0], ("get_pending_orders", {}, {"orders": []})], "en")
+    assert isinstance(none, SayText)
+    assert none.text.startswith("You do not hold that position.")
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("buy 4 apple", "if it goes to 700 what do i make"),
+        ("compra 4 de apple", "¿y si sube hasta 700?"),
+        ("buy 4 apple", "how much would I make if it hits 700"),
+        ("compra 4 de apple", "cuanto gano si llega a 700"),
+    ],
+)
+def test_an_imagined_price_is_worked_out_for_what_is_held_or_ordered(before: str, said: str) -> None:
+    wish = wish_in(said, SCHEMAS, [before])
+    assert (wish.way, wish.unit_price, wish.calls[0]) == ("if_moved", 700.0, ("get_price", {"symbol": "AAPL"}))
+    price: Result = ("get_price", {}, {"symbol": "AAPL", "price": 500.0})
+    held = {"symbol": "AAPL", "quantity": 4.0, "average_price": 600.0}
+    told = next_step(wish, [price, ("get_portfolio", {}, {"positions": [held], "equity": 10_000.0})], "en")
+    assert isinstance(told, SayText)
+    assert "Against the 2,400.00 USD that you paid for them, that would be +400.00 USD." in told.text
+    order = {"symbol": "AAPL", "side": "buy", "quantity": 4.0}
+    portfolio: Result = ("get_portfolio", {}, {"positions": [], "equity": 10_000.0})
+    told = next_step(wish, [price, portfolio, ("get_pending_orders", {}, {"orders": [order]})], "en")
+    assert isinstance(told, SayText)
+    assert "Your order for 4 AAPL has not filled yet; bought at the current price, that would be +800.00" in told.text
+
+
+def test_a_stop_in_per_cent_belongs_to_the_shares_that_are_named() -> None:
+    before = "I have 10000, risk 1%, buying GOOG at 600, stop 5% below. how many shares?"
+    wish = wish_in("how many shares of IBM with 5000 risking 2% and an 8% stop?", SCHEMAS, [before])
+    sized = {"capital": 5000.0, "risk_percent": 0.02, "symbol": "IBM"}
+    assert (wish.way, wish.amount, wish.calls[0][1]) == ("sized", 0.92, sized)
+    said = "tengo 8000 y quiero arriesgar un 2% en ibm con un stop un 8% por debajo cuantas compro"
+    assert wish_in(said, SCHEMAS).calls[0][1] == {**sized, "capital": 8000.0}

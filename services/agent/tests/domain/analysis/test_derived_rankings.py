@@ -84,3 +84,31 @@ def test_the_months_of_a_year_are_ranked_where_that_is_asked_for(query: str, lan
     question = read_question(query, ("IBM",))
     assert question.calls[0].arguments["every"] == "month"
     assert requested_figures_text([{"ticker": "IBM", "derived": figures}], question, language) == parts
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        (
+            "which month of 2011 was the most volatile for IBM?",
+            "highest first: February 2011: 30.0%, January 2011: 10.0%",
+        ),
+        ("¿cuál fue el mes más tranquilo de IBM en 2011?", "lowest first: January 2011: 10.0%, February 2011: 30.0%"),
+    ],
+)
+def test_months_are_ranked_by_their_volatility(query: str, order: str) -> None:
+    question = read_question(query, ("IBM",))
+    assert (question.figures, question.calls[0].arguments["every"]) == (["month_volatility"], "month")
+    values = {"2011-01-03/2011-01-31": 0.1, "2011-02-01/2011-02-28": 0.3}
+    derived = [figure("IBM", "month_volatility", value, month) for month, value in values.items()]
+    derived.append(figure("IBM", "volatility", 0.2, "2011-01-01/2011-12-31"))
+    said = requested_figures_text([{"ticker": "IBM", "derived": derived}], question, "en")
+    assert said.endswith(f"by annualised volatility, {order}.")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["How much did IBM fall at most in 2008?", "what is the most IBM lost in 2008?", "lo máximo que cayó IBM en 2008"],
+)
+def test_the_most_that_it_fell_is_the_deepest_fall(query: str) -> None:
+    assert read_question(query, ("IBM",)).figures == ["max_drawdown"]

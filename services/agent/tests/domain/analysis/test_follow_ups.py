@@ -14,6 +14,30 @@ ALL = "Which of the five stocks rose most this year?"
     [
         ("cuál fue el mejor mes de Apple en 2011", "¿y el peor?", "cuál fue el peor mes de Apple en 2011"),
         ("Which stock rose the most in 2008?", "and the least?", "Which stock rose the least in 2008?"),
+        (
+            "which month of 2011 was the most volatile for IBM?",
+            "and the calmest?",
+            "which month of 2011 was the least volatile for IBM?",
+        ),
+        ("rank the months of MSFT in 2010 by return", "and the best three?", "best three months of MSFT in 2010"),
+        ("ordena los meses de AAPL de 2012 por rentabilidad", "y la peor?", "worst meses de AAPL de 2012"),
+        (ALL, "y las tres mejores?|and the worst?", ALL.replace("most", "least")),
+        ("which stocks fell most in 2008", "and the best two?", "which stocks fell least in 2008"),
+        (
+            "cuanto subio msft entre enero y marzo de 2009",
+            "y en el trimestre siguiente",
+            "cuanto subio msft: 2009-04-01 to 2009-06-30",
+        ),
+        (
+            "compare AAPL and IBM in 2008",
+            "and which one had the biggest drop",
+            "AAPL IBM 2008-01-01 to 2008-12-31 and which one had the biggest drop",
+        ),
+        (
+            "backtest a golden cross on IBM since 2005",
+            "and on apple with 0.2% costs",
+            "backtest a golden cross on AAPL since 2005: 0.2% costs",
+        ),
         ("best day of AAPL in 2012", "what about msft?", "best day of MSFT in 2012"),
         ("best day of Apple in 2012", "and the worst?|y de google?", "worst day of GOOG in 2012"),
         ("correlation of IBM and AAPL", "and MSFT?", "correlation of IBM and MSFT"),

@@ -317,12 +317,16 @@ def _with_dividends(history: BarHistory, stretch: Stretch) -> float:
 
 
 def _parts(ticker: str, stretch: Stretch, requested: str, every: Every, top: int) -> list[FigureData]:
-    """The returns of the newest parts, and the best and worst parts, the most extreme first."""
+    """The returns and volatilities of the newest parts, and the best and worst parts, the most extreme first."""
     pieces = parts(stretch, every)
     returns = [(piece, total_return(piece)) for piece in pieces]
     figures = [
         _figure(ticker, f"{every}_return", value, piece, f"{piece.first}/{piece.last}")
         for piece, value in returns[-MAX_PARTS:]
+    ]
+    figures += [
+        _figure(ticker, f"{every}_volatility", volatility(piece.close), piece, f"{piece.first}/{piece.last}")
+        for piece in pieces[-MAX_PARTS:]
     ]
     for name, sign in (("best", -1), ("worst", 1)):
         for piece, value in sorted(returns, key=lambda pair: sign * pair[1])[:top]:

@@ -18,7 +18,7 @@ from agent.domain.analysis.figure_entries import (
     value_text,
 )
 from agent.domain.analysis.formats import day, figure_name, joined, money, number, percent, period_text, signed
-from agent.domain.analysis.rankings import finding_at_place, is_ranked, part_ranking_lines, ranking_lines
+from agent.domain.analysis.rankings import PART_FIGURE, finding_at_place, is_ranked, part_ranking_lines, ranking_lines
 from agent.domain.analysis.texts import analysis_text
 from agent.domain.analysis.wanted_calls import CROSSINGS, Question
 from agent.domain.claims.facts import HOLDING
@@ -74,7 +74,7 @@ def requested_figures_text(findings: Sequence[Finding], question: Question, lang
     unranked_names = frozenset(names) - {"sentiment"} - listed_names
     lines: list[str] = []
     if (question.by_year and len(findings) == 1) or question.ranks_parts:
-        part_names = sorted(name for name in unranked_names if question.by_year or name.endswith("_return"))
+        part_names = sorted(name for name in unranked_names if question.by_year or PART_FIGURE.fullmatch(name))
         for finding in findings:
             side_by_side += part_ranking_lines(finding, part_names, language, question.lowest_first)
         unranked_names = unranked_names.difference(part_names) if side_by_side else unranked_names

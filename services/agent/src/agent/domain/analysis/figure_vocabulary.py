@@ -175,6 +175,9 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?\b(?:minimos?|lows?|troughs?|bottom)"),
     _row("stretch", "max_drawdown",
          r"(?:cay|ca[ei]|baj|perd|pierd)\w* (?:\x01+ )?(?:como|a lo) (?:maximo|sumo|mucho)",
+         r"(?:f[ae]ll|los[et]|drop(?:ped)?|declined?) (?:\x01+ )?at (?:the )?most",
+         r"the most (?:that )?(?:\x01+|it|they) (?:has |have |ever )?(?:fell|fallen|lost|dropped)",
+         r"lo (?:mas|maximo) que (?:\x01+ )?(?:ha )?(?:cayo|bajo|perdio|caido|bajado|perdido)",
          r"ever (?:[\w.,%]+ ){1,6}?(?:below|from|off|under) (?:its|the|their) (?:peak|highs?|top)",
          r"alguna vez (?:[\w.,%]+ ){1,8}?(?:desde|de|bajo) (?:sus? |los |el )?maximos?"),
     _row("stretch", "current_drawdown", r"how far (?:below|off|under|from) (?:it|that)",
@@ -279,7 +282,7 @@ morning afternoon evening talk tardes larga print printed
 hits hey anything someone somebody necesito ordenalas ordenalos react reacted else putting
 thing things pls plz til ganando perdiendo tipo use usually valdria valdrian vale
 valen vender ver
-view vs want way whats whether
+view vs want wich way whats whether
 explica explicar pon furthest farthest pagaron repartieron
 """
 QUESTION_WORDS = (PLAIN_WORDS - {"split", "splits"}) | frozenset(_QUESTION_WORDS.split()) | NUMBERS.keys()

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from agent.domain.analysis.amounts import other_currency_in
 from agent.domain.analysis.asked import KINDS, is_about_all_tickers, is_analysis, language_in
+from agent.domain.analysis.figure_vocabulary import FELL
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.normalization import normalize
+from agent.domain.analysis.normalization import CALM, normalize
 from agent.domain.analysis.question_patterns import (
     AVERAGES,
     BACKTEST_REQUEST,
@@ -20,6 +21,7 @@ from agent.domain.analysis.question_patterns import (
     LENGTHS,
     MARKET_STATE,
     PER_RISK,
+    RANKED_PARTS,
     RETURNS_OF,
     RULE_PATTERNS,
     TOP_FIRST,
@@ -40,11 +42,12 @@ _RANKING_REQUEST = re.compile(
 )
 """Matches a request to sort the tickers of earlier messages."""
 _ONE_OF_THEM = re.compile(
-    r"\b(?:which|who|cual(?:es)?|quien)(?: one| una?)? (?:of|de) (?:them|those|these|the (?:two|three)|"
-    r"(?:l[oa]s|es[oa]s|est[oa]s) (?:dos|tres)|ell[oa]s)\b|"
-    r"^\W*(?:(?:and|y|e|so|but|pero)\W+)?(?:which|who|cual|quien)(?: one)? "
-    r"(?:is|was|has|had|did|fell|rose|es|fue|era|ha|tuvo|cayo|subio|bajo) (?:(?:the|el|la|l[oa]s) )?"
-    r"(?:(?:more|most|less|least|mas|menos|mayor|menor)(?: \w+)?|\w+e(?:r|st)|best|worst|worse|mejor|peor)\W*$"
+    r"\b(?:w(?:h)?ich|who|cual(?:es)?|quien)(?: one| una?)? (?:of|de) (?:them|those|these|the (?:two|three)|"
+    r"(?:l[oa]s|es[oa]s|est[oa]s) (?:dos|tres|[23])|ell[oa]s)\b|"
+    r"^\W*(?:(?:and|y|e|so|but|pero)\W+)?(?:w(?:h)?ich|who|cual|quien)(?: one)? "
+    r"(?:is|was|has|had|did|fell|rose|recovered|es|fue|era|ha|tuvo|cayo|subio|bajo|se recupero) "
+    r"(?:(?:the|el|la|l[oa]s) )?(?:(?:more|most|less|least|mas|menos|mayor|menor|biggest|smallest|largest|deepest)"
+    r"(?: \w+)?|\w+e(?:r|st)|best|worst|worse|mejor|peor|first|antes|primero)\W*$"
 )
 """Matches a question which of the tickers of earlier messages has the most of something."""
 _COMPARES = re.compile(r"\bcompar")
@@ -56,12 +59,18 @@ _OPPOSITES = (
 )  # fmt: skip
 _OPPOSITE = {word: pair.split()[1 - i] for pair in reversed(_OPPOSITES) for i, word in enumerate(pair.split())}
 _RISING = frozenset(pair.split()[0] for pair in _OPPOSITES)
+_QUALITIES = frozenset(("best", "worst", "better", "worse", "mejor", "peor", "mejores", "peores"))
+_FELL = re.compile(rf"\b{FELL}\b")
 _SUPERLATIVE = re.compile(rf"\b(?:{'|'.join(_OPPOSITE)})\b")
+_COUNT = r"\d{1,2}|two|three|four|five|ten|dos|tres|cuatro|cinco|diez"
 _OTHER_END = re.compile(
     rf"^\W*(?:(?:and|y|e|but|pero|so|which|what|who|cual|que|one|about|is|was|are|fue|es|the|that|el|la|los|las|lo|"
-    rf"de|hay)\W+)*(?P<superlative>{'|'.join(_OPPOSITE)})(?: ones?| of (?:all|them))?\W*$"
+    rf"de|hay)\W+)*(?:(?P<count>{_COUNT}) )?(?:(?P<calm>{CALM})|(?P<superlative>{'|'.join(_OPPOSITE)})(?: volatil\w*)?)"
+    rf"(?: (?P<count2>{_COUNT}))?(?: ones?| of (?:all|them))?\W*$"
 )
-"""Matches a message that asks for the other end of a ranking: "and the worst?"."""
+"""Matches a message that asks for an end of a ranking: "and the worst?", "the best three?", "and the calmest?"."""
+_VOLATILITY = re.compile(r"\bvolatil|\bcalm|\btranquil")
+_BY_RETURN = re.compile(r"\b(?:by (?:their |its )?returns?|por (?:su )?rentabilidad)\b")
 _OTHER_TICKER = re.compile(
     r"\W*(?:(?:and|y|e|what|how|about|que|tal|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|mismo|now|ahora|"
     r"then|a)\W+)*\x01+(?:['’]s)?(?: (?:too|also|tambien))?\W*"
@@ -93,6 +102,11 @@ _OWN_WORDS = re.compile(
     r"\b(?:my|mine|mis?|i|me|tengo|buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?)\b"
 )
 """Matches a message about the customer's own things, or what a word means."""
+_WITH = re.compile(r"\b(?:with|con|at|a) $")
+_DEFINES = re.compile(
+    r"^\W*(?:(?:and|y|e|ok|but|pero)\W+)*(?:q(?:ue)? (?:es|son|significa)|what(?:\W?s| is| are)|explain|explica\w*)\b"
+)
+"""Asks what a word means."""
 _WORD = re.compile(r"[\^$]?\w[\w.&/-]*\w|\w")
 _MAX_MESSAGES_BACK = 6
 """How many messages back may name the tickers."""
@@ -121,8 +135,11 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
         if not earlier_messages:
             return None
         relates = BETA.search(folded(text)) or CORRELATED.search(folded(text))
+        costs = COSTS.search(folded(text))
+        other = f"{_WITH.sub('', text[: costs.start()])} {text[costs.end() :]}" if costs else text
+        completed = _complete_ticker(other, question)
         return (
-            _complete_ticker(text, question)
+            (_complete_rule(costs[0], completed) if completed and costs else completed)
             or _complete_comparison(text, earlier_messages)
             or (_complete_figures(text, question) if relates else None)
         )
@@ -136,8 +153,8 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
         or _complete_order(text, question)
         or _complete_rule(text, question)
         or _complete_relation(text, question)
-        or _complete_period(text, question)
         or _complete_shift(text, question)
+        or _complete_period(text, question)
         or _complete_currency(text, question)
         or _complete_figures(text, question)
     )
@@ -244,7 +261,7 @@ def _complete_currency(text: str, question: str) -> str | None:
 def _complete_rule(text: str, question: str) -> str | None:
     """The last trial of a rule, with the other rule or the costs that the message names, or as it is if the message
     only compares it with holding: "and with momentum?", "vs just holding?"."""
-    if len(text.split()) > _MAX_PERIOD_WORDS:
+    if len(text.split()) > _MAX_PERIOD_WORDS or _DEFINES.search(plain(text)):
         return None
     unread, unread_question, rest = UnreadText(folded(text)), UnreadText(folded(question)), ""
     for patterns in (_WHOLE_RULE, (COSTS,)):
@@ -303,16 +320,31 @@ def _complete_shift(text: str, question: str) -> str | None:
 
 
 def _complete_superlative(text: str, question: str) -> str | None:
-    """The last question with the opposite superlative, if the message asks for that end: "and the worst?"."""
+    """The last question with the superlative of the end that the message asks for: "and the worst?"; the best or worst
+    parts of a period, if they were ranked."""
     match = _OTHER_END.match(plain(text))
     if match is None:
         return None
     if not (is_about_all_tickers(question) or is_analysis(question)):
         return None
     folded_question = folded(question)
-    superlative = _SUPERLATIVE.search(folded_question)
-    if superlative is None or (superlative[0] in _RISING) == (match["superlative"] in _RISING):
+    by_volatility = _VOLATILITY.search(folded_question) is not None
+    if match["calm"] and not by_volatility:
         return None
+    superlative, is_top = _SUPERLATIVE.search(folded_question), match["superlative"] in _RISING
+    if superlative is None and (ranked := RANKED_PARTS.search(folded_question)):
+        if by_volatility:
+            return f"{question.strip(' ?.')}, {'highest' if is_top else 'lowest'} first"
+        count, unit = match["count"] or match["count2"] or "", ranked["unit"] or ranked["before"]
+        rest = _BY_RETURN.sub(" ", f"{question[: ranked.start()]}\n{question[ranked.end() :]}")
+        return " ".join(rest.replace("\n", f" {'best' if is_top else 'worst'} {count} {unit} ").split())
+    if superlative is None:
+        return None
+    is_quality = match["superlative"] in _QUALITIES
+    if is_quality and superlative[0] not in _QUALITIES and _FELL.search(folded_question):
+        is_top = not is_top  # the best of those that fell most fell least
+    if (superlative[0] in _RISING) == is_top:
+        return question if is_quality or match["count"] or match["count2"] else None
     first, last = superlative.span()
     return f"{question[:first]}{_OPPOSITE[superlative[0]]}{question[last:]}"
 

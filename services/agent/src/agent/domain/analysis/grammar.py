@@ -104,6 +104,8 @@ class _QuestionReader:
         hours = self._unread.first(patterns.HOURS)
         part_unit = self._counted(price_level) or part_unit
         self._figures()
+        if question.ranks_parts and (others := [at for at in self._places if at[1] != "volatility"]) != self._places:
+            self._places, extremes = others, [(at, name.replace("_return", "_volatility")) for at, name in extremes]
         per_risk = patterns.PER_RISK.search(self._unread.text)
         if per_risk is not None and not self._places:
             for name in ("return", "volatility"):
@@ -119,9 +121,8 @@ class _QuestionReader:
             if any(stretch.arguments.keys() == {"start"} for stretch in stretches):
                 self._places.append((1, "base", "stretch"))  # the day and the price at which it was put in
             question.currency = money[1]
-        question.other_currency = other_currency_in(self._folded_query)
-        if question.other_currency == question.currency:
-            question.other_currency = None
+        currency = other_currency_in(self._folded_query)
+        question.other_currency = None if currency == question.currency else currency
         self._places.extend((place, name, "stretch") for place, name in extremes)
         if money is None and was_bought and rule is None:
             self._places.append((0, "base", "stretch"))  # the price at which the shares were bought
@@ -154,8 +155,7 @@ class _QuestionReader:
         """Reads which position of a ranking the question asks about."""
         place = self._unread.first(patterns.PLACE) if len(self._tickers) > 1 else None
         if place is not None:
-            places = {"first": 0, "second": 1, "third": 2, "last": -1, "worst": -1}
-            self._question.place = places[str(place.lastgroup)]
+            self._question.place = {"first": 0, "second": 1, "third": 2, "last": -1, "worst": -1}[str(place.lastgroup)]
 
     def _mean(self, stretches: list[PeriodArguments], *, invested: bool) -> None:
         """Decides which figure each word means, given the named periods."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.domain.analysis.figure_vocabulary import QUESTION_WORDS
-from agent.domain.analysis.question_patterns import UNIT
+from agent.domain.analysis.question_patterns import UNIT, UNITS
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
 from agent.domain.number_words import with_days_in_figures
@@ -59,7 +59,16 @@ def _each_length(match: re.Match[str]) -> str:
 _UP = r"(?:r[io]se|risen|gain(?:s|ed)?|climb\w*|went up|go up|subi(?:o|eron|do)|subio|sub[ei]|gan(?:o|aron|ado))"
 _DOWN = r"(?:f[ae]ll(?:en)?|los[et]|lost|drop\w*|went down|cayo|ca(?:e|ido|yeron)|baj(?:o|aron|ado)|perdi(?:o|eron|do))"
 _MOST = r"(?:the most|most|mas)"
+_PART = r"week|month|quarter|semana|mes|trimestre"
+_VOLATILE = r"(?:volatile?|turbulent\w?|agitad[oa]|movid[oa])"
+CALM = r"calmest|quietest|mas (?:tranquil|calmad)[oa]s?|tranquil[oa]s?"
+"""Least volatile."""
 _ANY_SPANISH = re.compile(r"\b(?:el|la|los|las|de|del|en|que|como|cual|fecha)\b")
+
+
+def _ranked_by_volatility(match: re.Match[str]) -> str:
+    order = "lowest" if match["calm"] or match["least"] else "highest"
+    return f"rank {UNITS[match['unit']]}s by volatility {order} first {match['mid']}"
 
 
 def _iso(match: re.Match[str]) -> str:
@@ -74,7 +83,12 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (rf"(?<![\d/])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})/(?P<year>{times.YEAR})(?![\d/])", _iso),
     (r"\brecord (?=(?:highs?|lows?)\b)", lambda match: "all-time "),
     (r"\bretorno(?P<several>s?)\b", lambda match: "rentabilidades" if match["several"] else "rentabilidad"),
-    (r"\b(?:como (?:maximo|minimo)|at (?:most|least))(?=\W*$| (?:in|en|during|durante|over)\b)", lambda match: ""),
+    # A fall at most is the deepest one.
+    (
+        r"(?<!fall )(?<!fell )(?<!drop )(?<!lose )(?<!lost )(?<!cayo )(?<!bajo )(?<!perdio )(?<!caer )(?<!bajar )"
+        r"\b(?:como (?:maximo|minimo)|at (?:most|least))(?=\W*$| (?:in|en|during|durante|over)\b)",
+        lambda match: "",
+    ),
     # The highest and lowest close.
     (
         r"\b(?P<one>highest|lowest) (?P<and>and|or) (?:the )?(?P<two>highest|lowest) "
@@ -97,6 +111,24 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         r"trimestre|(?:year|ano)(?![^?]*\b\d{4},? (?:or|o) \d{4}))\b"
         r"(?P<mid>[^?;,]{0,40}?) (?:was|were|is|fue|ha sido|es) (?:[a-z]+'s |its |their |the |el |la |su )?"
         r"(?:(?P<best>best|strongest|mejor)|worst|weakest|peor)\b",
+        lambda match: f"{'best' if match['best'] else 'worst'} {match['unit']}{match['mid']}",
+    ),
+    # Which month of 2011 was the most volatile?
+    (
+        rf"\b(?:(?:in|en) )?(?:which|what|que|cual(?: fue| es)?|the|el|la)(?: el| la)? (?P<unit>{_PART})"
+        rf"\b(?P<mid>[^?;]{{0,40}}?) (?:the |el |la )?"
+        rf"(?:(?P<calm>{CALM})|(?:most|mas|(?P<least>least|menos)) {_VOLATILE})\b",
+        _ranked_by_volatility,
+    ),
+    (
+        rf"\b(?:the )?(?:(?P<calm>{CALM})|(?:most|(?P<least>least)) {_VOLATILE}) (?P<unit>{_PART})\b(?P<mid>)",
+        _ranked_by_volatility,
+    ),
+    # Which month had the highest return?
+    (
+        rf"\b(?:which|what|que) (?P<unit>{_PART})\b(?P<mid>[^?;]{{0,40}}?) (?:had|saw|gave|tuvo|dio) (?:the |el |la )?"
+        r"(?:(?P<best>highest|best|biggest|mayor|mejor)|lowest|worst|smallest|menor|peor) (?:returns?|rentabilidad|"
+        r"rendimiento|gains?)\b",
         lambda match: f"{'best' if match['best'] else 'worst'} {match['unit']}{match['mid']}",
     ),
     # How far is it from its 50-day?

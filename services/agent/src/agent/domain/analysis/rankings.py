@@ -1,5 +1,6 @@
 """Writes sentences that rank several tickers, or the years of one, by a figure."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, cast
@@ -11,6 +12,9 @@ from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALL_FIGURES, MAX_CLOSED_DAYS
 from contracts.calendar_names import month_name
 from contracts.languages import Language
+
+PART_FIGURE = re.compile(r"(week|month|quarter|year)_(?:return|volatility)")
+"""The figures of each part of a period."""
 
 
 def begin_together(days: Iterable[str]) -> bool:
@@ -109,7 +113,7 @@ def part_ranking_lines(finding: Finding, names: Sequence[str], language: Languag
         }
         order = _order(figures, name, lowest_first=lowest_first)
         if len(order) > 1:
-            unit = name.removesuffix("_return") if name.endswith("_return") and name != "total_return" else "year"
+            unit = part[1] if (part := PART_FIGURE.fullmatch(name)) else "year"
             values = ", ".join(
                 f"{_part_name(part, unit, language)}: {_value_with_day(figures[part], language)}" for part in order
             )

@@ -168,9 +168,9 @@ def days_ago(text: str, today: date) -> tuple[str, date] | None:
 _UNITS = {"day": 1, "dia": 1, "session": 1, "sesion": 1, "week": 7, "semana": 7}
 _BESIDE = re.compile(
     r"\b(?:(?P<count>an?|the|el|la|una?|\d{1,2}) )?"
-    r"(?P<unit>day|session|week|month|year|dia|sesion|semana|mes|ano)(?:s|es)? "
+    r"(?P<unit>day|session|week|month|quarter|year|dia|sesion|semana|mes|trimestre|ano)(?:s|es)? "
     r"(?:(?P<after>after|later|despues|siguiente|following)|before|earlier|antes|anterior|previo)\b|"
-    r"\b(?:(?P<next>next|following)|previous) (?P<of>day|session|week|month|year)\b"
+    r"\b(?:(?P<next>next|following)|previous) (?P<of>day|session|week|month|quarter|year)\b"
 )
 
 
@@ -189,7 +189,7 @@ def shifted_days(normalized: str, arguments: Mapping[str, Any]) -> tuple[str, st
     if unit in _UNITS:
         distance = timedelta(days=count * _UNITS[unit])
         return str(first + distance), str(last + distance)
-    months = count * (12 if unit in ("year", "ano") else 1)
+    months = count * {"year": 12, "ano": 12, "quarter": 3, "trimestre": 3}.get(unit, 1)
     is_whole_month = first.day == 1 and (last + timedelta(days=1)).day == 1
     return str(_shift_months(first, months)), str(_shift_months(last, months, is_whole_month=is_whole_month))
 

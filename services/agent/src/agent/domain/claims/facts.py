@@ -43,8 +43,12 @@ _TEXT_FIELDS = frozenset(
 
 
 def is_fraction(name: str) -> bool:
-    """Whether a figure is stated in per cent, such as best_month and month_return."""
-    return name in FRACTION_FIGURES or name.startswith(("gap_", "best_", "worst_")) or name.endswith("_return")
+    """Whether a figure is stated in per cent, such as best_month and month_volatility."""
+    return (
+        name in FRACTION_FIGURES
+        or name.startswith(("gap_", "best_", "worst_"))
+        or name.endswith(("_return", "_volatility"))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,7 +225,8 @@ def _other_figures(follow_up: FollowUp) -> Wish | None:
     """The calculation with other figures."""
     normalized, arguments = follow_up.normalized, follow_up.arguments
     is_calculation = follow_up.tool in FIGURES and follow_up.is_same_tool
-    if not is_calculation or small_talk_in(normalized) is not None or _ORDERS.search(normalized):
+    is_new = follow_up.phrase is not None and follow_up.symbols  # with other shares, nothing of the last one holds
+    if not is_calculation or is_new or small_talk_in(normalized) is not None or _ORDERS.search(normalized):
         return None
     updates = {
         name: value

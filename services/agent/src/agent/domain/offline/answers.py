@@ -244,26 +244,39 @@ def multiplied(price: float, factor: float, language: Language) -> str:
     return f"{times} × {unit_price} = {product}"
 
 
-def if_moved(
-    quote: Mapping[str, Any], factor: float, share_count: float, equity: float | None, language: Language
-) -> str:
-    """What a share would cost at `factor` times its price, and what that would make of `share_count` shares and
-    of the `equity` (None without a portfolio)."""
+def waiting_purchases(body: Mapping[str, Any], symbol: str | None) -> list[Mapping[str, Any]]:
+    """The purchases of a share that have not filled yet, as `body` lists them."""
+    orders: Sequence[Mapping[str, Any]] = body.get("orders") or ()
+    return [order for order in orders if order["side"] == "buy" and symbol in (None, order["symbol"])]
+
+
+def if_moved(quote: Mapping[str, Any], factor: float, own: Mapping[str, Any], language: Language) -> str:
+    """What a share would cost at `factor` times its price, and what that would make of the customer's `own` portfolio
+    and waiting orders, if they are known."""
     price, symbol = float(quote["price"]), str(quote["symbol"])
+    positions = [position for position in own.get("positions") or () if position["symbol"] == symbol]
+    waiting = waiting_purchases(own, symbol)
+    share_count = sum(float(position["quantity"]) for position in positions)
+    awaited = sum(float(order["quantity"]) for order in waiting)
+    cost = sum(float(position["quantity"]) * float(position["average_price"]) for position in positions)
     change = share_count * price * (factor - 1)
     amounts = {"price": price, "then": price * factor, "change": abs(change)}
     money = {name: number(value, language) for name, value in amounts.items()}
     sentence = say("results.if_moved", language, symbol=symbol, move=signed(percent(factor - 1, language)), **money)
-    if equity is None:
+    if own.get("equity") is None:
         return sentence
+    if not share_count and awaited:
+        parts = {"held": figure(awaited, language), "gain": signed(number(awaited * price * (factor - 1), language))}
+        return f"{sentence} {say('results.if_moved_waiting', language, symbol=symbol, **parts)}"
     if not share_count:
         return f"{sentence} {say('results.if_moved_none', language, symbol=symbol)}"
-    new_equity = number(equity + change, language)
+    new_equity = number(float(own["equity"]) + change, language)
     direction = "if_moved_down" if factor < 1 else "if_moved_up"
     position = say(
         f"results.{direction}", language, symbol=symbol, held=figure(share_count, language), equity=new_equity, **money
     )
-    return f"{sentence} {position}"
+    gain = signed(number(share_count * price * factor - cost, language))
+    return f"{sentence} {position} {say('results.if_moved_paid', language, gain=gain, cost=number(cost, language))}"
 
 
 def if_all_moved(worth: float, factor: float, equity: float, language: Language) -> str:

@@ -130,9 +130,12 @@ def _with_price(phrase: ToolPhrase, parsed: ParsedText, *, has_portfolio: bool) 
     wish = Wish(Intent.TOOL, ((phrase.tool, {"symbol": parsed.symbols[0]}),), way=phrase.way)
     figures = phrase.asks.match(parsed.plain)
     if phrase.way == "if_moved":
-        portfolio: Calls = (("get_portfolio", {}),) if has_portfolio else ()
+        own: Calls = (("get_portfolio", {}), ("get_pending_orders", {})) if has_portfolio else ()
+        wish = replace(wish, calls=(*wish.calls, *own))
+        if figures is not None and figures["level"]:
+            return replace(wish, unit_price=number_of(figures["level"]))
         factor = _price_factor(parsed.plain)
-        return None if factor is None else replace(wish, calls=(*wish.calls, *portfolio), amount=factor)
+        return None if factor is None else replace(wish, amount=factor)
     if phrase.way == "means":
         quantity = figures_in(parsed.plain, "create_paper_order", ("quantity",)).get("quantity", 0.0)
         return replace(wish, way="means" if has_portfolio else "", amount=quantity)

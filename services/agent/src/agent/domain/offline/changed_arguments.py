@@ -21,6 +21,8 @@ from agent.domain.text_features import numbers_in
 
 ORDER = "create_paper_order"
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
+_SAYS_CONDITION = re.compile(rf"\b(?:if|when|once|si|cuando)\b|{order_words.ABOVE.pattern}|{order_words.BELOW.pattern}")
+"""Names the side of a price, unlike an imperative: "lower it to 30" moves an alert and does not turn it."""
 _TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
 
 
@@ -51,6 +53,8 @@ def with_figures(
     changes = _by_argument(normalized, arguments, new_arguments)
     names = ("quantity", "limit_price", "stop_price", "price", "side")
     updates = {name: changes[name] for name in names if name in changes}
+    if new_arguments.get("condition", "==") != "==" and _SAYS_CONDITION.search(normalized):
+        updates["condition"] = new_arguments["condition"]
     other_symbols = [symbol for symbol in symbols if symbol != arguments.get("symbol")]
     updates |= {"symbol": other_symbols[0]} if other_symbols else {}
     if "side" in arguments and not order_words.SAYS_SIDE.search(normalized):

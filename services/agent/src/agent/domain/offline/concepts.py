@@ -22,8 +22,10 @@ CONCEPT = re.compile(
     r"earnings|market cap|revenue|ratio|portfolio|cartera|fundamental\w*)\b"
 )
 DIFFERENCE = re.compile(
-    r"\b(?:differen\w+ between|diferencias? (?:hay )?entre) (?:an? |the |una? |el |"
-    r"la )?(?P<one>[\w /-]{2,30}?) (?:and|vs|y) (?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
+    r"\b(?:differen\w+ between|diferencias? (?:hay )?entre|how (?:is|are|do|does)(?= .* differ)|"
+    r"(?P<de>en que se diferencian?)) (?:an? |the |una? |el |la )?(?P<one>[\w /-]{2,30}?) "
+    r"(?:(?(de)(?:de(?: la|l)?|y)|(?:and|vs|y|differ\w*(?: from| to| than)?))) "
+    r"(?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
 )
 EXPLAIN = re.compile(
     r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"

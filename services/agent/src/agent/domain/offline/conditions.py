@@ -19,7 +19,11 @@ _ORDER = "create_paper_order"
 _SIZE = ("quantity",)
 _CONDITION_WORD = r"(?:if|when|once|as soon as|si|cuando|en cuanto)"
 _VERB = r"(?:then |entonces )?(?:buy|sell|purchase|compra|vende)"
-_LEVEL = r"(?:below|under|above|over|(?:por )?(?:debajo|encima) de)\s+[$€]?\d[\d.,]*\W*"
+_NOT = r"(?:(?:but|pero|and|y)\s+)?(?:not|never|no|nunca)\s+(?:(?:at|for|a|go|goes)\s+)?"
+_LEVEL = rf"(?:{_NOT})?(?:below|under|above|over|(?:por )?(?:debajo|encima) de)\s+[$€]?\d[\d.,]*\W*"
+NEGATED_LEVEL = re.compile(rf"\b{_NOT}(?={_LEVEL})")
+"""A level that is negated: "not above 40" is at most 40."""
+_OTHER_SIDE = {"<=": ">=", ">=": "<=", "==": "=="}
 _CONDITION_LAST = re.compile(
     rf"^(?P<order>.*\b{_VERB}.*?)[,;]?\s+(?:{_CONDITION_WORD}\s+(?P<condition>\S+\s.*)|(?P<level>{_LEVEL}))$",
     re.IGNORECASE | re.DOTALL,
@@ -104,6 +108,7 @@ def with_condition(order: Wish, condition: str) -> Wish:
     order = replace(order, missing=tuple(name for name in order.missing if not name.endswith("_price")))
     normalized = plain(condition)
     side = condition_in(normalized)
+    side = _OTHER_SIDE[side] if NEGATED_LEVEL.match(normalized) else side
     waiting_order, name = as_waiting(arguments, side)
     if (distance := distance_in(normalized)) and len(order.calls) == 1 and not order.way and not order.missing:
         waiting_order, _ = as_waiting(arguments, "<=" if distance < 0 else ">=")

@@ -90,10 +90,14 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price", rf"^.*?(?<![\w.,]){BUDGET}(?! ?(?:years?|months?|weeks?|days?|anos?|mes|meses|semanas?|dias?)\b)",
          r"\b(?:worth|would (?:it|that|i)|hubiera|hubiese|habria|tendria|valdria\w*|serian?)\b",
          r"\b(?:ago|hace|back|since|desde|last|pasad[oa]|in (?:january|20\d\d)|en (?:enero|20\d\d))\b",
-         about=True, way="grown"),
+         unless=r"\b(?:rsi|averages?|medias?|cross\w*|cruces?|sma)\b", about=True, way="grown"),
     _row("get_price", r"\b(?:if|si|suppos\w+|supon\w*|imagin\w+)\b.*\b(?:drop|f[ae]ll|sink|los[et]|crash|ris(?!k)|rose|"
          r"climb|gain|jump|(?:goes?|went|is|was|were) (?:up|down)|cae|cai|cay|baj|sub|pierd|perd|desplom|gan)\w*\b"
-         r"\D{0,20}\d[\d.,]* ?(?:%|per ?cent\b|por ?ciento\b)",
+         r"\D{0,20}\d[\d.,]* ?(?:%|per ?cent\b|por ?ciento\b)|"
+         r"\b(?:if|si|suppos\w+|supon\w*|imagin\w+)\b.*\b(?:(?:go(?:es)?|went|gets?|got|drop\w*|"
+         r"f[ae]ll\w*|ris(?!k)\w+|rose|climb\w*|jump\w*|sinks?|sank|sub\w+|baj\w+|ca[eiy]\w*|lleg\w+|vuelv\w+)"
+         r"(?: (?:back|up|down))? (?:to|a|hasta)|hits?|reach\w*|touch\w*|toc\w+|alcan\w+) (?:los |the )?"
+         r"[$€]?(?P<level>\d[\d.,]*)(?! ?(?:%|per ?cent|por ?ciento|shares|acciones))",
          r"\b(?:what|how|que|cuanto|would|could|suppos\w+|imagin\w+|supon\w*)\b|^\W*(?:(?:and|y|e)\W+)?(?:if|si)\b",
          unless=rf"{_ALERT}|{_BUY_SELL}", about=True, way="if_moved"),
     _row("get_price", r"\b(?:how much|cuant[oa]|what)\b.*\b(?:left|remain\w*|qued\w+|sobr\w+)\b",
@@ -124,7 +128,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?=.*(?:\d ?(?:%|per ?cent|por ?ciento)|\bhow (?:many|much|big)\b|\bcuant[oa]s?\b|"
          r"\b(?:risk|arriesg|riesgo)))"
          r"(?=.*\bstop\D{0,20}\d)"
-         r"(?=.*(?:\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
+         r"(?=.*(?:\b(?:risk|arriesg|riesgo)\w*\D{0,20}\d.*\bstop\D{0,20}\d[\d.,]* ?(?:%|per ?cent|por ?ciento)|"
+         r"\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
          unless=r"^\W*(?:\w+\W+){0,2}(?:put|set|place|add|pon\w*|coloca\w*|mete\w*)\b.{0,12}\bstop|"
          r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?|avisos?)\b", way="delete_alert"),

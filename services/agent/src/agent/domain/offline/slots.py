@@ -75,6 +75,7 @@ _WORDS_AFTER: dict[str, str] = {
 }
 _STOP_BEFORE = re.compile(rf"\b(?:{_STOP})\b[^,;.\d]{{0,12}}$")
 _PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
+_PERCENT_STOP = re.compile(rf"{_PERCENT.pattern} (?:de )?(?:{_STOP})\b")
 _NEXT_STOP = re.compile(rf"\b(?:{_STOP})\b[^,;]{{0,6}}$")
 """A stop that is named before the next number belongs to that number."""
 _LINKS = (
@@ -180,7 +181,7 @@ def figures_in(text: str, tool: str, names: Collection[str], *, has_decimal_poin
         if NEGATED.search(before):
             continue
         open_names = [name for name in names if name not in figures]
-        if _STOP_BEFORE.search(before) and _PERCENT.match(after):
+        if (_STOP_BEFORE.search(before) and _PERCENT.match(after)) or _PERCENT_STOP.match(text, match.end()):
             continue
         is_count = _BEFORE_QUANTITY.search(before) or (
             i + 1 < len(numbers) and _BEFORE_QUANTITY_AND_PRICE.search(before)
@@ -227,7 +228,8 @@ def stop_share(normalized: str) -> float | None:
     """The stop of a normalized text as a share of the entry price: 0.97 for "a stop 3 % below"; None if it has none."""
     for match in re.finditer(NUMBER, normalized):
         percent = _PERCENT.match(normalized, match.end())
-        if percent and _STOP_BEFORE.search(normalized[: match.start()]):
+        is_named = _PERCENT_STOP.match(normalized, match.end()) or _STOP_BEFORE.search(normalized[: match.start()])
+        if percent and is_named:
             is_above = re.match(rf" (?:por )?(?:{ABOVE.pattern})", normalized[percent.end() :])
             return 1 + _signed_number(match[0], has_decimal_point=True) / 100 * (1 if is_above else -1)
     return None

@@ -20,6 +20,7 @@ from agent.domain.offline.answers import (
     sale_later,
     say,
     stop_later,
+    waiting_purchases,
 )
 from agent.domain.offline.conditions import as_waiting
 from agent.domain.offline.holding_answers import holding_answer
@@ -27,7 +28,8 @@ from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import RELATIVE_WAYS, Calls, Way, Wish
 from contracts.languages import Language
 
-Result = tuple[str, dict[str, Any], dict[str, Any]]
+Body = dict[str, Any]
+Result = tuple[str, Body, Body]
 _LOOKUPS = {
     "sell": "get_portfolio",
     "resell": "get_portfolio",
@@ -67,13 +69,10 @@ def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayT
         return _COMPUTATIONS[wish.way](wish, results, language)
     tool, arguments = wish.calls[0]
     lookup = _LOOKUPS["replace" if wish.way == "replace_listed" and tool == "create_paper_order" else wish.way]
-    orders_body: dict[str, Any] = {}
-    if wish.way == "resell":
-        # Two lookups: what is held, and the waiting order that is made anew.
-        if not results:
-            return UseTools(((lookup, {}), ("get_pending_orders", {})))
-        orders_body = next((body for tool, _, body in results if tool == "get_pending_orders"), orders_body)
-        results = [result for result in results if result[0] != "get_pending_orders"]
+    if wish.way == "resell" and not results:
+        return UseTools(((lookup, {}), ("get_pending_orders", {})))  # the waiting order is made anew
+    orders_body = next((body for tool, _, body in results if tool == "get_pending_orders"), None)
+    results = [result for result in results if result[0] in (lookup, tool) or result[0] != "get_pending_orders"]
     finished = [result for result in results if result[0] != lookup]
     if finished and (finished[-1][0] == tool or "error" in finished[-1][2]):
         return _results_in_words(finished, language)
@@ -90,9 +89,9 @@ def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayT
         return _replacing_listed(wish, lookup, body, finished, language)
     if wish.way == "replace":
         return _replacing_calls(_cancellation(wish, body), ((tool, arguments),), finished)
-    step = _sell(tool, arguments | ({"symbol": wish.words} if wish.words else {}), body, language)
+    step = _sell(tool, arguments | ({"symbol": wish.words} if wish.words else {}), body, orders_body, language)
     if wish.way == "resell" and isinstance(step, UseTools):
-        return _replacing_calls(_cancellation(wish, orders_body), step.calls, finished)
+        return _replacing_calls(_cancellation(wish, orders_body or {}), step.calls, finished)
     return step
 
 
@@ -159,8 +158,7 @@ def _sold_later(wish: Wish, results: Sequence[Result], language: Language) -> Sa
         return UseTools(wish.calls)
     results_text = _results_in_words(results, language)
     is_done = all("error" not in body for _, _, body in results)
-    purchase = wish.calls[0][1]
-    later = stop_later if wish.way == "stop_later" else partial(sale_later, purchase)
+    later = stop_later if wish.way == "stop_later" else partial(sale_later, wish.calls[0][1])
     return SayText(f"{results_text.text}\n{later(wish.amount, language)}") if is_done else results_text
 
 
@@ -180,9 +178,9 @@ def _ask_which(
 ) -> str:
     """The question which one is meant, with the candidates; or the remark that there is none."""
     lines = answer_from(lookup, {}, {kind: matching}, "", language)
-    if not matching:
-        return say("which.none", language) if _rows(body, kind) else lines
-    return f"{say('which.several', language)}\n{lines}"
+    if not matching and _rows(body, kind):
+        return say("which.none", language)
+    return f"{say('which.several', language)}\n{lines}" if matching else lines
 
 
 def _with_new_figure(old: dict[str, Any], updates: dict[str, Any]) -> dict[str, Any]:
@@ -254,15 +252,8 @@ def _if_moved(wish: Wish, results: Sequence[Result], language: Language) -> SayT
         return SayText(if_all_moved(held_worth, wish.amount, float(quote["equity"]), language))
     if quote.get("price") is None:
         return _results_in_words(results[:1], language)
-    positions = [
-        position
-        for _, _, body in results[1:]
-        for position in _rows(body, "positions")
-        if position["symbol"] == quote["symbol"]
-    ]
-    equity = next((float(body["equity"]) for _, _, body in results[1:] if body.get("equity") is not None), None)
-    share_count = sum(float(position["quantity"]) for position in positions)
-    return SayText(if_moved(quote, wish.amount, share_count, equity, language))
+    factor = wish.unit_price / float(quote["price"]) if wish.unit_price else wish.amount
+    return SayText(if_moved(quote, factor, {k: v for *_, body in results for k, v in body.items()}, language))
 
 
 def _grown(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -270,8 +261,8 @@ def _grown(wish: Wish, results: Sequence[Result], language: Language) -> SayText
     if not results:
         return UseTools(wish.calls)
     returns = [figure["value"] for figure in _rows(results[0][2], "figures") if figure["figure"] == "return"]
-    sentences = [answer_from(*results[0], "", language)]
-    return SayText("\n".join([*sentences, *(multiplied(wish.amount, 1 + value, language) for value in returns)]))
+    sentence = answer_from(*results[0], "", language)
+    return SayText("\n".join([sentence, *(multiplied(wish.amount, 1 + value, language) for value in returns)]))
 
 
 def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -350,7 +341,9 @@ _DISTANCES = {"of_price": "price", "of_average_price": "average_price"}
 """By argument that gives a stop or target as a share of a price: the position's field with that price."""
 
 
-def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: Language) -> SayText | UseTools:
+def _sell(tool: str, arguments: Body, body: Body, orders: Body | None, language: Language) -> SayText | UseTools:
+    """The order that sells of the position in `body`. Without one, the reason: `orders`, looked up then, may have a
+    purchase that has not filled."""
     positions = [
         position for position in _rows(body, "positions") if arguments.get("symbol") in (None, position["symbol"])
     ]
@@ -360,7 +353,12 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
                       for position in positions if position["symbol"] not in spared)  # fmt: skip
         return UseTools(calls) if calls else SayText(say("which.position", language))
     if not positions:
+        if orders is None:
+            return UseTools((("get_pending_orders", {}),))
         later = f" {stop_later(float(arguments['stop_price']), language)}" if "stop_price" in arguments else ""
+        if waiting := waiting_purchases(orders, arguments.get("symbol")):
+            order = answer_from("get_pending_orders", {}, {"orders": waiting}, "", language)
+            return SayText(f"{say('which.unfilled', language)}{later}\n{order}")
         return SayText(say("which.position", language) + later)
     if len(positions) > 1:
         return SayText(

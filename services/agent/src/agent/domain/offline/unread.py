@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from agent.domain.number_words import in_figures
 from agent.domain.offline.changes import ALL_BUT, SHARE
-from agent.domain.offline.conditions import POLITE, YES
+from agent.domain.offline.conditions import NEGATED_LEVEL, POLITE, YES
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.order_words import AT_MARKET, TAKES_PROFIT, sides_in
 from agent.domain.offline.slots import AN_ORDER, NEGATED, NUMBER, PAID
@@ -138,6 +138,7 @@ def first_unread(text: str, wish: Wish, *, conditional: bool = False) -> str:
     """The first word or figure of the text that is not in the orders read from it; "" if all are. `conditional` is true
     if its condition was read."""
     normalized = _ASIDES.sub(" ", AT_MARKET.sub(" ", plain(YES.sub(" ", text))))
+    normalized = NEGATED_LEVEL.sub(" ", normalized) if conditional else normalized
     argument_names = {name for _, arguments in wish.calls for name in arguments}
     if argument_names & {"share", "kept", "spared"}:
         normalized = SHARE.sub(" ", ALL_BUT.sub(" ", normalized) if argument_names & {"kept", "spared"} else normalized)
