@@ -18,6 +18,8 @@ PIECE_BYTES = 512 * 1024
 """Bytes of a file in one message."""
 MAX_UPLOADS = 4
 """Concurrent uploads, which this process holds in memory; further ones wait."""
+UPLOAD_WAIT_SECONDS = 20.0
+"""Seconds for which an upload waits for others to end."""
 
 
 class BusKnowledge:
