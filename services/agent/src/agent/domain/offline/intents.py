@@ -17,6 +17,7 @@ from agent.domain.analysis.relative_days import DATES, date_in
 from agent.domain.analysis.stretches import UnreadText, main_period
 from agent.domain.claims.lexer import folded
 from agent.domain.offline import market_words, talk_words
+from agent.domain.offline.answer_style import is_about_answers
 from agent.domain.offline.calls import PERSONAL, OfferedTools
 from agent.domain.offline.changed_arguments import FIGURES
 from agent.domain.offline.combined_wishes import both_wishes
@@ -69,6 +70,8 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
     if intent := _intent_of_words(text, normalized, schemas, earlier_texts):
         return Wish(intent)
     offers_analysis, is_customer = "market_analysis" in schemas, _MEMORY_TOOL in schemas
+    if is_customer and is_about_answers(normalized):
+        return Wish(Intent.STATED)
     question = None
     if offers_analysis:
         question = complete_question(text, earlier_texts) or (text if is_about_all_tickers(text) else None)
