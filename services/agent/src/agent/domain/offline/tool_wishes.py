@@ -204,7 +204,6 @@ def _order_in_two_parts(text: str, row: ToolPhrase | None, schemas: OfferedTools
 
 
 _ASKS_WHAT_IF = re.compile(r"\b(?:what|how|cuanto|que|would|could|gan[oa]\w*|pierdo|perder\w*)\b")
-"""Asks for what a move would make, and so changes no alert or order."""
 
 
 def _continues(text: str, normalized: str, row: ToolPhrase, earlier: Wish) -> bool:
@@ -213,8 +212,8 @@ def _continues(text: str, normalized: str, row: ToolPhrase, earlier: Wish) -> bo
     is_figure = row.tool in ("get_price", "market_snapshot") and PERIOD_FIGURE.search(normalized)
     if is_figure and not symbols_in(text) and not main_period(text).arguments:
         return True
-    may_wait = earlier.calls[0][0] == "create_alert" or "?" not in text
-    return row.way == "if_moved" and has_effects(earlier) and may_wait and not _ASKS_WHAT_IF.search(normalized)
+    may_wait = earlier.calls[0][0] == "create_alert" or (has_effects(earlier) and "?" not in text)
+    return row.way == "if_moved" and may_wait and not _ASKS_WHAT_IF.search(normalized)
 
 
 def _details(normalized: str, earlier: Wish) -> Wish | None:
