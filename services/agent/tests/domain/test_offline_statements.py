@@ -18,7 +18,8 @@ from agent.testing.offered import SCHEMAS
      "I mostly like bonds", "solo me gustan los fondos",
      "I'm not allergic to nuts any more", "la verdad es que me he mudado a Lugo",
      "keep your answers short from now on", "can you always give me prices in euros?",
-     "could you stop sending me charts", "no jargon please", "háblame de usted", "quiero que las respuestas sean cortas", "responde con más detalle"],
+     "could you stop sending me charts", "no jargon please", "háblame de usted",
+     "quiero que las respuestas sean cortas", "responde con más detalle"],
 )  # fmt: skip
 def test_what_a_customer_says_of_themselves_is_taken_note_of(text: str) -> None:
     assert wish_in(text, SCHEMAS).intent is Intent.STATED
@@ -39,7 +40,8 @@ def test_who_has_something_forgotten_that_nobody_remembers_is_told_so() -> None:
 @pytest.mark.parametrize(
     "text",
     ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I'd like help", "thanks", "explain RSI in simple words",
-     "no charts of AAPL", "give me a short summary of my portfolio", "dame el precio de IBM en euros", "explica con detalle qué es el PER"],
+     "no charts of AAPL", "give me a short summary of my portfolio",
+     "dame el precio de IBM en euros", "explica con detalle qué es el PER"],
 )  # fmt: skip
 def test_questions_and_orders_are_no_statements(text: str) -> None:
     assert wish_in(text, SCHEMAS).intent is not Intent.STATED
