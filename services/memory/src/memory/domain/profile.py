@@ -186,8 +186,9 @@ def with_field(state: Remembered, field: str, value: str | None, now: datetime) 
 
 def states_other(text: str, field: str, value: str | None) -> bool:
     """Whether a text states another value of a field than this one, and not this one too."""
-    stated = {said for name, said, is_so in _profile_statements(own_speech(text)) if name == field and is_so}
-    return bool(stated) and value not in stated
+    statements_of_text = _profile_statements(own_speech(text))
+    values = {stated_value for name, stated_value, is_so in statements_of_text if name == field and is_so}
+    return bool(values) and value not in values
 
 
 def without_profile(text: str) -> str:

@@ -69,8 +69,8 @@ async def _shaped_text(
         fault = None if is_free else await asyncio.to_thread(shape.fault_in, text)
         if fault is None:
             usage = Usage(
-                prompt_tokens=sum(one.prompt_tokens for one in usages),
-                completion_tokens=sum(one.completion_tokens for one in usages),
+                prompt_tokens=sum(attempt_usage.prompt_tokens for attempt_usage in usages),
+                completion_tokens=sum(attempt_usage.completion_tokens for attempt_usage in usages),
             )
             return text, end.model_copy(update={"actions": actions, "usage": usage})
         correction = [
