@@ -79,12 +79,12 @@ def all_locked() -> set[tuple[str, str]]:
     return {pair for lock in LOCKS for pair in locked(lock).items()}
 
 
-def npm_packages() -> tuple[int, list[str]]:
+def npm_packages(locks: Sequence[Path] = NPM_LOCKS) -> tuple[int, list[str]]:
     """Returns the number of packages in npm's locks, and those without a hash, or with an address of their own, for
     which something else might be installed."""
     entries = [
         (f"{lock.parent.name}: {name}", entry)
-        for lock in NPM_LOCKS
+        for lock in locks
         for name, entry in json.loads(lock.read_text())["packages"].items()
         if name
     ]

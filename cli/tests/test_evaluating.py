@@ -240,14 +240,13 @@ async def test_a_server_that_is_away_is_an_error_of_the_run(nats_client: Client)
     assert result.error
 
 
-def test_a_tool_that_cannot_be_reached_is_an_error_of_the_run_unless_the_case_asks_for_it() -> None:
-    away = ObservedCall("get_portfolio", {}, {"success": False, "error": {"code": "UNAVAILABLE"}})
+@pytest.mark.parametrize("code", ["UNAVAILABLE", "TIMEOUT"])
+def test_a_tool_that_does_not_answer_is_an_error_of_the_run_unless_the_case_asks_for_it(code: str) -> None:
+    away = ObservedCall("get_portfolio", {}, {"success": False, "error": {"code": code}})
     refused = ObservedCall("get_portfolio", {}, {"success": False, "error": {"code": "PLAN_REQUIRED"}})
-    assert absent(case(), replace(ANSWER, uses=(refused, away)), is_real_model=False) == (
-        "get_portfolio could not be reached"
-    )
+    assert absent(case(), replace(ANSWER, uses=(refused, away)), is_real_model=False) == "get_portfolio did not answer"
     assert absent(case(), replace(ANSWER, uses=(refused,)), is_real_model=False) is None
-    assert absent(case(errors=["UNAVAILABLE"]), replace(ANSWER, uses=(away,)), is_real_model=False) is None
+    assert absent(case(errors=[code]), replace(ANSWER, uses=(away,)), is_real_model=False) is None
 
 
 def test_each_turn_of_our_own_conversations_is_a_case_behind_those_before_it() -> None:

@@ -25,11 +25,16 @@ def a_visitor(stack: RunningStack, **fields: Any) -> AbstractAsyncContextManager
 
 async def until_focused(page: Page, name: str, *, back: bool = False, most: int = 60) -> None:
     """Presses Tab until the button of that name has the focus."""
+    assert await is_focused_within(page, name, most, back=back), f"Tab does not lead to {name!r}"
+
+
+async def is_focused_within(page: Page, name: str, most: int, *, back: bool = False) -> bool:
+    """Whether at most so many Tabs lead to the button of that name, which then has the focus."""
     for _ in range(most):
         if await page.evaluate("document.activeElement.textContent") == name:
-            return
+            return True
         await page.keyboard.press("Shift+Tab" if back else "Tab")
-    raise AssertionError(f"Tab does not lead to {name!r}")
+    return False
 
 
 def row_of(page: Page, conversation: str | None) -> Locator:

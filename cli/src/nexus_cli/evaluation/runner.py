@@ -232,8 +232,8 @@ def absent(case: Case, observed: Observed, *, is_real_model: bool) -> str | None
     """Returns what did not answer although the case counts on it: a real model, or the service behind a tool."""
     if is_real_model and case.expect.code is None and observed.code == MODEL_UNAVAILABLE:
         return f"the model did not answer: {observed.code}"
-    tools = [use.tool for use in observed.uses if use.error == ToolCode.UNAVAILABLE]
-    return f"{tools[0]} could not be reached" if tools and not case.expect.errors else None
+    tools = [use.tool for use in observed.uses if use.error in (ToolCode.UNAVAILABLE, ToolCode.TIMEOUT)]
+    return f"{tools[0]} did not answer" if tools and not case.expect.errors else None
 
 
 class TurnRefusedError(Exception):
