@@ -280,7 +280,7 @@ async def test_a_history_tells_how_its_actions_stand_now(
         messages = await snapshot(token, talk)
         assert states(messages) == ["confirmed"]
         # What the person saw when they were asked stays.
-        assert messages[-1]["actions"][0]["details"] == {"estimate": {"price": "200"}}
+        assert messages[-1]["actions"][0]["details"]["estimate"] == {"price": "200"}
         _, page, _ = await http("GET", f"/v2/conversations/{talk}/messages", token=token)
         assert states(page["items"]) == ["confirmed"]
     _, transcript, _ = await http("GET", f"/v2/conversations/{talk}/transcript", token=readers[0])
