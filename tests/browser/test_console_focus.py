@@ -38,7 +38,9 @@ async def test_what_is_busy_or_drawn_again_keeps_the_focus(visits: Visits, stack
         await expect(page.locator(".talk .empty")).to_be_visible()
         await expect(row_of(page, visitor.conversation)).to_be_focused()
         await page.keyboard.press("Enter")
+        await expect(page.locator(".banner button")).to_be_visible()
         await page.keyboard.press("l")
+        await expect(page.get_by_label("Add a label")).to_be_focused()
         await page.keyboard.type("price")
         async with page.expect_response(lambda response: response.request.method == "PATCH"):
             await page.keyboard.press("Enter")
