@@ -340,6 +340,8 @@ def test_who_wants_to_be_addressed_otherwise_is_so_from_then_on() -> None:
         "cual es mi peor accion",
         "y cual es mi plan",
         "mi plan cual es",
+        "if it goes to 35 what do i make",
+        "and if IBM drops to 150 how much do I lose",
         "como le va a mi cartera",
         "donde estan mis alertas",
         "quien es mi gestor",

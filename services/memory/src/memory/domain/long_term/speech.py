@@ -68,9 +68,13 @@ _ASKS_UNMARKED = re.compile(
 """A question without its mark, and often without its accent, up to the end of its clause: "cuánto he ganado con Apple".
 A word that may also begin a clause of a statement ("como soy vegano") counts only before a verb of questions."""
 _ASKS_BEHIND = re.compile(
-    r"\b(?:cu[aá]l(?:es)? (?:es|son|era)|d[oó]nde est[aá]n?|(?:what|where|who) (?:is it|are they))\W*$", re.I
+    r"\b(?:cu[aá]l(?:es)? (?:es|son|era)|d[oó]nde est[aá]n?|(?:what|where|who) (?:is it|are they))\W*$|"
+    r"^\W*(?:(?:and|but|so|ok|y|pero),? )*(?:if|when|si|cuando)\b[^.;]*\b"
+    r"(?:(?:what|how (?:much|many|far|long)) (?:do|"
+    r"does|did|would|will|could|can|should|is|are|am|was)|cu[aá]nt[oa]s?|qu[eé] (?:pasa|pasar[ií]a|gano|pierdo|hago))\b",
+    re.I,
 )
-"""A question word at the end: "mi plan cual es"."""
+"""A question word at the end, or behind a condition: "mi plan cual es", "if it goes to 35 what do I make"."""
 _TAG = re.compile(
     r"(?:\b(?<!the )(?<!\bis )(?<!all )(?<!not )(?<!'s )right|"
     r",\W{0,5}(?:correct|isn'?t it|don'?t i|aren'?t i|no|verdad|cierto|a que s[ií]))\W*$",
