@@ -70,8 +70,8 @@ A word that may also begin a clause of a statement ("como soy vegano") counts on
 _ASKS_BEHIND = re.compile(
     r"\b(?:cu[aá]l(?:es)? (?:es|son|era)|d[oó]nde est[aá]n?|(?:what|where|who) (?:is it|are they))\W*$|"
     r"^\W*(?:(?:and|but|so|ok|y|pero),? )*(?:if|when|si|cuando)\b[^.;]*\b"
-    r"(?:(?:what|how (?:much|many|far|long)) (?:do|"
-    r"does|did|would|will|could|can|should|is|are|am|was)|cu[aá]nt[oa]s?|qu[eé] (?:pasa|pasar[ií]a|gano|pierdo|hago))\b",
+    r"(?:(?:what|how (?:much|many|far|long)) (?:do|does|did|"
+    r"would|will|could|can|should|is|are|am|was)|cu[aá]nt[oa]s?|qu[eé] (?:pasa|pasar[ií]a|gano|pierdo|hago))\b",
     re.I,
 )
 """A question word at the end, or behind a condition: "mi plan cual es", "if it goes to 35 what do I make"."""
