@@ -1,12 +1,14 @@
 """Tools that a company declares itself: HTTP and MCP, under the catalogue's rules, whatever their servers do."""
 
 import asyncio
+import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from aiohttp import web
 from nats.aio.client import Client
+from redis.asyncio import Redis
 
 from contracts.company import ToolConfig
 from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
@@ -153,6 +155,13 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(
         assert (refused.state, len(acme.site.asked)) == (ActionState.REJECTED, 1)
         unknown = await decide(await held("hang"))
         assert (unknown.state, unknown.details["reason"]) == (ActionState.FAILED, OUTCOME_UNKNOWN)
+        # Whose executor died in the middle is given up, also if it was of a release that tells no time of decision.
+        left = await held("A")
+        async with Redis.from_url(valkey_server.url) as redis:
+            stored = json.loads(await redis.execute_command("HGET", "tool:action:acme:ana", left))
+            stored |= {"state": "running", "begunAt": "2026-01-01T00:00:00Z"}
+            await redis.execute_command("HSET", "tool:action:acme:ana", left, json.dumps(stored))
+        assert (await decide(left)).details["reason"] == OUTCOME_UNKNOWN
         # A tool that is another by now is not what was shown.
         changed = await held("A")
         other = declared(str(acme.site.origin), "cancel_order", method="DELETE", sideEffects=True)

@@ -82,6 +82,7 @@ class HeldCall(Wire):
     conversation: str | None = None
     state: Literal["pending", "running", "confirmed", "rejected", "expired", "failed"] = "pending"
     expires_at: datetime
+    begun_at: datetime | None = None
     decided_at: datetime | None = None
     result: str | None = Field(default=None, description="what came of it, in words")
     reason: str | None = None
@@ -141,7 +142,7 @@ class OwnActions:
         key, language = _key(request.company_id, request.user_id), request.language or "en"
         raw, call = await self._load(key, request.action_id)
         if call.state == "running":
-            if datetime.now(UTC) - (call.decided_at or call.expires_at) < _MAX_RUN_TIME:
+            if datetime.now(UTC) - (call.begun_at or call.expires_at) < _MAX_RUN_TIME:
                 raise RpcError(ErrorCode.UNAVAILABLE, TEXTS["action.running"].in_language(language), retryable=True)
             return await self._store_end(
                 request, raw, call.model_copy(update={"state": "failed", "reason": OUTCOME_UNKNOWN})
@@ -162,7 +163,8 @@ class OwnActions:
             faults = [FieldFault(field=f"edits.{name}", message=fixed_text) for name in sorted(request.edits)]
             message = f"{', '.join(sorted(request.edits))}: {fixed_text}"
             raise RpcError(ErrorCode.BAD_FIELD, message, fields=faults)
-        running = call.model_copy(update={"state": "running", "decided_at": datetime.now(UTC)})
+        now = datetime.now(UTC)
+        running = call.model_copy(update={"state": "running", "begun_at": now, "decided_at": now})
         if not await self._store_swap(key, raw, running):
             return await self.decide(request)
         return await self._store_end(request, running.to_json(), await self._run(request, running, language))
