@@ -157,10 +157,11 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(
         assert (unknown.state, unknown.details["reason"]) == (ActionState.FAILED, OUTCOME_UNKNOWN)
         # Whose executor died in the middle is given up, also if it was of a release that tells no time of decision.
         left = await held("A")
-        async with Redis.from_url(valkey_server.url) as redis:
-            stored = json.loads(await redis.execute_command("HGET", "tool:action:acme:ana", left))
-            stored |= {"state": "running", "begunAt": "2026-01-01T00:00:00Z"}
-            await redis.execute_command("HSET", "tool:action:acme:ana", left, json.dumps(stored))
+        redis: Any = Redis.from_url(valkey_server.url)  # pyright: ignore[reportUnknownMemberType]
+        stored = json.loads(await redis.hget("tool:action:acme:ana", left))
+        stored |= {"state": "running", "begunAt": "2026-01-01T00:00:00Z"}
+        await redis.hset("tool:action:acme:ana", left, json.dumps(stored))
+        await redis.aclose()
         assert (await decide(left)).details["reason"] == OUTCOME_UNKNOWN
         # A tool that is another by now is not what was shown.
         changed = await held("A")
