@@ -7,7 +7,7 @@ import pytest
 
 from contracts.symbols import parse_symbol
 from contracts.tools.arguments import SymbolArguments
-from contracts.tools.market import FeatureArguments
+from contracts.tools.predictions import FeatureArguments
 from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.signals.calibration import calibrate

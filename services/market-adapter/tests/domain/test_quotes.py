@@ -13,7 +13,7 @@ from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.domain.quotes import ChangeBasis
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.errors import NotInSampleError
-from market_adapter.tools.prices import PriceData
+from market_adapter.tools.prices import price_data
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def provider(sample: SampleData, session: date | None = None) -> SampleProvider:
 
 async def test_the_price_is_the_last_close_with_its_date_and_source(sample: SampleData) -> None:
     quote = await provider(sample).quote(parse_symbol("aapl"))
-    assert PriceData.of(quote).model_dump(mode="json") == {
+    assert price_data(quote).model_dump(mode="json") == {
         "symbol": "AAPL",
         "price": 430.47,
         "change": -10.93,
@@ -56,8 +56,8 @@ async def test_the_change_over_a_split_is_measured_in_new_shares(sample: SampleD
 async def test_the_first_day_of_trading_has_no_change(sample: SampleData) -> None:
     quote = await provider(sample, date(2012, 5, 18)).quote(parse_symbol("FB"))
     assert quote.change_basis is ChangeBasis.NONE
-    assert PriceData.of(quote).change is None
-    assert PriceData.of(quote).change_percent is None
+    assert price_data(quote).change is None
+    assert price_data(quote).change_percent is None
 
 
 async def test_before_its_first_bar_a_symbol_is_not_in_the_sample(sample: SampleData) -> None:

@@ -8,10 +8,9 @@ import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
-from contracts.envelope import Snake
 from contracts.errors import ToolCode
 from contracts.memory_rpc import QUEUE, fact_id
-from contracts.tools.memory import FactArguments, ForgetArguments, UpdateArguments
+from contracts.tools.memory import ChangeData, FactArguments, FactData, ForgetArguments, UndoData, UpdateArguments
 from contracts.tools_rpc import MEMORY_OUTCOME, Caller, ToolOutcome, ToolServiceData, ToolServiceRequest, tool_service
 from memory.adapters.chat_log import StreamLog
 from memory.application.history import HistoryReader
@@ -43,31 +42,6 @@ _FORGET = re.compile(
 
 
 Method = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
-
-
-class FactData(Snake):
-    """A fact and its id."""
-
-    id: str
-    fact: str
-
-
-class UndoData(Snake):
-    """A tool call that undoes the change."""
-
-    tool: str
-    arguments: dict[str, object]
-
-
-class ChangeData(Snake):
-    """Output of all three tools: the facts that were remembered or forgotten, those that became history (`ended`), and
-    the calls that undo the change."""
-
-    facts: list[FactData]
-    ended: list[FactData]
-    undo: list[UndoData]
-    source: str = SOURCE
-    as_of: datetime
 
 
 def serve(service: Service, memories: Memories, histories: HistoryReader, log: StreamLog, clock: Clock) -> None:
@@ -117,7 +91,7 @@ class FactTools:
             return ToolOutcome(state="unknown")
         if request.call_id not in remembered.applied_requests:
             return ToolOutcome(state="not_done")
-        data = ChangeData(facts=[], ended=[], undo=[], as_of=self._clock.now())
+        data = ChangeData(facts=[], ended=[], undo=[], source=SOURCE, as_of=self._clock.now())
         return ToolOutcome(state="done", result=data.model_dump(mode="json"))
 
     async def _user_texts(self, caller: Caller) -> list[str] | None:
@@ -164,6 +138,7 @@ class FactTools:
         await self._memories.change(caller.company_id, caller.user_id, apply, request=request.call_id)
         applied = changes[0] if changes else MemoryChange(Remembered(), ())
         data = ChangeData(
+            source=SOURCE,
             facts=[FactData(id=fact_id(fact), fact=fact) for fact in applied.facts],
             ended=[FactData(id=fact_id(fact), fact=fact) for fact in applied.ended],
             undo=[UndoData(tool=call.tool, arguments=call.arguments) for call in applied.undo],

@@ -1,13 +1,25 @@
-"""Arguments of the tools about the market: symbols, bars, periods, news, predictions."""
+"""Tools about the market (prices, bars, indicators, companies, hours): their arguments and results."""
 
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from contracts.envelope import Snake
-from contracts.tools.arguments import Day, SymbolArguments, SymbolText, TickersArguments
+from contracts.market_rpc import TickerError
+from contracts.tools.arguments import Day, SymbolArguments
+from contracts.tools.results import (
+    NOT_REQUIRED,
+    Fall,
+    NonEmpty,
+    Number,
+    OptionallySourced,
+    Price,
+    Sourced,
+    Spread,
+    Volume,
+)
 
 
 class Timeframe(StrEnum):
@@ -57,13 +69,7 @@ class Indicator(StrEnum):
     ADX = "ADX"
 
 
-Every = Literal["week", "month", "quarter", "year"]
-Rules = Literal["sma_cross", "momentum", "rsi_reversion", "buy_and_hold"]
-PeriodText = Annotated[
-    str, Field(pattern=r"^(?:[1-9][0-9]{0,2}[dwmy]|[ywqm]td|since-(?:0[1-9]|1[0-2])(?:-[0-3][0-9])?)$")
-]
-"""A period up to now: 5y, 6m, 2w, 30d, ytd, qtd, mtd, wtd; since-09, since-09-15: since the latest September or 15
-September."""
+Span = Annotated[str, WithJsonSchema({"type": "string", "enum": ["1d", "1w", "1m", "3m", "1y", "ytd"]})]
 MAX_LENGTH = 250
 """The longest look-back of an indicator."""
 
@@ -86,72 +92,151 @@ class IndicatorArguments(SymbolArguments):
     end: Day | None = Field(default=None, description="As of that day; default: now")
 
 
-class StretchArguments(Snake):
-    """The first and the last day of a period; without either, the year up to now."""
-
-    start: Day | None = Field(default=None, description="First day, e.g. 2012-03-01; default: a year ago")
-    end: Day | None = Field(default=None, description="Last day; default: now")
-    period: PeriodText | None = Field(default=None, description="Up to now: 5y, 30d, ytd, mtd, since-09")
-
-
-class RangeArguments(StretchArguments, TickersArguments):
-    """Input of get_performance."""
-
-    amount: float | None = Field(default=None, gt=0, le=1e12, description="Money put in at the start")
-    every: Every | None = Field(default=None, description="Its returns too, the best and the worst of them")
-    top: int = Field(default=1, ge=1, le=10, description="How many of the best and of the worst")
-
-
-class RelationArguments(StretchArguments, TickersArguments):
-    """Input of get_correlation: tickers, and what betas are measured against."""
-
-    benchmark: SymbolText | None = None
-    every: Every | None = Field(default=None, description="Returns of each week, … instead of each session")
-
-
-class CrossingArguments(StretchArguments, SymbolArguments):
-    """Input of get_crossings: averages of one symbol."""
-
-    fast: int = Field(default=50, ge=1, le=249, description="Sessions; 1: the close itself")
-    slow: int = Field(default=200, ge=2, le=250, description="Sessions")
-
-
-class BacktestArguments(StretchArguments, SymbolArguments):
-    """Input of backtest_strategy: a rule, tried on one symbol."""
-
-    rule: Rules = Field(default="sma_cross", description="What decides")
-    fast: int = Field(default=50, ge=1, le=249, description="Sessions of the short look; 1: the close")
-    slow: int = Field(default=200, ge=3, le=250, description="Sessions of the long look")
-    cash: float = Field(default=10_000.0, gt=0, le=1e12, description="Money at the start")
-    cost_percent: float = Field(default=0.1, ge=0, le=5, description="Of each trade")
-
-
-class WhenArguments(SymbolArguments):
-    """Input of get_sentiment: a symbol, and from when its headlines are; without days or a period, the newest."""
-
-    start: Day | None = Field(default=None, description="First day")
-    end: Day | None = Field(default=None, description="Last day")
-    period: PeriodText | None = Field(default=None, description="Up to now: 1w, 30d, ytd")
-
-
 class HoursArguments(Snake):
     """Input of get_market_hours."""
 
     day: Day | None = Field(default=None, description="Which day, e.g. 2012-12-24; default: today")
 
 
-class NewsArguments(WhenArguments):
-    """Input of get_news."""
+class PriceData(Sourced):
+    """Output of get_price. `volume` is that of the session so far; `change` and `change_percent` (2.5 = 2.5 %) are null
+    if there is nothing to compare with; `as_of` is the time of the price, `source` its provider.
+    """
 
-    limit: int = Field(default=5, ge=1, le=50, description="How many headlines")
+    symbol: NonEmpty
+    price: Price
+    change: float | None
+    change_percent: float | None
+    change_basis: str | None
+    volume: Volume | None
+    currency: NonEmpty = NOT_REQUIRED
 
 
-class FeatureArguments(SymbolArguments):
-    """Input of get_ml_features: without `prediction_id`, the newest prediction."""
+class BarData(Snake):
+    """One bar; `time` is its opening."""
 
-    prediction_id: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=64,
-        description="A prediction_id of get_ml_signals; without it, the newest prediction of the symbol",
-    )
+    time: datetime
+    open: Price
+    high: Price
+    low: Price
+    close: Price
+    volume: Volume | None
+
+
+class OhlcvData(Sourced):
+    """Output of get_ohlcv, oldest bar first, in shares of the last one. `closed`: the last bar is complete."""
+
+    symbol: NonEmpty = NOT_REQUIRED
+    timeframe: Timeframe = NOT_REQUIRED
+    bars: list[BarData]
+    closed: bool
+    adjusted: str = "splits"
+    currency: NonEmpty = NOT_REQUIRED
+
+
+class IndicatorsData(Sourced):
+    """Output of get_indicators: each at the last bar up to `end`, on split-adjusted prices. `warmup_bars` is the number
+    of bars before it; `converged` is false while one of them still depends on where the history begins, by more than
+    1e-9 of its value."""
+
+    symbol: NonEmpty = NOT_REQUIRED
+    timeframe: Timeframe
+    warmup_bars: int
+    converged: bool = NOT_REQUIRED
+    price: Price = NOT_REQUIRED
+    currency: NonEmpty = NOT_REQUIRED
+    indicators: dict[Indicator, dict[str, Number | None]]
+
+
+class FundamentalsData(Sourced):
+    """Output of get_fundamentals. Money in `currency`; margins and yield are fractions; null where unknown.
+    `report_source` names the report that the figures of `period` are from."""
+
+    symbol: NonEmpty
+    period: str | None
+    pe: float | None
+    eps: float | None
+    revenue: float | None
+    market_cap: float | None
+    gross_margin: float | None
+    net_margin: float | None
+    dividend_yield: float | None
+    beta: float | None
+    currency: str | None
+    report_source: str = NOT_REQUIRED
+
+
+class EventsData(FundamentalsData):
+    """One ticker of fundamentals_events: the figures, and the next dates; null if none is known. An `expected` date
+    comes from a calendar and is not confirmed by the company."""
+
+    symbol: NonEmpty = NOT_REQUIRED
+    next_earnings_date: date | None
+    next_earnings_status: str | None = NOT_REQUIRED
+    next_dividend_date: date | None
+
+
+class FundamentalsEventsData(OptionallySourced):
+    """Output of fundamentals_events."""
+
+    tickers: dict[str, EventsData]
+    errors: list[TickerError]
+
+
+class WindowData(Snake):
+    """The bars of a snapshot summed up, and the last of them one by one."""
+
+    first: date | None
+    last: date | None
+    bars: int
+    open: Price
+    high: Price
+    low: Price
+    close: Price
+    volume: Volume | None
+    tail: list[BarData] = NOT_REQUIRED
+
+
+class SnapshotData(Sourced):
+    """One ticker of market_snapshot. Returns, drawdowns and volatility are fractions; null if the history is too
+    short."""
+
+    ohlcv: WindowData
+    price: Price
+    currency: NonEmpty
+    returns: dict[Span, float | None]
+    max_drawdown: Fall
+    current_drawdown: Fall
+    volatility: Spread | None
+    sma_20: float | None
+    sma_50: float | None
+    sma_200: float | None
+    atr_14: Spread | None
+    volume_zscore: float | None
+
+
+class SnapshotsData(OptionallySourced):
+    """Output of market_snapshot."""
+
+    tickers: dict[str, SnapshotData]
+    errors: list[TickerError]
+
+
+class HolidayData(Snake):
+    """A weekday without a session, or with one that ends early, at `closes`."""
+
+    day: date
+    closes: datetime | None
+
+
+class HoursData(Sourced):
+    """Output of get_market_hours. `opens` and `closes` are null on a day without a session; `next_day` is the first day
+    after it that has one; `early_close`: the session is shorter than usual; `holidays`: the next ones after the day."""
+
+    exchange: NonEmpty = NOT_REQUIRED
+    day: date
+    opens: datetime | None
+    closes: datetime | None
+    early_close: bool
+    next_day: date
+    holidays: list[HolidayData] = NOT_REQUIRED

@@ -21,7 +21,7 @@ RSI_PERIOD = ATR_PERIOD = ADX_PERIOD = 14
 AVERAGE_PERIOD = BANDS_PERIOD = VWAP_PERIOD = 20
 FAST, SLOW, SIGNAL = 12, 26, 9
 DEVIATIONS = 2.0
-Value = float | int | str | None
+Value = int | float | None
 Values = dict[str, Value]
 
 

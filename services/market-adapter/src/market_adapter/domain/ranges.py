@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contracts.tools.market import Every
+from contracts.tools.ranges import Every
 from market_adapter.domain.series import Floats, Series
 
 _PART_KEYS: Mapping[Every, Callable[[date], tuple[int, int]]] = {

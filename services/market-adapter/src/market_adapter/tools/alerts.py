@@ -3,8 +3,15 @@ call creates no second one."""
 
 from datetime import datetime
 
-from contracts.envelope import Snake
-from contracts.tools.account import AlertArguments, AlertRef, Condition, ListArguments
+from contracts.tools.account import (
+    AlertArguments,
+    AlertData,
+    AlertRef,
+    AlertsData,
+    CreatedAlertData,
+    DeletedAlertData,
+    ListArguments,
+)
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, AlertState
 from market_adapter.domain.requested_symbol import requested_symbol
@@ -12,57 +19,11 @@ from market_adapter.errors import ActionRefusedError, UnknownIdError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import ToolCaller
-from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import tool
 from runtime.clock import Clock
 
 MAX_ALERTS = 100
 """Active alerts of one user at most."""
-
-
-class AlertData(Snake):
-    """One alert."""
-
-    alert_id: str
-    symbol: str
-    condition: Condition
-    price: float
-    message: str | None
-    status: AlertState
-    created_at: datetime
-
-    @classmethod
-    def of(cls, alert: Alert) -> "AlertData":
-        return cls(
-            alert_id=alert.id,
-            symbol=alert.symbol,
-            condition=alert.condition,
-            price=float(alert.price),
-            message=alert.message,
-            status=alert.state,
-            created_at=alert.created_at,
-        )
-
-
-class CreatedAlertData(AlertData, Sourced):
-    """Output of create_alert, with the current price. `already_true`: the condition holds at that price, so the alert
-    fires with the next market data unless the price moves away."""
-
-    current_price: float
-    already_true: bool
-
-
-class AlertsData(Sourced):
-    """Output of list_alerts: the active alerts, oldest first."""
-
-    alerts: list[AlertData]
-
-
-class DeletedAlertData(Snake):
-    """Output of delete_alert."""
-
-    alert_id: str
-    status: AlertState = AlertState.DELETED
 
 
 class AlertTools:
@@ -109,7 +70,7 @@ class AlertTools:
         symbol = None if arguments.symbol is None else requested_symbol(arguments.symbol).name
         alerts = await self._store.active(caller.owner, symbol)
         return AlertsData(
-            alerts=[AlertData.of(alert) for alert in alerts], source=self._provider.source, as_of=self._provider.now()
+            alerts=[alert_data(alert) for alert in alerts], source=self._provider.source, as_of=self._provider.now()
         )
 
     @tool
@@ -118,16 +79,31 @@ class AlertTools:
         caller.check_time()
         if not await self._store.delete(caller.owner, arguments.alert_id):
             raise UnknownIdError(arguments.alert_id, TEXTS["alert.not_yours"].format(alert_id=arguments.alert_id))
-        return DeletedAlertData(alert_id=arguments.alert_id)
+        return DeletedAlertData(alert_id=arguments.alert_id, status=AlertState.DELETED)
 
     async def deleted(self, arguments: AlertRef, caller: ToolCaller) -> DeletedAlertData | None:
         """The alert if it has been deleted, by this call or another; otherwise None."""
         alert = await self._store.find(caller.owner, arguments.alert_id)
-        return DeletedAlertData(alert_id=alert.id) if alert is not None and alert.state is AlertState.DELETED else None
+        if alert is None or alert.state is not AlertState.DELETED:
+            return None
+        return DeletedAlertData(alert_id=alert.id, status=alert.state)
 
 
 def _created(alert: Alert, source: str, as_of: datetime) -> CreatedAlertData:
     return CreatedAlertData(
-        **AlertData.of(alert).model_dump(), current_price=float(alert.last), already_true=alert.holds_at(alert.last),
+        **alert_data(alert).model_dump(), current_price=float(alert.last), already_true=alert.holds_at(alert.last),
         source=source, as_of=as_of,
     )  # fmt: skip
+
+
+def alert_data(alert: Alert) -> AlertData:
+    """An alert as list_alerts returns it."""
+    return AlertData(
+        alert_id=alert.id,
+        symbol=alert.symbol,
+        condition=alert.condition,
+        price=float(alert.price),
+        message=alert.message,
+        status=alert.state,
+        created_at=alert.created_at,
+    )

@@ -1,34 +1,10 @@
 """get_market_hours: when the New York exchange opens and closes on a day, and its next holidays."""
 
-from datetime import date, datetime
-
-from contracts.envelope import Snake
-from contracts.tools.market import HoursArguments
+from contracts.tools.market import HolidayData, HoursArguments, HoursData
 from market_adapter.adapters.exchange_calendar import NEW_YORK, holidays_after, sessions_from
-from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import MarketTools, tool
 
 MAX_HOLIDAYS = 6
-
-
-class HolidayData(Snake):
-    """A weekday without a session, or with one that ends early, at `closes`."""
-
-    day: date
-    closes: datetime | None
-
-
-class HoursData(Sourced):
-    """Output of get_market_hours. `opens` and `closes` are null on a day without a session; `next_day` is the first day
-    after it that has one; `early_close`: the session is shorter than usual; `holidays`: the next ones after the day."""
-
-    exchange: str = "NYSE"
-    day: date
-    opens: datetime | None
-    closes: datetime | None
-    early_close: bool
-    next_day: date
-    holidays: list[HolidayData]
 
 
 class HoursTools(MarketTools):
@@ -44,6 +20,7 @@ class HoursTools(MarketTools):
         session = next((candidate for candidate in sessions if candidate.day == day), None)
         holidays = await holidays_after(day, today, MAX_HOLIDAYS)
         return HoursData(
+            exchange="NYSE",
             day=day,
             opens=session and session.opens,
             closes=session and session.closes,

@@ -2,33 +2,18 @@
 
 from dataclasses import replace
 
-from contracts.tools.market import Indicator, IndicatorArguments, Timeframe
+from contracts.tools.market import IndicatorArguments, IndicatorsData, Timeframe
 from market_adapter.domain.bars import known_by
-from market_adapter.domain.indicators import Values, bars_for, converged, indicator
+from market_adapter.domain.indicators import bars_for, converged, indicator
 from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.series import series_of
 from market_adapter.domain.ta_lib import load_ta_lib
-from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import MarketTools, tool
 
 BARS_PER_DAY = {Timeframe.H1: 24, Timeframe.H4: 6, Timeframe.D1: 1}
 """Bars in a day at most."""
 MAX_BARS = 20_000
 """Bars of a symbol that are read for one answer at most."""
-
-
-class IndicatorsData(Sourced):
-    """Output of get_indicators: each at the last bar up to `end`, on split-adjusted prices. `warmup_bars` is the number
-    of bars before it; `converged` is false while one of them still depends on where the history begins, by more than
-    1e-9 of its value."""
-
-    symbol: str
-    timeframe: Timeframe
-    warmup_bars: int
-    converged: bool
-    price: float
-    currency: str
-    indicators: dict[Indicator, Values]
 
 
 class IndicatorTools(MarketTools):

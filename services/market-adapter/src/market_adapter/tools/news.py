@@ -1,11 +1,18 @@
 """get_news and get_sentiment."""
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date
 
-from contracts.envelope import Snake
 from contracts.symbols import Symbol
-from contracts.tools.market import NewsArguments, WhenArguments
+from contracts.tools.news import (
+    ItemSentiment,
+    NewsArguments,
+    NewsData,
+    NewsItem,
+    SentimentData,
+    SentimentSource,
+    WhenArguments,
+)
 from market_adapter.adapters.exchange_calendar import NEW_YORK
 from market_adapter.domain.facts import Headline
 from market_adapter.domain.performance import first_day
@@ -13,56 +20,11 @@ from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.sentiment import METHOD, Sentiment, mean_sentiment, sentiment_of
 from market_adapter.errors import NoDataError
 from market_adapter.texts import TEXTS
-from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import MarketTools, tool
 
 MAX_HEADLINES = 1_000
 SENTIMENT_HEADLINES = 20
 """The newest headlines from which a sentiment is computed."""
-
-
-class ItemSentiment(Snake):
-    """The tone of one headline."""
-
-    label: str
-    score: float
-    method: str = METHOD
-
-
-class NewsItem(Snake):
-    """One headline; `source` is its publisher."""
-
-    title: str
-    time: datetime
-    source: str
-    url: str | None
-    sentiment: ItemSentiment
-
-
-class NewsData(Sourced):
-    """Output of get_news, newest first."""
-
-    symbol: str
-    items: list[NewsItem]
-
-
-class SentimentSource(Snake):
-    """The part of one publisher."""
-
-    source: str
-    items: int
-    score: float
-
-
-class SentimentData(Sourced):
-    """Output of get_sentiment: the mean over the newest headlines, from -1 to 1."""
-
-    symbol: str
-    label: str
-    score: float
-    items: int
-    sources: list[SentimentSource]
-    method: str = METHOD
 
 
 class NewsTools(MarketTools):
@@ -96,6 +58,7 @@ class NewsTools(MarketTools):
                 SentimentSource(source=name, items=len(sentiments), score=mean_sentiment(sentiments).score)
                 for name, sentiments in sorted(by_publisher.items())
             ],
+            method=METHOD,
             source=self._provider.source,
             as_of=self._provider.now(),
         )
@@ -121,5 +84,5 @@ def _item(headline: Headline) -> NewsItem:
         time=headline.published,
         source=headline.publisher,
         url=headline.url,
-        sentiment=ItemSentiment(label=sentiment.label, score=sentiment.score),
+        sentiment=ItemSentiment(label=sentiment.label, score=sentiment.score, method=METHOD),
     )

@@ -1,12 +1,10 @@
 """get_portfolio and get_trade_history."""
 
 import asyncio
-from datetime import datetime
 from decimal import Decimal
 
-from contracts.envelope import Snake
 from contracts.symbols import parse_symbol
-from contracts.tools.account import HistoryArguments, Side
+from contracts.tools.account import HistoryArguments, HistoryData, PortfolioData, PositionData, TradeData
 from contracts.tools.arguments import NoArguments
 from market_adapter.domain.paper.account import CURRENCY, OPENING_CASH, Account, Position
 from market_adapter.domain.paper.fills import rank_in_bar
@@ -16,56 +14,8 @@ from market_adapter.errors import MarketError
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import ToolCaller
-from market_adapter.tools.shapes import Sourced, number
+from market_adapter.tools.shapes import number
 from market_adapter.tools.tool import tool
-
-
-class PositionData(Snake):
-    """One holding. `value` and `unrealized` to the cent; both are null, like `price`, if there is no price now."""
-
-    symbol: str
-    quantity: float
-    average_price: float
-    cost: float
-    price: float | None
-    value: float | None
-    unrealized: float | None
-
-
-class PortfolioData(Sourced):
-    """Output of get_portfolio. `equity` is cash and holdings at the last prices (a holding with no price counts at its
-    cost); `reserved` is cash for open buy orders, `buying_power` is the free cash; `dividends` are in `cash`.
-    """
-
-    positions: list[PositionData]
-    cash: float
-    reserved: float
-    buying_power: float
-    equity: float
-    realized: float
-    dividends: float
-    currency: str = CURRENCY
-    paper: bool = True
-
-
-class TradeData(Snake):
-    """One fill. `realized` is null for a purchase."""
-
-    order_id: str
-    symbol: str
-    side: Side
-    quantity: float
-    price: float
-    amount: float
-    time: datetime
-    realized: float | None
-
-
-class HistoryData(Sourced):
-    """Output of get_trade_history, newest first."""
-
-    trades: list[TradeData]
-    paper: bool = True
 
 
 class PortfolioTools:
@@ -94,6 +44,8 @@ class PortfolioTools:
             equity=float(account.cash + holdings_value),
             realized=float(realized(account)),
             dividends=float(account.dividends),
+            currency=CURRENCY,
+            paper=True,
             source=self._provider.source,
             as_of=self._provider.now(),
         )
@@ -122,7 +74,7 @@ class PortfolioTools:
             )
             for order, fill in fills[: arguments.limit]
         ]
-        return HistoryData(trades=trades, source=self._provider.source, as_of=self._provider.now())
+        return HistoryData(trades=trades, paper=True, source=self._provider.source, as_of=self._provider.now())
 
     async def _position(self, position: Position) -> PositionData:
         try:

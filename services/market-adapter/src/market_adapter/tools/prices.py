@@ -1,12 +1,11 @@
 """get_price and get_ohlcv."""
 
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date
 
-from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.tools.arguments import SymbolArguments
-from contracts.tools.market import OhlcvArguments, Timeframe
+from contracts.tools.market import BarData, OhlcvArguments, OhlcvData, PriceData
 from market_adapter.domain.bars import Bar, BarHistory, known_by
 from market_adapter.domain.quotes import Quote
 from market_adapter.domain.requested_symbol import requested_symbol
@@ -15,76 +14,42 @@ from market_adapter.domain.timeframes import is_closed
 from market_adapter.errors import NoDataError
 from market_adapter.texts import TEXTS
 from market_adapter.tools.indicators import MAX_BARS
-from market_adapter.tools.shapes import Sourced, amount
+from market_adapter.tools.shapes import amount
 from market_adapter.tools.tool import MarketTools, tool
 
 
-class PriceData(Sourced):
-    """Output of get_price. `volume` is that of the session so far; `change` and `change_percent` (2.5 = 2.5 %) are null
-    if there is nothing to compare with; `as_of` is the time of the price, `source` its provider.
-    """
-
-    symbol: str
-    price: float
-    change: float | None
-    change_percent: float | None
-    change_basis: str
-    volume: int | float
-    currency: str
-
-    @classmethod
-    def of(cls, quote: Quote) -> "PriceData":
-        return cls(
-            symbol=quote.symbol.name,
-            price=float(quote.price),
-            change=None if quote.change is None else float(quote.change),
-            change_percent=None if quote.change_percent is None else float(quote.change_percent),
-            change_basis=quote.change_basis.value,
-            volume=amount(quote.volume),
-            currency=quote.currency,
-            as_of=quote.as_of,
-            source=quote.source,
-        )
+def price_data(quote: Quote) -> PriceData:
+    """A quote as get_price returns it."""
+    return PriceData(
+        symbol=quote.symbol.name,
+        price=float(quote.price),
+        change=None if quote.change is None else float(quote.change),
+        change_percent=None if quote.change_percent is None else float(quote.change_percent),
+        change_basis=quote.change_basis.value,
+        volume=amount(quote.volume),
+        currency=quote.currency,
+        as_of=quote.as_of,
+        source=quote.source,
+    )
 
 
-class BarData(Snake):
-    """One bar; `time` is its opening."""
-
-    time: datetime
-    open: float
-    high: float
-    low: float
-    close: float
-    volume: int | float
-
-    @classmethod
-    def of(cls, bar: Bar) -> "BarData":
-        return cls(
-            time=bar.time,
-            open=float(bar.open),
-            high=float(bar.high),
-            low=float(bar.low),
-            close=float(bar.close),
-            volume=amount(bar.volume),
-        )
-
-
-class OhlcvData(Sourced):
-    """Output of get_ohlcv, oldest bar first, in shares of the last one. `closed`: the last bar is complete."""
-
-    symbol: str
-    timeframe: Timeframe
-    bars: list[BarData]
-    closed: bool
-    adjusted: str = "splits"
-    currency: str
+def bar_data(bar: Bar) -> BarData:
+    """A bar as get_ohlcv returns it."""
+    return BarData(
+        time=bar.time,
+        open=float(bar.open),
+        high=float(bar.high),
+        low=float(bar.low),
+        close=float(bar.close),
+        volume=amount(bar.volume),
+    )
 
 
 class PriceTools(MarketTools):
     @tool
     async def get_price(self, arguments: SymbolArguments) -> PriceData:
         """The latest price of one symbol, and its change."""
-        return PriceData.of(await self._provider.quote(requested_symbol(arguments.symbol)))
+        return price_data(await self._provider.quote(requested_symbol(arguments.symbol)))
 
     @tool
     async def get_ohlcv(self, arguments: OhlcvArguments) -> OhlcvData:
@@ -97,7 +62,7 @@ class PriceTools(MarketTools):
         return OhlcvData(
             symbol=history.symbol.name,
             timeframe=arguments.timeframe,
-            bars=[BarData.of(bar) for bar in split_adjusted(history.bars, history.splits)],
+            bars=[bar_data(bar) for bar in split_adjusted(history.bars, history.splits)],
             closed=is_closed(history.last, arguments.timeframe, self._provider.now()),
             currency=history.currency,
             source=history.source,

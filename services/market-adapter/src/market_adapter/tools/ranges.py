@@ -13,10 +13,17 @@ from itertools import combinations
 from typing import NamedTuple
 
 from contracts.symbols import Symbol
-from contracts.tools.market import (
+from contracts.tools.ranges import (
     BacktestArguments,
+    BacktestData,
+    BacktestTrade,
     CrossingArguments,
+    CrossingData,
+    CrossingsData,
     Every,
+    FallData,
+    FigureData,
+    FiguresData,
     RangeArguments,
     RelationArguments,
     StretchArguments,
@@ -48,15 +55,6 @@ from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
 from market_adapter.errors import MarketError, NoDataError
 from market_adapter.texts import TEXTS
 from market_adapter.tools.indicators import MAX_BARS
-from market_adapter.tools.range_shapes import (
-    BacktestData,
-    BacktestTrade,
-    CrossingData,
-    CrossingsData,
-    FallData,
-    FigureData,
-    FiguresData,
-)
 from market_adapter.tools.shapes import per_ticker
 from market_adapter.tools.tool import MarketTools, tool
 

@@ -2,24 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
 
-from contracts.envelope import Snake
 from contracts.market_rpc import TickerError
 from contracts.symbols import Symbol
 from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.errors import MarketError
 
 DataT = TypeVar("DataT")
-
-
-class Sourced(Snake):
-    """The base of answers about the market: the source of their figures, and the time of these."""
-
-    source: str
-    as_of: datetime
 
 
 def number(value: Decimal | float | None, places: int | None = None) -> float | None:

@@ -6,11 +6,10 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.text import Text
 from contracts.tools.arguments import SymbolArguments
-from contracts.tools.market import FeatureArguments
+from contracts.tools.predictions import FeatureArguments, FeatureData, FeaturesData, SignalData
 from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.requested_symbol import requested_symbol
 from market_adapter.domain.series import series_of
@@ -18,7 +17,6 @@ from market_adapter.domain.signals.prediction import HORIZON, MAX_BARS, METHOD, 
 from market_adapter.errors import NoDataError, UnknownPredictionError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
-from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import MarketTools, tool
 from runtime.calls.single_flight import SingleFlight
 from runtime.recent import Bounded
@@ -29,39 +27,6 @@ MAX_CACHED = 64
 """Predictions cached in memory: each takes a few hundred milliseconds to compute."""
 MAX_AGE_SESSIONS = 260
 """A prediction may be this many sessions old when its features are requested."""
-
-
-class SignalData(Sourced):
-    """Output of get_ml_signals. `confidence` is the calibrated probability of the direction; `accuracy` and
-    `base_accuracy` were measured out of sample on `checked_bars`; with `skill_vs_base` ≤ 0 the answer is no_edge."""
-
-    symbol: str
-    prediction_id: str
-    prediction: str
-    confidence: float
-    horizon: str
-    accuracy: float
-    base_accuracy: float
-    skill_vs_base: float
-    brier_score: float
-    checked_bars: int
-    method: str = METHOD
-
-
-class FeatureData(Snake):
-    """One feature: its share of the model's gain, and its value at the prediction's bar."""
-
-    name: str
-    importance: float
-    value: float
-
-
-class FeaturesData(Sourced):
-    """Output of get_ml_features, most important first; importances add up to 1."""
-
-    symbol: str
-    prediction_id: str
-    features: list[FeatureData]
 
 
 class SignalTools(MarketTools):
@@ -89,6 +54,7 @@ class SignalTools(MarketTools):
             skill_vs_base=round(prediction.skill_vs_base, 4),
             brier_score=round(prediction.brier, 4),
             checked_bars=prediction.checked,
+            method=METHOD,
             source=history.source,
             as_of=history.last.end,
         )

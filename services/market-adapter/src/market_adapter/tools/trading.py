@@ -9,12 +9,18 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
 
-from pydantic import Field
-
-from contracts.envelope import Snake
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
-from contracts.tools.account import OrderArguments, OrderRef, OrderType, Side
+from contracts.tools.account import (
+    CancelledData,
+    CreatedData,
+    OrderArguments,
+    OrderData,
+    OrderEstimate,
+    OrderRef,
+    PendingData,
+    Side,
+)
 from contracts.tools.arguments import NoArguments
 from market_adapter.domain.paper.account import CHANGED, CURRENCY, NO_CASH, Account, cancel, obstacle
 from market_adapter.domain.paper.actions import editable
@@ -39,89 +45,12 @@ from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import ToolCaller
-from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import tool
 from runtime.clock import Clock
 
 MAX_WAITING = 100
 """Orders of one account that may wait at the same time, for a confirmation or for the market."""
 MAX_CLOSED = 5
-
-
-class OrderData(Snake):
-    """One order. Times are those of the market, except `created_at`, and `expires_at` while it waits for a
-    confirmation."""
-
-    order_id: str
-    symbol: str
-    side: Side
-    quantity: float
-    order_type: OrderType
-    limit_price: float | None
-    stop_price: float | None
-    status: OrderState
-    filled_quantity: float
-    created_at: datetime
-    expires_at: datetime
-    reason: str | None
-    paper: bool = True
-
-    @classmethod
-    def of(cls, order: Order) -> "OrderData":
-        return cls(
-            order_id=order.id,
-            symbol=order.symbol,
-            side=order.side,
-            quantity=float(order.quantity),
-            order_type=order.type,
-            limit_price=None if order.limit_price is None else float(order.limit_price),
-            stop_price=None if order.stop_price is None else float(order.stop_price),
-            status=order.state,
-            filled_quantity=float(order.filled),
-            created_at=order.created_at,
-            expires_at=order.good_till or order.confirm_by,
-            reason=order.reason,
-        )
-
-
-class OrderEstimate(Snake):
-    """The effect of the order at `price`: its limit, its stop, or the last price; the market may fill it at another
-    one. `cash_after` is the cash that would be free then; other open orders keep their reserves."""
-
-    price: float
-    amount: float
-    cash_after: float
-    currency: str
-
-
-class CreatedData(Sourced):
-    """Output of create_paper_order: a question to the user, valid until `expires_at`. Nothing is placed yet."""
-
-    action_id: str
-    status: OrderState
-    order: OrderData
-    estimate: OrderEstimate
-    summary: str
-    content_hash: str
-    expires_at: datetime
-    editable: dict[str, object] | None = Field(default=None, description="what a yes may change, as JSON Schemas")
-    paper: bool = True
-
-
-class CancelledData(Snake):
-    """Output of cancel_paper_order."""
-
-    order_id: str
-    status: OrderState
-
-
-class PendingData(Sourced):
-    """Output of get_pending_orders: the orders that wait for a confirmation or for the market, oldest first; and the
-    last confirmed orders that ended without being filled completely, newest first, with the reason."""
-
-    orders: list[OrderData]
-    closed: list[OrderData] = Field(default_factory=list[OrderData])
-    paper: bool = True
 
 
 class TradingTools:
@@ -191,8 +120,9 @@ class TradingTools:
         """Returns the orders that wait for a confirmation or for the market."""
         account = await self._paper_trading.current(caller.owner)
         return PendingData(
-            orders=[OrderData.of(order) for order in account.orders if _is_waiting(order)],
-            closed=[OrderData.of(order) for order in _closed(account)],
+            orders=[order_data(order) for order in account.orders if _is_waiting(order)],
+            closed=[order_data(order) for order in _closed(account)],
+            paper=True,
             source=self._provider.source,
             as_of=self._provider.now(),
         )
@@ -243,7 +173,7 @@ class TradingTools:
         return CreatedData(
             action_id=order.id,
             status=order.state,
-            order=OrderData.of(order),
+            order=order_data(order),
             estimate=OrderEstimate(
                 price=float(order.reserve_price),
                 amount=float(amount),
@@ -254,6 +184,7 @@ class TradingTools:
             content_hash=order.content_hash,
             expires_at=order.confirm_by,
             editable=editable(order),
+            paper=True,
             source=source,
             as_of=as_of,
         )
@@ -326,3 +257,22 @@ def _refusal_text(reason: str, account: Account, order: Order) -> Text:
         return TEXTS["order.too_little_cash"].format(needed=needed, unit=unit, free=free)
     shares = figure(max(account.free_quantity(order.symbol), Decimal(0)))
     return TEXTS["order.too_few_shares"].format(shares=shares, symbol=order.symbol)
+
+
+def order_data(order: Order) -> OrderData:
+    """An order as get_pending_orders returns it."""
+    return OrderData(
+        order_id=order.id,
+        symbol=order.symbol,
+        side=order.side,
+        quantity=float(order.quantity),
+        order_type=order.type,
+        limit_price=None if order.limit_price is None else float(order.limit_price),
+        stop_price=None if order.stop_price is None else float(order.stop_price),
+        status=order.state,
+        filled_quantity=float(order.filled),
+        created_at=order.created_at,
+        expires_at=order.good_till or order.confirm_by,
+        reason=order.reason,
+        paper=True,
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from contracts.tools.account import WatchlistData
 from contracts.tools.arguments import NoArguments, SymbolArguments
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.domain.requested_symbol import requested_symbol
@@ -9,17 +10,9 @@ from market_adapter.errors import ActionRefusedError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import ToolCaller
-from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import tool
 
 MAX_SYMBOLS = 100
-
-
-class WatchlistData(Sourced):
-    """Output of all three tools: the current list, in the order in which symbols were added. `source` is the provider
-    that knows its symbols, `as_of` the market's current time."""
-
-    symbols: list[str]
 
 
 class WatchlistTools:

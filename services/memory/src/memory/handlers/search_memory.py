@@ -1,11 +1,14 @@
 """Serves the tool search_memory to the tool-executor, which has checked the caller."""
 
-from datetime import datetime
-
-from contracts.envelope import Snake
 from contracts.errors import ToolCode
 from contracts.memory_rpc import QUEUE
-from contracts.tools.memory import MessageSearchArguments
+from contracts.tools.memory import (
+    FoundMessageData,
+    MessageSearchArguments,
+    MessageSearchData,
+    NeighbourData,
+    SupersededData,
+)
 from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_service
 from memory.application.message_search import MessageSearch, RecalledMessage, Recollection
 from memory.domain.recall.excerpts import excerpt
@@ -16,48 +19,9 @@ from runtime.errors import RpcError
 from runtime.lifecycle.service import Service
 
 SEARCH_MEMORY = tool_service("search_memory", QUEUE)
-SOURCE = "conversations"
 MAX_TEXT = 1_000
 """Characters of a message at most; of its neighbours, MAX_NEIGHBOUR_TEXT."""
 MAX_NEIGHBOUR_TEXT = 240
-
-
-class NeighbourData(Snake):
-    """The message right before or after the one that was found."""
-
-    speaker: str
-    text: str
-
-
-class SupersededData(Snake):
-    """Since when the message is outdated, and what has replaced it."""
-
-    until: datetime
-    by: str | None
-
-
-class FoundMessageData(Snake):
-    """A message that was found. `speaker`: user, assistant or operator; `score` is comparable within one reply;
-    `superseded` is null if the message may still be true."""
-
-    text: str
-    time: datetime
-    conversation_id: str
-    score: float
-    speaker: str
-    before: NeighbourData | None
-    after: NeighbourData | None
-    superseded: SupersededData | None
-
-
-class MessageSearchData(Snake):
-    """Output of search_memory, best first. `searched`: the number of messages; `complete`: none was left out."""
-
-    passages: list[FoundMessageData]
-    searched: int
-    complete: bool
-    source: str = SOURCE
-    as_of: datetime
 
 
 def serve(service: Service, message_search: MessageSearch) -> None:
@@ -83,6 +47,7 @@ def serve(service: Service, message_search: MessageSearch) -> None:
 
 def _data(recollection: Recollection, query: str) -> MessageSearchData:
     return MessageSearchData(
+        source="conversations",
         passages=[_passage(message, query) for message in recollection.passages],
         searched=recollection.searched,
         complete=recollection.complete,

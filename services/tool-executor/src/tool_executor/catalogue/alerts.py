@@ -2,15 +2,18 @@
 
 from functools import partial
 
-from contracts.tools.account import AlertArguments, AlertRef, ListArguments
-from contracts.tools.arguments import input_schema
-from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import (
-    TEXT,
-    data_schema,
-    list_of,
-    with_normal_symbol,
+from contracts.tools.account import (
+    AlertArguments,
+    AlertRef,
+    AlertsData,
+    CreatedAlertData,
+    DeletedAlertData,
+    ListArguments,
 )
+from contracts.tools.arguments import input_schema
+from contracts.tools.results import output_schema
+from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
+from tool_executor.domain.shapes import with_normal_symbol
 from tool_executor.texts import named
 
 alert_tool = partial(DeclaredTool, category=Category.ALERTS, required_plan="pro", handler=OverTheBus())
@@ -23,7 +26,7 @@ TOOLS: list[DeclaredTool] = [
         side_effects=True,
         time_limit=5.0,
         input_schema=input_schema(AlertArguments),
-        output_schema=data_schema({"alert_id": TEXT}),
+        output_schema=output_schema(CreatedAlertData),
         reconcile=OverTheBus(),
         normaliser=with_normal_symbol,
         examples=({"symbol": "AAPL", "condition": ">=", "price": 450},),
@@ -34,7 +37,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=30,
         time_limit=5.0,
         input_schema=input_schema(ListArguments),
-        output_schema=data_schema({"alerts": list_of({"type": "object"})}),
+        output_schema=output_schema(AlertsData),
         normaliser=with_normal_symbol,
         examples=({}, {"symbol": "AAPL"}),
     ),
@@ -47,7 +50,7 @@ TOOLS: list[DeclaredTool] = [
         idempotent=True,
         time_limit=5.0,
         input_schema=input_schema(AlertRef),
-        output_schema=data_schema({"alert_id": TEXT}),
+        output_schema=output_schema(DeletedAlertData),
         reconcile=OverTheBus(),
         examples=({"alert_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
     ),

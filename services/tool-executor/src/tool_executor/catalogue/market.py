@@ -3,54 +3,25 @@
 from collections.abc import Sequence
 from functools import partial
 
-from contracts.tools.arguments import DAY_PATTERN, SymbolArguments, TickersArguments, input_schema
-from contracts.tools.market import HoursArguments, Indicator, IndicatorArguments, OhlcvArguments
-from tool_executor.domain.declaration import ArgumentProblem, CacheScope, Category, DeclaredTool, OverTheBus, Schema
+from contracts.tools.arguments import SymbolArguments, TickersArguments, input_schema
+from contracts.tools.market import (
+    FundamentalsData,
+    FundamentalsEventsData,
+    HoursArguments,
+    HoursData,
+    Indicator,
+    IndicatorArguments,
+    IndicatorsData,
+    OhlcvArguments,
+    OhlcvData,
+    PriceData,
+    SnapshotsData,
+)
+from contracts.tools.results import output_schema
+from tool_executor.domain.declaration import ArgumentProblem, CacheScope, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.plans import Arguments
-from tool_executor.domain.shapes import (
-    MAYBE,
-    PRICE,
-    TEXT,
-    data_schema,
-    list_of,
-    one_of,
-    sourced,
-    with_normal_symbol,
-    with_normal_tickers,
-)
+from tool_executor.domain.shapes import with_normal_symbol, with_normal_tickers
 from tool_executor.texts import TEXTS, named
-
-_TIMEFRAME = one_of(("1h", "4h", "1d"), "How long a bar is")
-_VOLUME = {"type": ["number", "null"], "minimum": 0}
-_OHLCV = {**dict.fromkeys(("open", "high", "low", "close"), PRICE), "volume": _VOLUME}
-FAILURE = data_schema({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
-_MAYBE_TEXT = {"type": ["string", "null"]}
-_DATE = {"type": ["string", "null"], "pattern": DAY_PATTERN}
-_FALL = {"type": "number", "maximum": 0, "minimum": -1}
-_SPREAD = {"type": ["number", "null"], "minimum": 0}
-_WINDOW = data_schema({"first": _DATE, "last": _DATE, "bars": {"type": "integer", "minimum": 1}, **_OHLCV})
-_FUNDAMENTALS = {
-    "period": {"type": ["string", "null"]},
-    **dict.fromkeys(
-        ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta"), MAYBE
-    ),
-    "currency": {"type": ["string", "null"]},
-}
-_SNAPSHOT = sourced(
-    {
-        "ohlcv": _WINDOW,
-        "price": PRICE,
-        "currency": TEXT,
-        "returns": data_schema(dict.fromkeys(("1d", "1w", "1m", "3m", "1y", "ytd"), MAYBE)),
-        "max_drawdown": _FALL,
-        "current_drawdown": _FALL,
-        "volatility": _SPREAD,
-        **dict.fromkeys(("sma_20", "sma_50", "sma_200"), MAYBE),
-        "atr_14": _SPREAD,
-        "volume_zscore": MAYBE,
-    }
-)
-_EVENTS = sourced({**_FUNDAMENTALS, "next_earnings_date": _DATE, "next_dividend_date": _DATE})
 
 
 def days_in_order(arguments: Arguments) -> Sequence[ArgumentProblem]:
@@ -70,10 +41,6 @@ market_tool = partial(
 """Declares a tool of this category: the market-adapter serves it, with one result for all users of a language."""
 
 
-def _per_ticker(entry: Schema) -> Schema:
-    return data_schema({"tickers": {"type": "object", "additionalProperties": entry}, "errors": list_of(FAILURE)})
-
-
 def with_indicators_once(arguments: Arguments) -> Arguments:
     """Normalizes the symbol, and lists each indicator once, in the catalogue's order."""
     indicators = [name for name in Indicator if name in arguments["indicators"]]
@@ -87,16 +54,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=60,
         time_limit=5.0,
         input_schema=input_schema(SymbolArguments),
-        output_schema=sourced(
-            {
-                "symbol": TEXT,
-                "price": PRICE,
-                "change": MAYBE,
-                "change_percent": MAYBE,
-                "change_basis": {"type": ["string", "null"]},
-                "volume": _VOLUME,
-            }
-        ),
+        output_schema=output_schema(PriceData),
         normaliser=with_normal_symbol,
         examples=({"symbol": "AAPL"}, {"symbol": "BTC/USD"}),
     ),
@@ -106,7 +64,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=30,
         time_limit=8.0,
         input_schema=input_schema(OhlcvArguments),
-        output_schema=sourced({"bars": list_of(data_schema({"time": TEXT, **_OHLCV})), "closed": {"type": "boolean"}}),
+        output_schema=output_schema(OhlcvData),
         normaliser=with_normal_symbol,
         examples=({"symbol": "IBM", "timeframe": "1d", "limit": 20},),
     ),
@@ -117,17 +75,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=30,
         time_limit=8.0,
         input_schema=input_schema(IndicatorArguments),
-        output_schema=sourced(
-            {
-                "timeframe": _TIMEFRAME,
-                "warmup_bars": {"type": "integer", "minimum": 0},
-                "indicators": {
-                    "type": "object",
-                    "propertyNames": {"enum": list(Indicator)},
-                    "additionalProperties": {"type": "object", "additionalProperties": MAYBE},
-                },
-            }
-        ),
+        output_schema=output_schema(IndicatorsData),
         normaliser=with_indicators_once,
         examples=({"symbol": "MSFT", "indicators": ["RSI", "MACD"]},),
     ),
@@ -137,7 +85,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=20,
         time_limit=8.0,
         input_schema=input_schema(SymbolArguments),
-        output_schema=sourced({"symbol": TEXT, **_FUNDAMENTALS}),
+        output_schema=output_schema(FundamentalsData),
         normaliser=with_normal_symbol,
         examples=({"symbol": "IBM"},),
     ),
@@ -147,7 +95,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=30,
         time_limit=15.0,
         input_schema=input_schema(TickersArguments),
-        output_schema=_per_ticker(_SNAPSHOT),
+        output_schema=output_schema(SnapshotsData),
         normaliser=with_normal_tickers,
         examples=({"tickers": ["IBM", "MSFT"]},),
     ),
@@ -157,7 +105,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=20,
         time_limit=15.0,
         input_schema=input_schema(TickersArguments),
-        output_schema=_per_ticker(_EVENTS),
+        output_schema=output_schema(FundamentalsEventsData),
         normaliser=with_normal_tickers,
         examples=({"tickers": ["IBM", "MSFT"]},),
     ),
@@ -167,16 +115,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=60,
         time_limit=5.0,
         input_schema=input_schema(HoursArguments),
-        output_schema=sourced(
-            {
-                "day": TEXT,
-                "opens": _MAYBE_TEXT,
-                "closes": _MAYBE_TEXT,
-                "early_close": {"type": "boolean"},
-                "next_day": TEXT,
-            },
-            {"holidays": list_of(data_schema({"day": TEXT, "closes": _MAYBE_TEXT}))},
-        ),
+        output_schema=output_schema(HoursData),
         examples=({"day": "2012-12-24"}, {}),
     ),
 ]

@@ -3,15 +3,18 @@
 from functools import partial
 
 from contracts.tools.arguments import input_schema
-from contracts.tools.memory import FactArguments, ForgetArguments, MessageSearchArguments, UpdateArguments
+from contracts.tools.memory import (
+    ChangeData,
+    FactArguments,
+    ForgetArguments,
+    MessageSearchArguments,
+    MessageSearchData,
+    UpdateArguments,
+)
+from contracts.tools.results import output_schema
 from contracts.tools_rpc import MEMORY_OUTCOME
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import NUMBER, TEXT, data_schema, list_of, sourced
 from tool_executor.texts import named
-
-_FACT = data_schema({"id": TEXT, "fact": TEXT})
-_UNDO = data_schema({"tool": TEXT, "arguments": {"type": "object"}})
-_PASSAGE = data_schema({"text": {"type": "string"}, "time": TEXT, "conversation_id": TEXT, "score": NUMBER})
 
 change_tool = partial(
     DeclaredTool,
@@ -20,7 +23,7 @@ change_tool = partial(
     time_limit=6.0,
     side_effects=True,
     idempotent=True,
-    output_schema=sourced({"facts": list_of(_FACT), "ended": list_of(_FACT), "undo": list_of(_UNDO)}),
+    output_schema=output_schema(ChangeData),
     handler=OverTheBus(),
     reconcile=OverTheBus(MEMORY_OUTCOME.subject),
 )
@@ -33,7 +36,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=30,
         time_limit=6.0,
         input_schema=input_schema(MessageSearchArguments),
-        output_schema=sourced({"passages": list_of(_PASSAGE)}),
+        output_schema=output_schema(MessageSearchData),
         handler=OverTheBus(),
         examples=({"query": "stop loss"}, {"query": "qué bróker uso", "limit": 3}),
     ),

@@ -3,23 +3,11 @@
 from functools import partial
 
 from contracts.tools.arguments import SymbolArguments, input_schema
-from contracts.tools.market import FeatureArguments
+from contracts.tools.predictions import FeatureArguments, FeaturesData, SignalData
+from contracts.tools.results import output_schema
 from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import (
-    MAYBE,
-    NUMBER,
-    SHARE,
-    TEXT,
-    data_schema,
-    list_of,
-    one_of,
-    sourced,
-    with_normal_symbol,
-)
+from tool_executor.domain.shapes import with_normal_symbol
 from tool_executor.texts import named
-
-PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
-
 
 ml_tool = partial(
     DeclaredTool,
@@ -38,16 +26,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=30,
         time_limit=20.0,
         input_schema=input_schema(SymbolArguments),
-        output_schema=sourced(
-            {
-                "prediction_id": TEXT,
-                "prediction": one_of(PREDICTIONS, "The direction"),
-                "confidence": SHARE,
-                "horizon": TEXT,
-                "accuracy": SHARE,
-                "skill_vs_base": NUMBER,
-            }
-        ),
+        output_schema=output_schema(SignalData),
         examples=({"symbol": "MSFT"},),
     ),
     ml_tool(
@@ -57,7 +36,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=20,
         time_limit=20.0,
         input_schema=input_schema(FeatureArguments),
-        output_schema=sourced({"features": list_of(data_schema({"name": TEXT, "importance": SHARE, "value": MAYBE}))}),
+        output_schema=output_schema(FeaturesData),
         examples=(
             {"symbol": "IBM"},
             {"symbol": "IBM", "prediction_id": "IBM-20130301-h5-v1"},

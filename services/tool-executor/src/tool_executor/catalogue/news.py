@@ -3,21 +3,12 @@
 from functools import partial
 
 from contracts.tools.arguments import input_schema
-from contracts.tools.market import NewsArguments, WhenArguments
+from contracts.tools.news import NewsArguments, NewsData, SentimentData, WhenArguments
+from contracts.tools.results import output_schema
 from tool_executor.catalogue.market import days_in_order
 from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import (
-    NUMBER,
-    TEXT,
-    data_schema,
-    list_of,
-    sourced,
-    with_normal_symbol,
-)
+from tool_executor.domain.shapes import with_normal_symbol
 from tool_executor.texts import named
-
-_SCORE = {"type": "number", "minimum": -1, "maximum": 1}
-
 
 news_tool = partial(
     DeclaredTool,
@@ -31,9 +22,6 @@ news_tool = partial(
 )
 
 
-_SENTIMENT = data_schema({"label": TEXT, "score": _SCORE, "method": TEXT})
-_ITEM = data_schema({"title": TEXT, "time": TEXT, "source": TEXT, "sentiment": _SENTIMENT})
-
 TOOLS: list[DeclaredTool] = [
     news_tool(
         id="news.get_news",
@@ -41,7 +29,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=10,
         time_limit=10.0,
         input_schema=input_schema(NewsArguments),
-        output_schema=sourced({"items": list_of(_ITEM)}),
+        output_schema=output_schema(NewsData),
         examples=({"symbol": "AAPL", "limit": 3},),
     ),
     news_tool(
@@ -51,14 +39,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=20,
         time_limit=10.0,
         input_schema=input_schema(WhenArguments),
-        output_schema=sourced(
-            {
-                "label": TEXT,
-                "score": _SCORE,
-                "sources": list_of(data_schema({"source": TEXT, "items": NUMBER, "score": _SCORE})),
-                "method": TEXT,
-            }
-        ),
+        output_schema=output_schema(SentimentData),
         examples=({"symbol": "AAPL"},),
     ),
 ]

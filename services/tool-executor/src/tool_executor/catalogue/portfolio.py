@@ -3,19 +3,11 @@ cached results are dropped."""
 
 from functools import partial
 
-from contracts.tools.account import HistoryArguments, Side
+from contracts.tools.account import HistoryArguments, HistoryData, PortfolioData
 from contracts.tools.arguments import NoArguments, input_schema
+from contracts.tools.results import output_schema
 from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import (
-    MAYBE,
-    NUMBER,
-    TEXT,
-    data_schema,
-    list_of,
-    one_of,
-    sourced,
-    with_normal_symbol,
-)
+from tool_executor.domain.shapes import with_normal_symbol
 from tool_executor.texts import named
 
 portfolio_tool = partial(
@@ -28,26 +20,6 @@ portfolio_tool = partial(
 )
 
 
-_POSITION = data_schema(
-    {
-        "symbol": TEXT,
-        "quantity": NUMBER,
-        "average_price": NUMBER,
-        **dict.fromkeys(("price", "value", "unrealized"), MAYBE),
-    }
-)
-_TRADE = data_schema(
-    {
-        "order_id": TEXT,
-        "symbol": TEXT,
-        "side": one_of(tuple(Side), "What was done"),
-        "quantity": NUMBER,
-        "price": NUMBER,
-        "time": TEXT,
-        "realized": MAYBE,
-    }
-)
-
 TOOLS: list[DeclaredTool] = [
     portfolio_tool(
         id="portfolio.get_positions",
@@ -55,9 +27,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=30,
         time_limit=5.0,
         input_schema=input_schema(NoArguments),
-        output_schema=sourced(
-            {"positions": list_of(_POSITION), "cash": NUMBER, "equity": NUMBER, "paper": {"const": True}}
-        ),
+        output_schema=output_schema(PortfolioData),
         examples=({},),
     ),
     portfolio_tool(
@@ -66,7 +36,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=20,
         time_limit=5.0,
         input_schema=input_schema(HistoryArguments),
-        output_schema=sourced({"trades": list_of(_TRADE)}),
+        output_schema=output_schema(HistoryData),
         normaliser=with_normal_symbol,
         examples=({"limit": 5}, {"symbol": "IBM"}),
     ),

@@ -4,22 +4,21 @@ from collections.abc import Sequence
 from functools import partial
 
 from contracts.tools.arguments import input_schema
-from contracts.tools.market import BacktestArguments, CrossingArguments, RangeArguments, RelationArguments
-from tool_executor.catalogue.market import FAILURE, days_in_order, market_tool
+from contracts.tools.ranges import (
+    BacktestArguments,
+    BacktestData,
+    CrossingArguments,
+    CrossingsData,
+    FiguresData,
+    RangeArguments,
+    RelationArguments,
+)
+from contracts.tools.results import output_schema
+from tool_executor.catalogue.market import days_in_order, market_tool
 from tool_executor.domain.declaration import ArgumentProblem, DeclaredTool
 from tool_executor.domain.plans import Arguments
-from tool_executor.domain.shapes import (
-    MAYBE,
-    TEXT,
-    data_schema,
-    list_of,
-    sourced,
-    with_normal_symbol,
-    with_normal_tickers,
-)
+from tool_executor.domain.shapes import with_normal_symbol, with_normal_tickers
 from tool_executor.texts import TEXTS, named
-
-_FIGURE = data_schema({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
 
 
 def comparison_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
@@ -43,7 +42,7 @@ TOOLS: list[DeclaredTool] = [
         id="market.get_performance",
         **named("get_performance"),
         input_schema=input_schema(RangeArguments),
-        output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
+        output_schema=output_schema(FiguresData),
         normaliser=with_normal_tickers,
         examples=({"tickers": ["IBM"], "start": "2008-01-01", "end": "2008-12-31", "amount": 10000},),
     ),
@@ -52,7 +51,7 @@ TOOLS: list[DeclaredTool] = [
         **named("get_correlation"),
         input_schema=input_schema(RelationArguments),
         validator=comparison_problems,
-        output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
+        output_schema=output_schema(FiguresData),
         normaliser=with_normal_tickers,
         examples=({"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31"},),
     ),
@@ -62,14 +61,7 @@ TOOLS: list[DeclaredTool] = [
         time_limit=8.0,
         input_schema=input_schema(CrossingArguments),
         validator=length_problems,
-        output_schema=sourced(
-            {
-                "symbol": TEXT,
-                "crossings": list_of(
-                    data_schema({"on": TEXT, "above": {"type": "boolean"}, "close": {"type": "number"}})
-                ),
-            }
-        ),
+        output_schema=output_schema(CrossingsData),
         normaliser=with_normal_symbol,
         examples=({"symbol": "IBM", "fast": 50, "slow": 200, "start": "2010-01-01"},),
     ),
@@ -79,15 +71,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=10,
         input_schema=input_schema(BacktestArguments),
         validator=length_problems,
-        output_schema=sourced(
-            {
-                "symbol": TEXT,
-                "rule": TEXT,
-                "figures": list_of(_FIGURE),
-                "trades": list_of(data_schema({"on": TEXT, "side": TEXT, "price": {"type": "number"}})),
-                "assumptions": list_of(TEXT),
-            }
-        ),
+        output_schema=output_schema(BacktestData),
         normaliser=with_normal_symbol,
         examples=({"symbol": "IBM", "rule": "sma_cross", "start": "2008-01-01", "end": "2012-12-31"},),
     ),

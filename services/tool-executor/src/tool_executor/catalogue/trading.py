@@ -4,16 +4,20 @@ call is found by repeating the call. No order is placed before the user confirms
 from collections.abc import Sequence
 from functools import partial
 
-from contracts.tools.account import PRICES_OF, OrderArguments, OrderRef, OrderType
+from contracts.tools.account import (
+    PRICES_OF,
+    CancelledData,
+    CreatedData,
+    OrderArguments,
+    OrderRef,
+    OrderType,
+    PendingData,
+)
 from contracts.tools.arguments import NoArguments, input_schema
+from contracts.tools.results import output_schema
 from tool_executor.domain.declaration import ArgumentProblem, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.plans import Arguments
-from tool_executor.domain.shapes import (
-    TEXT,
-    data_schema,
-    list_of,
-    with_normal_symbol,
-)
+from tool_executor.domain.shapes import with_normal_symbol
 from tool_executor.texts import TEXTS, named
 
 
@@ -41,15 +45,7 @@ TOOLS: list[DeclaredTool] = [
         side_effects=True,
         time_limit=5.0,
         input_schema=input_schema(OrderArguments),
-        output_schema=data_schema(
-            {
-                "action_id": TEXT,
-                "status": TEXT,
-                "order": {"type": "object"},
-                "estimate": {"type": ["object", "null"]},
-                "expires_at": TEXT,
-            }
-        ),
+        output_schema=output_schema(CreatedData),
         reconcile=OverTheBus(),
         validator=price_problems,
         normaliser=with_normal_symbol,
@@ -67,7 +63,7 @@ TOOLS: list[DeclaredTool] = [
         idempotent=True,
         time_limit=5.0,
         input_schema=input_schema(OrderRef),
-        output_schema=data_schema({"order_id": TEXT, "status": TEXT}),
+        output_schema=output_schema(CancelledData),
         reconcile=OverTheBus(),
         examples=({"order_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
     ),
@@ -77,7 +73,7 @@ TOOLS: list[DeclaredTool] = [
         per_minute=30,
         time_limit=5.0,
         input_schema=input_schema(NoArguments),
-        output_schema=data_schema({"orders": list_of({"type": "object"})}),
+        output_schema=output_schema(PendingData),
         examples=({},),
     ),
 ]

@@ -3,15 +3,19 @@ market-adapter serves it."""
 
 from functools import partial
 
+from contracts.tools.account import WatchlistData
 from contracts.tools.arguments import NoArguments, SymbolArguments, input_schema
+from contracts.tools.results import output_schema
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import TEXT, list_of, sourced, with_normal_symbol
+from tool_executor.domain.shapes import with_normal_symbol
 from tool_executor.texts import named
 
-_SYMBOLS = sourced({"symbols": list_of(TEXT)})
-
 watchlist_tool = partial(
-    DeclaredTool, category=Category.MARKET, handler=OverTheBus(), time_limit=5.0, output_schema=_SYMBOLS
+    DeclaredTool,
+    category=Category.MARKET,
+    handler=OverTheBus(),
+    time_limit=5.0,
+    output_schema=output_schema(WatchlistData),
 )
 changing_tool = partial(
     watchlist_tool,

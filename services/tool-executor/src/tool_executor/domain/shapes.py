@@ -7,13 +7,8 @@ from tool_executor.domain.declaration import Schema
 from tool_executor.domain.plans import Arguments
 
 TEXT: Schema = {"type": "string", "minLength": 1}
-NUMBER: Schema = {"type": "number"}
 PRICE: Schema = {"type": "number", "exclusiveMinimum": 0}
 SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-MAYBE: Schema = {"type": ["number", "null"]}
-"""A figure that may be unknown."""
-PROVENANCE: Mapping[str, Schema] = {"source": TEXT, "as_of": {"type": "string", "minLength": 10}}
-"""Fields of every answer about a market: where the figures come from, and their date."""
 
 
 def arguments_schema(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
@@ -26,15 +21,9 @@ def arguments_schema(required: Mapping[str, Schema], optional: Mapping[str, Sche
     }
 
 
-def data_schema(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
-    """Returns the schema of a tool's data: at least the required fields; the tool may return more. `optional`: fields
-    that a service of the last release does not return."""
-    return {"type": "object", "properties": {**required, **(optional or {})}, "required": list(required)}
-
-
-def sourced(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
-    """Returns the schema of a tool's data with the fields of its provenance."""
-    return data_schema({**required, **PROVENANCE}, optional)
+def data_schema(required: Mapping[str, Schema]) -> Schema:
+    """Returns the schema of a tool's data: at least these fields; the tool may return more."""
+    return {"type": "object", "properties": dict(required), "required": list(required)}
 
 
 def list_of(item: Schema) -> Schema:
