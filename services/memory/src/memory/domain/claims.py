@@ -40,13 +40,13 @@ PEOPLE = (
     r"co-?workers?|mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|padres?|papa|ti[oa]s?|"
     r"prim[oa]s?|amig[oa]s?|(?:bis)?abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|"
     r"nuera|prometid[oa]|ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|"
-    r"companer[oa]s?|com(?:p|)adres?|cuates?|colegas?|soci[oa]s?"
+    r"companer[oa]s?|com(?:p|)adres?|cuates?|colegas?|soci[oa]s?|tenants?|lodgers?|inquilin[oa]s?"
 )
 _WHICH_PERSON = r"(?:late|older|elder|oldest|eldest|younger|youngest|big|little|great|difunt[oa])"
 PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?:{_WHICH_PERSON}[ -])?(?P<who>{PEOPLE})\b")
 """A relative or acquaintance of the writer."""
 _RELATIVE = re.compile(
-    rf"^(?:[^,]{{0,15}}, |(?:since|desde|now|ahora) (?:\w+ ){{0,2}}?)?{PERSON.pattern}"
+    rf"^(?:[^,]{{0,15}}, |(?:since|desde|now|ahora) (?:\w+ ){{0,2}}?)?(?:a )?{PERSON.pattern}"
     r"(?!'s name| se llama| is (?:called|named))"
 )
 _SINGLE_ACT = re.compile(

@@ -270,10 +270,16 @@ def is_over(sentence: str, fact: str) -> bool:
     old = claims(fact)
     if _changes_count(sentence, fact):
         return True
-    if not _are_about_one_person(sentence, fact) or old.tells_act:
+    if not _are_about_one_person(sentence, fact) or old.tells_act or _name_others(sentence, fact):
         return False
     clauses = _ending_clauses(_writer_clauses(sentence, old))
     return any(_ends(clause, old) for clause in clauses) and why_both_stay(sentence, fact) is None
+
+
+def _name_others(text: str, fact: str) -> bool:
+    """Whether both name somebody or something, and nobody and nothing in common: a house in Spain, one in Italy."""
+    names = [claims(said).values_by_kind.get("name", frozenset()) - _DATES for said in (text, fact)]
+    return all(names) and not names[0] & names[1]
 
 
 @lru_cache(maxsize=MAX_SENTENCES)

@@ -29,7 +29,7 @@ GENERIC = PERIODS | concepts_of(
     "plan decide decided hope think pensandolo believe going pay make made get give keep show send "
     "time times once twice veces vez euro euros dollar dollars "
     "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
-    "up upped down top topped bump hire replace appoint switch put set land "
+    "up upped down top topped bump widen tighten loosen use hire replace appoint switch put set land "
     "subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado contratado sustituido "
     "subieron bajaron aumentaron decidido quiero pienso espero pasar "
     "away aside pasado final quedan quedo left touch toco saber nada animado"
@@ -70,8 +70,10 @@ def may_replace(new: Claims, old: Claims) -> bool:
 
 def _are_two_events(new: Claims, old: Claims) -> bool:
     """Whether both tell when something got a value, at different times and with different figures: both happened."""
+    if not (new.sets_value and old.sets_value):
+        return False
     when, figure = (new.occasions, old.occasions), (new.values_by_kind.get("figure"), old.values_by_kind.get("figure"))
-    return new.sets_value and old.sets_value and all((*when, *figure)) and when[0] != when[1] and figure[0] != figure[1]
+    return all((*when, *figure)) and when[0] != when[1] and figure[0] != figure[1]
 
 
 def ends_only(new: Claims) -> bool:
@@ -138,14 +140,16 @@ def _changes_value(new: Claims, old: Claims) -> bool:
         new.concepts - old.concepts - GENERIC - new.value_concepts,
     )
     before, after = (frozenset(word for word in rest if not word[0].isdigit()) for rest in (before, after))
-    another = new.sets_value and len(before) == len(after) == 1  # I widened my stops, which were stop losses
-    if (before and after and not another) or len(before) > MAX_OTHER_WORDS:
+    if (before and after) or len(before) > MAX_OTHER_WORDS:
         return False
-    return any(
-        values - new.values_by_kind.get(kind, values) and new.values_by_kind[kind] - values
+    differing = {
+        kind
         for kind, values in old.values_by_kind.items()
-        if kind != "name" or not new.concepts & old.concepts & _NOT_EXCLUSIVE
-    )
+        if values - new.values_by_kind.get(kind, values) and new.values_by_kind[kind] - values
+    }
+    if "name" in differing and (len(differing) > 1 or new.concepts & old.concepts & _NOT_EXCLUSIVE):
+        return False  # 200 for VOO, 300 for QQQ
+    return bool(differing)
 
 
 def _corrects_figure(new: Claims, old: Claims) -> bool:
@@ -166,7 +170,7 @@ def _changes_object(new: Claims, old: Claims) -> bool:
     """Whether something that is done in one way at a time is now done in another: the same verb with another object,
     under the same conditions. "I save for a trip", "now I save for a car"; "I trade US stocks", "now I only trade
     European ones"."""
-    if new.relative or old.relative or new.is_denial or not new.says_change:
+    if new.relative or old.relative or new.is_denial or not new.says_change or _are_two_of_mine(new, old):
         return False
     verb, preposition = new.verb
     names_old_occasion = new.excludes_others and bool(old.occasions) and old.occasions < new.occasions
@@ -177,6 +181,12 @@ def _changes_object(new: Claims, old: Claims) -> bool:
     if not (new.excludes_others or (preposition and preposition == old.verb[1] and verb not in _NOT_EXCLUSIVE)):
         return False
     return bool(new.concepts - old.concepts) and bool(old.concepts - new.concepts)
+
+
+def _are_two_of_mine(new: Claims, old: Claims) -> bool:
+    """Whether both tell what something of the writer's is, and not of the same thing: my budget for food, for clothes."""
+    mine = [{value.attribute for value in said.attributes if value.attribute.startswith("my ")} for said in (new, old)]
+    return all(mine) and not mine[0] & mine[1]
 
 
 def _contradicts(new: Claims, old: Claims) -> bool:
