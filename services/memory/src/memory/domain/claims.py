@@ -43,12 +43,17 @@ PEOPLE = (
     r"companer[oa]s?|com(?:p|)adres?|cuates?|colegas?|soci[oa]s?|tenants?|lodgers?|inquilin[oa]s?"
 )
 _WHICH_PERSON = r"(?:late|older|elder|oldest|eldest|younger|youngest|big|little|great|difunt[oa])"
-PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?:{_WHICH_PERSON}[ -])?(?P<who>{PEOPLE})\b")
+_IN_LAW = r"(?:(?:mo|fa|bro)ther|sister|son|daughter)-in-law"
+PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?:{_WHICH_PERSON}[ -])?(?P<who>{_IN_LAW}|{PEOPLE})\b")
 """A relative or acquaintance of the writer."""
 _RELATIVE = re.compile(
     rf"^(?:[^,]{{0,15}}, |(?:since|desde|now|ahora) (?:\w+ ){{0,2}}?)?(?:a )?{PERSON.pattern}"
     r"(?!'s name| se llama| is (?:called|named))"
 )
+_SUBJECT = re.compile(
+    r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) (?P<what>\w+) (?:is|are|was|were|do|does|has|have|ya no|no)\b"
+)
+"""A thing or animal of the writer's, of which the sentence says something."""
 _SINGLE_ACT = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
     r"(?:left|gave|bought|taught|told|lent|sold|won|"
@@ -114,7 +119,8 @@ class Claims:
     """What a text claims about its writer.
 
     `attributes`: the values that it gives them. `ended`: what it says is over. `concepts`: those of the whole text.
-    `relative`: the relative or acquaintance whom it is about; empty for the writer. `tells_act`: it tells a single act
+    `relative`: the relative or acquaintance whom it is about; empty for the writer. `subject`: the thing of the
+    writer's that it begins with. `tells_act`: it tells a single act
     of that person. `sets_value`: it says that something got another value. `values_by_kind`: figures, years, names,
     periods, languages and currencies; `value_concepts`: the concepts of all of these. `occasions`: what restricts it.
     `verb`: the concept that it begins with, and the preposition after it. `sentence_values`, `sentence_denies`: the
@@ -128,6 +134,7 @@ class Claims:
     is_denial: bool = False
     says_change: bool = False
     relative: str = ""
+    subject: frozenset[str] = frozenset()
     is_list: bool = False
     tells_act: bool = False
     sets_value: bool = False
@@ -150,7 +157,7 @@ def claims(text: str) -> Claims:
     sentences = statements(text)
     assertions = [_without_contrast(sentence) for sentence in sentences]
     normalized = _EVERY_DAY.sub("every day", normalize(" ".join(assertions)))
-    relative = _RELATIVE.match(normalized)
+    relative, subject = _RELATIVE.match(normalized), _SUBJECT.match(normalized)
     values_by_kind = _values_by_kind(" ".join(assertions))
     if relative:
         attributes = relative_values(concept(relative["who"]), normalized)
@@ -169,6 +176,7 @@ def claims(text: str) -> Claims:
         and not _NOT_HATED.search(normalized),
         says_change=says_change(normalized) or assertions != sentences or bool(_NOT_HATED.search(normalized)),
         relative=concept(relative["who"]) if relative else "",
+        subject=concepts_of(subject["what"]) if subject else frozenset(),
         is_list=bool(_LISTING.search(normalized)),
         tells_act=bool(_SINGLE_ACT.search(" ".join(assertions).lower())),
         sets_value=bool(_REVALUES.search(normalized)),

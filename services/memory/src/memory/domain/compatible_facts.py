@@ -24,12 +24,13 @@ from memory.domain.long_term.endings import endings
 from memory.domain.long_term.slots import OCCASION, occasions_in
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import NOT_THINGS, facets, kinds
-from memory.domain.replacement import GENERIC, are_about_same_person, may_replace, replaces
+from memory.domain.replacement import GENERIC, are_about_same_person, flow_opposite_ways, may_replace, replaces
 
 MAX_SENTENCES = 1_000
 """Sentences that are kept as they were read: each is compared with every fact of its writer."""
 _DATES = {concept(word) for word in (*MONTHS, *OCCASION)}
 _NUMBERS = concepts_of(" ".join(NUMBERS))
+_NUMBER_WORDS = rf"\d+|{'|'.join(NUMBERS)}"
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
 _PRONOUN = re.compile(r"\b(?:it|them|lo)\b|\bl[ao]s? \w+[éí]\b", re.I)
 """Refers to what the previous clause named."""
@@ -68,7 +69,7 @@ _HAPPENED = re.compile(
     r"visite|conoci|gane|herede|lei|asisti|preste|done)\b"
 )
 _PAIR = re.compile(
-    r"(?P<one>[^\W\d]\w+) (?:and|y|e) (?:(?:the|my|el|la|los|las|mis?) )?(?P<other>[^\W\d]\w+)"
+    rf"(?P<one>[^\W\d]\w+) (?:and|y|e) (?:(?:the|my|el|la|los|las|mis?|{_NUMBER_WORDS}) )?(?P<other>[^\W\d]\w+)"
     r"(?=\W*$|[,;.]| (?:in|on|at|for|with|but|from|since|en|para|con|pero|desde)\b)",
     re.I,
 )
@@ -267,19 +268,21 @@ def _are_of_other_kinds(text: str, fact: str) -> bool:
 def is_over(sentence: str, fact: str) -> bool:
     """Whether a clause of a sentence names the subject of a fact, not only its verb, and says that it is over or
     different now, or that its number is."""
-    old = claims(fact)
+    new, old = claims(sentence), claims(fact)
     if _changes_count(sentence, fact):
         return True
-    if not _are_about_one_person(sentence, fact) or old.tells_act or _name_others(sentence, fact):
+    if old.tells_act or not (are_about_same_person(new, old) and new.subject <= old.concepts):
+        return False
+    if _name_others(new, old) or flow_opposite_ways(new, old):
         return False
     clauses = _ending_clauses(_writer_clauses(sentence, old))
     return any(_ends(clause, old) for clause in clauses) and why_both_stay(sentence, fact) is None
 
 
-def _name_others(text: str, fact: str) -> bool:
+def _name_others(new: Claims, old: Claims) -> bool:
     """Whether both name somebody or something, and nobody and nothing in common: a house in Spain, one in Italy."""
-    names = [claims(said).values_by_kind.get("name", frozenset()) - _DATES for said in (text, fact)]
-    return all(names) and not names[0] & names[1]
+    names = [said.values_by_kind.get("name", frozenset()) - _DATES for said in (new, old)]
+    return all(names) and not (names[0] & old.concepts or names[1] & new.concepts)
 
 
 @lru_cache(maxsize=MAX_SENTENCES)
@@ -313,9 +316,16 @@ def _ends(clause: str, old: Claims) -> bool:
     if not has_end and (not NO_LONGER.search(normalized) or occasions_in(normalized) - old.occasions):
         return False
     ended_concepts = [ending.concepts for ending in endings(clause) if ending.concepts]
-    if ended_concepts and not any(concepts & old.concepts for concepts in ended_concepts):
+    names = claims(clause).values_by_kind.get("name", frozenset())  # "I left HSBC for Monzo"
+    if ended_concepts and not any(_is_told_by(old, concepts, names) for concepts in ended_concepts):
         return False  # "Santi no longer plays": Santi is still there
     return bool((_distinctive_concepts(clause) & old.concepts) - GENERIC - {old.verb[0]})
+
+
+def _is_told_by(old: Claims, ended: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether a fact tells of what has ended: one of a tennis club does not tell of a chess club."""
+    before, after = (said - GENERIC - ACTIONS - _DATES for said in (old.concepts, ended - (names - old.concepts)))
+    return bool(ended & old.concepts) and not (before - after and after - before)
 
 
 def _name_other_sorts(text: str, fact: str) -> bool:

@@ -19,6 +19,8 @@ _AMOUNTS = concepts_of("earn save invest put spend owe meto gasto aporto contrib
 """Concepts of things that have amounts: statements about different ones of these are about different amounts."""
 _FLOWS = concepts_of("pay earn save invest put spend owe pago gano ahorro invierto meto gasto debo contribute")
 """Verbs of recurring amounts."""
+_GETS = concepts_of("get receive earn gano cobro recibo")
+_PAYS = concepts_of("pay spend pago gasto owe debo")
 _NOT_EXCLUSIVE = concepts_of(
     "am pay look need talk have like buy sell invest want trade hold go visit know meet eat drink watch follow study "
     "play"
@@ -30,7 +32,7 @@ GENERIC = PERIODS | concepts_of(
     "time times once twice veces vez euro euros dollar dollars "
     "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
     "up upped down top topped bump widen tighten loosen use hire replace appoint switch put set land "
-    "subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado contratado sustituido "
+    "finally subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado contratado sustituido "
     "subieron bajaron aumentaron decidido quiero pienso espero pasar "
     "away aside pasado final quedan quedo left touch toco saber nada animado"
 )
@@ -100,7 +102,9 @@ def _is_ended(ending: StatementEnd, new: Claims, old: Claims) -> bool:
         or ending in old.ended
         or not can_end(ending, concepts)
         or (old.relative and old.relative not in (new.relative, *new.concepts) and not ending.anyone)
+        or (new.relative and old.relative and new.relative != old.relative and not ending.anyone)
         or (new.relative and not old.relative and new.relative not in ending.concepts and not ending.anyone)
+        or not (ending.anyone or new.subject <= old.concepts | ending.concepts)
     ):
         return False
     if not ending.concepts:
@@ -115,10 +119,17 @@ def are_about_same_person(new: Claims, old: Claims) -> bool:
     )
 
 
+def flow_opposite_ways(new: Claims, old: Claims) -> bool:
+    """Whether one tells of money that its writer gets, and the other of money that they pay."""
+    return any(one.concepts & _GETS and other.concepts & _PAYS for one, other in ((new, old), (old, new)))
+
+
 def _changes_value(new: Claims, old: Claims) -> bool:
     """Whether both say the same except for a value of one kind (a figure, how often, who or where), and the newer says
     that it is different now. If each also mentions something else, they are about two things."""
     if not are_about_same_person(new, old) or new.is_denial or not (new.says_change or new.sets_value):
+        return False
+    if flow_opposite_ways(new, old):
         return False
     shared = (new.concepts & old.concepts) - GENERIC
     if not shared and not new.concepts - GENERIC - new.value_concepts:  # "now 350 a month"
@@ -147,6 +158,8 @@ def _changes_value(new: Claims, old: Claims) -> bool:
         for kind, values in old.values_by_kind.items()
         if values - new.values_by_kind.get(kind, values) and new.values_by_kind[kind] - values
     }
+    if "figure" in differing and len(old.values_by_kind["figure"]) > len(new.values_by_kind["figure"]):
+        return False  # 100 for the car and 50 for the trip
     if "name" in differing and (len(differing) > 1 or new.concepts & old.concepts & _NOT_EXCLUSIVE):
         return False  # 200 for VOO, 300 for QQQ
     return bool(differing)
@@ -184,7 +197,7 @@ def _changes_object(new: Claims, old: Claims) -> bool:
 
 
 def _are_two_of_mine(new: Claims, old: Claims) -> bool:
-    """Whether both tell what something of the writer's is, and not of the same thing: my budget for food, for clothes."""
+    """Whether both tell what something of the writer's is, and not of the same thing: budgets for food and clothes."""
     mine = [{value.attribute for value in said.attributes if value.attribute.startswith("my ")} for said in (new, old)]
     return all(mine) and not mine[0] & mine[1]
 

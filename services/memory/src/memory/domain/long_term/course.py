@@ -13,10 +13,10 @@ NO_LONGER = re.compile(
     r"\b(?:no longer|any ?more|any longer|no more|is over|is dead|are over|am done|used to|instead|"
     r"behind me|in the past|history|"
     rf"since (?:yesterday|today|last|this|{_MONTHS})|desde (?:ayer|hoy|{_MONTHS})|"
-    r"now|nowadays|these days|again|otra vez|de nuevo|from (?:now|here) on|as of|lately|my new|our new|ya no|jamas|"
+    r"now|nowadays|these days|again|otra vez|de nuevo|from (?:now|here) on|as of|lately|ya no|jamas|"
     r"antes (?!de\b|que\b)|solia|en vez|en lugar|atras|sin \w+[aei]r|ahora|actualmente|ultimamente|ya (?:va|van|voy|"
-    r"vamos|es|son|soy|somos|esta|estan|estoy|estamos|tengo|tiene|fue)|se acab\w+|adios|mi nuev[oa]|"
-    r"nuestr[oa] nuev[oa]|a partir de|desde ahora|ya (?:casi )?ni|de (?:ahora|aca|aqui) en (?:mas|adelante))\b"
+    r"vamos|es|son|soy|somos|esta|estan|estoy|estamos|tengo|tiene|fue)|se acab\w+|adios|"
+    r"a partir de|desde ahora|ya (?:casi )?ni|de (?:ahora|aca|aqui) en (?:mas|adelante))\b"
 )
 """Says that something is no longer so, or is different now."""
 _ENDED = re.compile(
