@@ -165,22 +165,36 @@ def names_part(text: str, fact: str) -> bool:
 
 
 def _names_one_of_pair(text: str, fact: str) -> bool:
-    """Whether a text names only one of the two things that a fact combines: "I trade gold and silver". Two names do not
-    count: "two goats, Salt and Pepper"."""
-    pair = _PAIR.search(fact)
-    names = [] if pair is None or pair["one"].istitle() or pair["other"].istitle() else [pair["one"], pair["other"]]
-    pair_concepts = {concept(normalize(name)) for name in names}
-    return not pair_concepts & _ACTIONS and len(pair_concepts & concepts_of(text)) == 1
+    """Whether a text names only one of the two things that a fact combines: "I trade gold and silver"."""
+    pair = _pair(fact)
+    return bool(pair) and len(pair & concepts_of(text)) == 1
 
 
 def _names_some_of_list(text: str, fact: str) -> bool:
     """Whether a text names some of the three or more things that a fact lists, but not all: "I have a Seat, a boat and
     a van"; not "two goats, Salt and Pepper"."""
+    items = _listed(fact)
+    named = [bool(item & concepts_of(text)) for item in items]
+    return len(items) > 2 and any(named) and not all(named)
+
+
+@lru_cache(maxsize=MAX_SENTENCES)
+def _pair(fact: str) -> frozenset[str]:
+    """Returns the concepts of the two things that a fact combines. Two names do not count: "two goats, Salt and
+    Pepper"."""
+    pair = _PAIR.search(fact)
+    names = [] if pair is None or pair["one"].istitle() or pair["other"].istitle() else [pair["one"], pair["other"]]
+    pair_concepts = frozenset(concept(normalize(name)) for name in names)
+    return frozenset() if pair_concepts & _ACTIONS else pair_concepts
+
+
+@lru_cache(maxsize=MAX_SENTENCES)
+def _listed(fact: str) -> tuple[frozenset[str], ...]:
+    """Returns the concepts of each of the things that a fact lists."""
     listed = _LIST.search(fact)
     first, *others = _LIST_ITEM.split(listed[0]) if listed else [""]
     items = others if concepts_of(first) & _NUMBERS else [first, *others]
-    named = [bool((concepts_of(item) - GENERIC) & concepts_of(text)) for item in items]
-    return len(items) > 2 and any(named) and not all(named)
+    return tuple(concepts_of(item) - GENERIC for item in items)
 
 
 def _changes_count(sentence: str, fact: str) -> bool:
@@ -271,7 +285,9 @@ def is_over(sentence: str, fact: str) -> bool:
     new, old = claims(sentence), claims(fact)
     if _changes_count(sentence, fact):
         return True
-    if old.tells_act or not (are_about_same_person(new, old) and new.subject <= old.concepts):
+    if not concepts_of(sentence) & old.concepts or old.tells_act:
+        return False
+    if not (are_about_same_person(new, old) and new.subject <= old.concepts):
         return False
     if _name_others(new, old) or flow_opposite_ways(new, old):
         return False

@@ -50,9 +50,9 @@ def replaces(new: Claims, old: Claims) -> bool:
     """Whether the newer claims replace the older ones, or end them."""
     if _are_two_events(new, old):
         return False
-    if any(are_incompatible(value, old_value) for value in new.attributes for old_value in old.attributes):
+    if new.attributes and any(are_incompatible(value, before) for value in new.attributes for before in old.attributes):
         return True
-    if any(not ending.needs_sole_match and _is_ended(ending, new, old) for ending in new.ended):
+    if new.ended and any(not ending.needs_sole_match and _is_ended(ending, new, old) for ending in new.ended):
         return True
     return _contradicts(new, old)
 
