@@ -160,28 +160,15 @@ def _is_for_now(normalized: str) -> bool:
 
 
 def names_part(text: str, fact: str) -> bool:
-    """Whether a text names one of the things that a fact combines, but not all of them."""
-    return _names_one_of_pair(text, fact) or _names_some_of_list(text, fact)
-
-
-def _names_one_of_pair(text: str, fact: str) -> bool:
-    """Whether a text names only one of the two things that a fact combines: "I trade gold and silver"."""
-    pair = _pair(fact)
-    return bool(pair) and len(pair & concepts_of(text)) == 1
-
-
-def _names_some_of_list(text: str, fact: str) -> bool:
-    """Whether a text names some of the three or more things that a fact lists, but not all: "I have a Seat, a boat and
-    a van"; not "two goats, Salt and Pepper"."""
-    items = _listed(fact)
-    named = [bool(item & concepts_of(text)) for item in items]
-    return len(items) > 2 and any(named) and not all(named)
+    """Whether a text names one of the things that a fact combines or lists, but not all of them."""
+    told = concepts_of(text)
+    named = [bool(item & told) for item in _listed(fact)]
+    return len(_pair(fact) & told) == 1 or (len(named) > 2 and any(named) and not all(named))
 
 
 @lru_cache(maxsize=MAX_SENTENCES)
 def _pair(fact: str) -> frozenset[str]:
-    """Returns the concepts of the two things that a fact combines. Two names do not count: "two goats, Salt and
-    Pepper"."""
+    """Returns the concepts of the two things that a fact combines; two names are none: "two goats, Salt and Pepper"."""
     pair = _PAIR.search(fact)
     names = [] if pair is None or pair["one"].istitle() or pair["other"].istitle() else [pair["one"], pair["other"]]
     pair_concepts = frozenset(concept(normalize(name)) for name in names)
@@ -285,9 +272,11 @@ def is_over(sentence: str, fact: str) -> bool:
     new, old = claims(sentence), claims(fact)
     if _changes_count(sentence, fact):
         return True
-    if not concepts_of(sentence) & old.concepts or old.tells_act:
-        return False
-    if not (are_about_same_person(new, old) and new.subject <= old.concepts):
+    if (
+        old.tells_act
+        or not concepts_of(sentence) & old.concepts
+        or not (are_about_same_person(new, old) and new.subject <= old.concepts)
+    ):
         return False
     if _name_others(new, old) or flow_opposite_ways(new, old):
         return False
