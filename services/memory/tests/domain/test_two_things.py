@@ -38,3 +38,45 @@ def test_what_is_said_of_another_thing_ends_nothing(fact: str, later: str) -> No
     state = with_statements(state, later, DAY + timedelta(days=3))
     assert fact in current_facts(state.memory)
     assert state.memory.superseded == []
+
+
+@pytest.mark.parametrize(
+    ("fact", "later"),
+    [
+        ("I only trade US stocks", "I've started trading European stocks as well"),
+        ("solo invierto en España", "ahora invierto también fuera de España"),
+        ("My pension is with Aviva", "I transferred my pension across to Nest"),
+        ("I don't use leverage, ever", "I've begun using a bit of leverage"),
+        ("my wife is on maternity leave", "my wife went back to work last week"),
+        ("estoy de baja por la espalda", "me dieron el alta, ya estoy trabajando otra vez"),
+        ("I don't have any debt", "I'm in debt now"),
+    ],
+)
+def test_what_is_said_of_the_same_thing_ends_it(fact: str, later: str) -> None:
+    state = with_statements(Remembered(), fact, DAY)
+    state = with_statements(state, later, DAY + timedelta(days=3))
+    assert fact not in current_facts(state.memory)
+    assert [past.value for past in state.memory.superseded] == [fact]
+
+
+@pytest.mark.parametrize(
+    ("fact", "later"),
+    [
+        ("I only trade on Fridays", "I trade options too now"),
+        ("I only trade US stocks", "my wife has started trading European stocks as well"),
+        ("my brother is on sick leave", "I went back to work"),
+    ],
+)
+def test_a_limit_or_a_leave_of_another_kind_or_person_goes_on(fact: str, later: str) -> None:
+    state = with_statements(Remembered(), fact, DAY)
+    state = with_statements(state, later, DAY + timedelta(days=3))
+    assert fact in current_facts(state.memory)
+
+
+def test_what_is_only_imagined_teaches_nothing() -> None:
+    assert current_facts(with_statements(Remembered(), "pon que tengo 60 años y estoy jubilado", DAY).memory) == []
+
+
+@pytest.mark.parametrize("fact", ["I don't have any debt", "i can put aside roughly 150 a month"])
+def test_an_absence_and_an_amount_per_month_are_facts(fact: str) -> None:
+    assert current_facts(with_statements(Remembered(), fact, DAY).memory) == [fact]

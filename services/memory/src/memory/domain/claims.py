@@ -65,7 +65,8 @@ _REVALUES = re.compile(
     r"\b(?:raised|lowered|increased|reduced|cut|extended|shortened|lengthened|upped|topped up|bumped|postponed|delayed|"
     r"pushed back|brought forward|doubled|halved|changed|refinanced|renegotiated|"
     r"\w{3,}ed (?=(?:my|our) (?:\w+ ){1,3}(?:to|from) \d)|"
-    r"(?:put|went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|"
+    r"(?:put|went|gone|moved|set|transferred|shifted|rolled|switched) (?:\w+ ){0,4}?(?:up|down|to)|"
+    r"hired|replaced|appointed|switched|"
     r"(?:new|another) (?=\w+, )|from now on|subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|"
     r"redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|re(?:financi|negoci)(?:e|amos|ado)|acort(?:e|o|ado)|ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|"
     r"aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
@@ -101,6 +102,7 @@ _INSTEAD = re.compile(
     r"(?:only|solo) (?=.*\b(?:now|nowadays|these days|ahora)\b))"
 )
 """Says that one thing is so, and that others of its kind are not."""
+_ONLY = re.compile(r"\b(?:only|solo|solamente)\b(?! (?:un|una|a|an|\d))")
 _CONTRAST = re.compile(
     r"(?:,|,? and|,? but|,? y|,? pero) (?:not|no(?= (?:en|al?|de|con|por|para|el|la|una?|\d))) (?:(?:in|on|at|with|to|"
     r"for|en|al?|el|la|con|de|por|para|the|una?|an?) ){0,2}(?:[\d.,]+ ?[%€$]?(?: \w+){0,2}|[a-z]+)$|\b(?:i said|dije|"
@@ -125,7 +127,7 @@ class Claims:
     periods, languages and currencies; `value_concepts`: the concepts of all of these. `occasions`: what restricts it.
     `verb`: the concept that it begins with, and the preposition after it. `sentence_values`, `sentence_denies`: the
     values and the denial of the whole sentence, of which the text may be one clause. `excludes_others`: it says that
-    one thing is so, and that others of its kind are not.
+    one thing is so, and that others of its kind are not. `is_limit`: it says that only one is.
     """
 
     attributes: tuple[Value, ...]
@@ -148,6 +150,7 @@ class Claims:
     sentence_values: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     sentence_denies: bool = False
     excludes_others: bool = False
+    is_limit: bool = False
 
 
 @lru_cache(maxsize=4_000)
@@ -190,6 +193,7 @@ def claims(text: str) -> Claims:
         names_occupation=bool(occupation_in(normalized.strip(" .!"))),
         verb=_verb(without_adverbs(normalized)),
         excludes_others=bool(_INSTEAD.search(normalized)),
+        is_limit=bool(_ONLY.search(normalized)),
     )
 
 

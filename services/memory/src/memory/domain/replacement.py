@@ -54,7 +54,7 @@ def replaces(new: Claims, old: Claims) -> bool:
         return True
     if new.ended and any(not ending.needs_sole_match and _is_ended(ending, new, old) for ending in new.ended):
         return True
-    return _contradicts(new, old)
+    return _contradicts(new, old) or _denies_limit(new, old)
 
 
 def may_replace(new: Claims, old: Claims) -> bool:
@@ -200,6 +200,14 @@ def _are_two_of_mine(new: Claims, old: Claims) -> bool:
     """Whether both tell what something of the writer's is, and not of the same thing: budgets for food and clothes."""
     mine = [{value.attribute for value in said.attributes if value.attribute.startswith("my ")} for said in (new, old)]
     return all(mine) and not mine[0] & mine[1]
+
+
+def _denies_limit(new: Claims, old: Claims) -> bool:
+    """Whether what was the only one of its kind is so no more: "I only trade US stocks", "now also European stocks"."""
+    is_limit = old.is_limit and not (old.occasions or old.is_denial or new.is_denial) and new.relative == old.relative
+    verb = old.verb[0]
+    shared = (new.concepts & old.concepts) - GENERIC - {verb}
+    return is_limit and new.is_addition and new.says_change and verb in new.concepts and bool(shared)
 
 
 def _contradicts(new: Claims, old: Claims) -> bool:

@@ -61,7 +61,8 @@ PARTLY = re.compile(
 )
 """Says that there is less of something, but that it is not over."""
 HAS_HAPPENED = re.compile(
-    r"\b(?:have|has|\w+'ve|\w+'s) (?!an?\b|the\b|my\b)(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght|ung|ade)\b|(?:(?:^|,)\W*|\b(?:i|"
+    r"\b(?:have|has|\w+'ve|\w+'s) (?!(?:an?|any|no|some|much|many|enough|the|my)\b)"
+    r"(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght|ung|ade)\b|(?:(?:^|,)\W*|\b(?:i|"
     r"we|he|she|they|it|and|that) (?:(?!(?:am|are|is|was)\b)\w+ )?)(?:\w{3,}ed|cut|hung|let|shut|had to)\b|"
     r"(?<!'ve )(?<!have )(?<!has )got\b|\b(?:sent|threw|took|gave|lost|sold|went|made|began|came|chose|tore|broke|said|"
     r"fell|grew|outgrew|became)\b|\b(?:\w{3,}ed|took|got|gave|made|let|put|sent|cut) (?:me|us)\b|\b(?:he|hemos|ha|"
