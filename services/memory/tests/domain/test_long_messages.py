@@ -1,10 +1,12 @@
 """What learning from a long message costs somebody of whom much is remembered: each part of it is read once."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from memory.domain import compatible_facts
 from memory.domain.fact_changes import is_stated
 from memory.domain.lesson import FinishedTurn, with_lesson
 from memory.domain.long_term import concepts, course, endings
@@ -27,6 +29,28 @@ def test_a_message_is_read_once_and_not_for_each_fact() -> None:
     assert len(current_facts(with_lesson(state, turn).memory)) >= len(facts)
     for reader, misses in zip(readers, before, strict=True):
         assert reader.cache_info().misses - misses < 20 * len(clauses), reader.__name__
+
+
+class CountingPattern:
+    """A pattern that counts how often it is searched for."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern, self.count = pattern, 0
+
+    def search(self, text: str) -> re.Match[str] | None:
+        self.count += 1
+        return self.pattern.search(text)
+
+
+def test_many_short_sentences_do_not_read_each_fact_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = [f"my friend number {number} drinks juice" for number in range(100)]
+    memory = Remembered().memory.model_copy(update={"older_notes": facts})
+    state = replace(Remembered(), memory=memory, since=dict.fromkeys(facts, NOW - timedelta(days=1)))
+    counting = CountingPattern(compatible_facts._LIST)  # pyright: ignore[reportPrivateUsage] - the slowest of its patterns
+    monkeypatch.setattr(compatible_facts, "_LIST", counting)
+    text = " ".join(f"Ya no corro{number}." for number in range(50))
+    with_lesson(state, FinishedTurn("t", NOW, (text,), frozenset()))
+    assert 0 < counting.count <= len(facts)
 
 
 @pytest.mark.parametrize("count", [50, 100])

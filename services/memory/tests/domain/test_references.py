@@ -196,3 +196,11 @@ def test_a_fact_is_said_where_its_words_stand_meant_and_neither_denied_nor_over(
     fact: str, written: str, said: bool
 ) -> None:
     assert is_stated(fact, [written]) is said
+
+
+def test_one_thing_of_several_is_asked_about_and_all_of_them_are_not() -> None:
+    cars = ("my red car costs me 200 a month", "my wife's car is a Volvo")
+    for one in ("the car thing", "eso de mi coche"):
+        assert referred_facts(cars, one) == ((), cars)
+    for all_of_them in ("my cars", "everything about the car thing"):
+        assert referred_facts(cars, all_of_them) == (cars, ())

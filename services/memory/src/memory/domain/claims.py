@@ -40,15 +40,20 @@ PEOPLE = (
     r"co-?workers?|mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|padres?|papa|ti[oa]s?|"
     r"prim[oa]s?|amig[oa]s?|(?:bis)?abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|"
     r"nuera|prometid[oa]|ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|"
-    r"companer[oa]s?|com(?:p|)adres?|cuates?|colegas?|soci[oa]s?"
+    r"companer[oa]s?|com(?:p|)adres?|cuates?|colegas?|soci[oa]s?|tenants?|lodgers?|inquilin[oa]s?"
 )
 _WHICH_PERSON = r"(?:late|older|elder|oldest|eldest|younger|youngest|big|little|great|difunt[oa])"
-PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?:{_WHICH_PERSON}[ -])?(?P<who>{PEOPLE})\b")
+_IN_LAW = r"(?:(?:mo|fa|bro)ther|sister|son|daughter)-in-law"
+PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?:{_WHICH_PERSON}[ -])?(?P<who>{_IN_LAW}|{PEOPLE})\b")
 """A relative or acquaintance of the writer."""
 _RELATIVE = re.compile(
-    rf"^(?:[^,]{{0,15}}, |(?:since|desde|now|ahora) (?:\w+ ){{0,2}}?)?{PERSON.pattern}"
+    rf"^(?:[^,]{{0,15}}, |(?:since|desde|now|ahora) (?:\w+ ){{0,2}}?)?(?:a )?{PERSON.pattern}"
     r"(?!'s name| se llama| is (?:called|named))"
 )
+_SUBJECT = re.compile(
+    r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) (?P<what>\w+) (?:is|are|was|were|do|does|has|have|ya no|no)\b"
+)
+"""A thing or animal of the writer's, of which the sentence says something."""
 _SINGLE_ACT = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
     r"(?:left|gave|bought|taught|told|lent|sold|won|"
@@ -60,7 +65,8 @@ _REVALUES = re.compile(
     r"\b(?:raised|lowered|increased|reduced|cut|extended|shortened|lengthened|upped|topped up|bumped|postponed|delayed|"
     r"pushed back|brought forward|doubled|halved|changed|refinanced|renegotiated|"
     r"\w{3,}ed (?=(?:my|our) (?:\w+ ){1,3}(?:to|from) \d)|"
-    r"(?:put|went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|"
+    r"(?:put|went|gone|moved|set|transferred|shifted|rolled|switched) (?:\w+ ){0,4}?(?:up|down|to)|"
+    r"hired|replaced|appointed|switched|"
     r"(?:new|another) (?=\w+, )|from now on|subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|"
     r"redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|re(?:financi|negoci)(?:e|amos|ado)|acort(?:e|o|ado)|ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|"
     r"aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
@@ -96,6 +102,7 @@ _INSTEAD = re.compile(
     r"(?:only|solo) (?=.*\b(?:now|nowadays|these days|ahora)\b))"
 )
 """Says that one thing is so, and that others of its kind are not."""
+_ONLY = re.compile(r"\b(?:only|solo|solamente)\b(?! (?:un|una|a|an|\d))")
 _CONTRAST = re.compile(
     r"(?:,|,? and|,? but|,? y|,? pero) (?:not|no(?= (?:en|al?|de|con|por|para|el|la|una?|\d))) (?:(?:in|on|at|with|to|"
     r"for|en|al?|el|la|con|de|por|para|the|una?|an?) ){0,2}(?:[\d.,]+ ?[%€$]?(?: \w+){0,2}|[a-z]+)$|\b(?:i said|dije|"
@@ -114,12 +121,13 @@ class Claims:
     """What a text claims about its writer.
 
     `attributes`: the values that it gives them. `ended`: what it says is over. `concepts`: those of the whole text.
-    `relative`: the relative or acquaintance whom it is about; empty for the writer. `tells_act`: it tells a single act
+    `relative`: the relative or acquaintance whom it is about; empty for the writer. `subject`: the thing of the
+    writer's that it begins with. `tells_act`: it tells a single act
     of that person. `sets_value`: it says that something got another value. `values_by_kind`: figures, years, names,
     periods, languages and currencies; `value_concepts`: the concepts of all of these. `occasions`: what restricts it.
     `verb`: the concept that it begins with, and the preposition after it. `sentence_values`, `sentence_denies`: the
     values and the denial of the whole sentence, of which the text may be one clause. `excludes_others`: it says that
-    one thing is so, and that others of its kind are not.
+    one thing is so, and that others of its kind are not. `is_limit`: it says that only one is.
     """
 
     attributes: tuple[Value, ...]
@@ -128,6 +136,7 @@ class Claims:
     is_denial: bool = False
     says_change: bool = False
     relative: str = ""
+    subject: frozenset[str] = frozenset()
     is_list: bool = False
     tells_act: bool = False
     sets_value: bool = False
@@ -141,6 +150,7 @@ class Claims:
     sentence_values: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     sentence_denies: bool = False
     excludes_others: bool = False
+    is_limit: bool = False
 
 
 @lru_cache(maxsize=4_000)
@@ -150,7 +160,7 @@ def claims(text: str) -> Claims:
     sentences = statements(text)
     assertions = [_without_contrast(sentence) for sentence in sentences]
     normalized = _EVERY_DAY.sub("every day", normalize(" ".join(assertions)))
-    relative = _RELATIVE.match(normalized)
+    relative, subject = _RELATIVE.match(normalized), _SUBJECT.match(normalized)
     values_by_kind = _values_by_kind(" ".join(assertions))
     if relative:
         attributes = relative_values(concept(relative["who"]), normalized)
@@ -169,6 +179,7 @@ def claims(text: str) -> Claims:
         and not _NOT_HATED.search(normalized),
         says_change=says_change(normalized) or assertions != sentences or bool(_NOT_HATED.search(normalized)),
         relative=concept(relative["who"]) if relative else "",
+        subject=concepts_of(subject["what"]) if subject else frozenset(),
         is_list=bool(_LISTING.search(normalized)),
         tells_act=bool(_SINGLE_ACT.search(" ".join(assertions).lower())),
         sets_value=bool(_REVALUES.search(normalized)),
@@ -182,6 +193,7 @@ def claims(text: str) -> Claims:
         names_occupation=bool(occupation_in(normalized.strip(" .!"))),
         verb=_verb(without_adverbs(normalized)),
         excludes_others=bool(_INSTEAD.search(normalized)),
+        is_limit=bool(_ONLY.search(normalized)),
     )
 
 

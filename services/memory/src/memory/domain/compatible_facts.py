@@ -24,12 +24,13 @@ from memory.domain.long_term.endings import endings
 from memory.domain.long_term.slots import OCCASION, occasions_in
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import NOT_THINGS, facets, kinds
-from memory.domain.replacement import GENERIC, are_about_same_person, may_replace, replaces
+from memory.domain.replacement import GENERIC, are_about_same_person, flow_opposite_ways, may_replace, replaces
 
 MAX_SENTENCES = 1_000
 """Sentences that are kept as they were read: each is compared with every fact of its writer."""
 _DATES = {concept(word) for word in (*MONTHS, *OCCASION)}
 _NUMBERS = concepts_of(" ".join(NUMBERS))
+_NUMBER_WORDS = rf"\d+|{'|'.join(NUMBERS)}"
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
 _PRONOUN = re.compile(r"\b(?:it|them|lo)\b|\bl[ao]s? \w+[éí]\b", re.I)
 """Refers to what the previous clause named."""
@@ -68,7 +69,7 @@ _HAPPENED = re.compile(
     r"visite|conoci|gane|herede|lei|asisti|preste|done)\b"
 )
 _PAIR = re.compile(
-    r"(?P<one>[^\W\d]\w+) (?:and|y|e) (?:(?:the|my|el|la|los|las|mis?) )?(?P<other>[^\W\d]\w+)"
+    rf"(?P<one>[^\W\d]\w+) (?:and|y|e) (?:(?:the|my|el|la|los|las|mis?|{_NUMBER_WORDS}) )?(?P<other>[^\W\d]\w+)"
     r"(?=\W*$|[,;.]| (?:in|on|at|for|with|but|from|since|en|para|con|pero|desde)\b)",
     re.I,
 )
@@ -159,27 +160,28 @@ def _is_for_now(normalized: str) -> bool:
 
 
 def names_part(text: str, fact: str) -> bool:
-    """Whether a text names one of the things that a fact combines, but not all of them."""
-    return _names_one_of_pair(text, fact) or _names_some_of_list(text, fact)
+    """Whether a text names one of the things that a fact combines or lists, but not all of them."""
+    told = concepts_of(text)
+    named = [bool(item & told) for item in _listed(fact)]
+    return len(_pair(fact) & told) == 1 or (len(named) > 2 and any(named) and not all(named))
 
 
-def _names_one_of_pair(text: str, fact: str) -> bool:
-    """Whether a text names only one of the two things that a fact combines: "I trade gold and silver". Two names do not
-    count: "two goats, Salt and Pepper"."""
+@lru_cache(maxsize=MAX_SENTENCES)
+def _pair(fact: str) -> frozenset[str]:
+    """Returns the concepts of the two things that a fact combines; two names are none: "two goats, Salt and Pepper"."""
     pair = _PAIR.search(fact)
     names = [] if pair is None or pair["one"].istitle() or pair["other"].istitle() else [pair["one"], pair["other"]]
-    pair_concepts = {concept(normalize(name)) for name in names}
-    return not pair_concepts & _ACTIONS and len(pair_concepts & concepts_of(text)) == 1
+    pair_concepts = frozenset(concept(normalize(name)) for name in names)
+    return frozenset() if pair_concepts & _ACTIONS else pair_concepts
 
 
-def _names_some_of_list(text: str, fact: str) -> bool:
-    """Whether a text names some of the three or more things that a fact lists, but not all: "I have a Seat, a boat and
-    a van"; not "two goats, Salt and Pepper"."""
+@lru_cache(maxsize=MAX_SENTENCES)
+def _listed(fact: str) -> tuple[frozenset[str], ...]:
+    """Returns the concepts of each of the things that a fact lists."""
     listed = _LIST.search(fact)
     first, *others = _LIST_ITEM.split(listed[0]) if listed else [""]
     items = others if concepts_of(first) & _NUMBERS else [first, *others]
-    named = [bool((concepts_of(item) - GENERIC) & concepts_of(text)) for item in items]
-    return len(items) > 2 and any(named) and not all(named)
+    return tuple(concepts_of(item) - GENERIC for item in items)
 
 
 def _changes_count(sentence: str, fact: str) -> bool:
@@ -267,13 +269,25 @@ def _are_of_other_kinds(text: str, fact: str) -> bool:
 def is_over(sentence: str, fact: str) -> bool:
     """Whether a clause of a sentence names the subject of a fact, not only its verb, and says that it is over or
     different now, or that its number is."""
-    old = claims(fact)
+    new, old = claims(sentence), claims(fact)
     if _changes_count(sentence, fact):
         return True
-    if not _are_about_one_person(sentence, fact) or old.tells_act:
+    if (
+        old.tells_act
+        or not concepts_of(sentence) & old.concepts
+        or not (are_about_same_person(new, old) and new.subject <= old.concepts)
+    ):
+        return False
+    if _name_others(new, old) or flow_opposite_ways(new, old):
         return False
     clauses = _ending_clauses(_writer_clauses(sentence, old))
     return any(_ends(clause, old) for clause in clauses) and why_both_stay(sentence, fact) is None
+
+
+def _name_others(new: Claims, old: Claims) -> bool:
+    """Whether both name somebody or something, and nobody and nothing in common: a house in Spain, one in Italy."""
+    names = [said.values_by_kind.get("name", frozenset()) - _DATES for said in (new, old)]
+    return all(names) and not (names[0] & old.concepts or names[1] & new.concepts)
 
 
 @lru_cache(maxsize=MAX_SENTENCES)
@@ -307,9 +321,16 @@ def _ends(clause: str, old: Claims) -> bool:
     if not has_end and (not NO_LONGER.search(normalized) or occasions_in(normalized) - old.occasions):
         return False
     ended_concepts = [ending.concepts for ending in endings(clause) if ending.concepts]
-    if ended_concepts and not any(concepts & old.concepts for concepts in ended_concepts):
+    names = claims(clause).values_by_kind.get("name", frozenset())  # "I left HSBC for Monzo"
+    if ended_concepts and not any(_is_told_by(old, concepts, names) for concepts in ended_concepts):
         return False  # "Santi no longer plays": Santi is still there
     return bool((_distinctive_concepts(clause) & old.concepts) - GENERIC - {old.verb[0]})
+
+
+def _is_told_by(old: Claims, ended: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether a fact tells of what has ended: one of a tennis club does not tell of a chess club."""
+    before, after = (said - GENERIC - ACTIONS - _DATES for said in (old.concepts, ended - (names - old.concepts)))
+    return bool(ended & old.concepts) and not (before - after and after - before)
 
 
 def _name_other_sorts(text: str, fact: str) -> bool:

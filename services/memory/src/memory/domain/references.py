@@ -72,6 +72,7 @@ PEOPLE_CONCEPTS = frozenset(
 """People whom words may name: then only facts about them are meant."""
 CHILDREN = re.compile(r"\b(?:kids?|child(?:ren)?|hijos)\b")
 """Names sons and daughters alike."""
+_ONE_THING = re.compile(r"\b(?:the|that) (?:\w+ ){0,3}(?:thing|bit|part|note|fact)\b|\b(?:lo|eso) del?\b")
 _OF_ANOTHER = re.compile(r"'s\b|\b(?:of|de|del) (?:my|mi|mis)\b")
 
 
@@ -194,8 +195,9 @@ def _only_says_what_kind(normalized: str, fact: str) -> bool:
 
 
 def _is_ambiguous(facts: Sequence[str], normalized: str) -> bool:
-    """Whether several facts match only one word of a longer request: "my wife's name", with two facts about her."""
-    return len(facts) > 1 and bool(_OF_ANOTHER.search(normalized)) and not _EVERY.search(normalized)
+    """Whether several facts match what asks for one: "my wife's name", with two facts about her; "the car thing"."""
+    asks_for_one = _OF_ANOTHER.search(normalized) or _ONE_THING.search(normalized)
+    return len(facts) > 1 and bool(asks_for_one) and not _EVERY.search(normalized)
 
 
 def _facts_of_kind(facts: Sequence[str], normalized: str) -> list[str]:

@@ -19,6 +19,8 @@ _AMOUNTS = concepts_of("earn save invest put spend owe meto gasto aporto contrib
 """Concepts of things that have amounts: statements about different ones of these are about different amounts."""
 _FLOWS = concepts_of("pay earn save invest put spend owe pago gano ahorro invierto meto gasto debo contribute")
 """Verbs of recurring amounts."""
+_GETS = concepts_of("get receive earn gano cobro recibo")
+_PAYS = concepts_of("pay spend pago gasto owe debo")
 _NOT_EXCLUSIVE = concepts_of(
     "am pay look need talk have like buy sell invest want trade hold go visit know meet eat drink watch follow study "
     "play"
@@ -29,8 +31,8 @@ GENERIC = PERIODS | concepts_of(
     "plan decide decided hope think pensandolo believe going pay make made get give keep show send "
     "time times once twice veces vez euro euros dollar dollars "
     "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
-    "up upped down top topped bump hire replace appoint switch put set land "
-    "subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado contratado sustituido "
+    "up upped down top topped bump widen tighten loosen use hire replace appoint switch put set land "
+    "finally subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado contratado sustituido "
     "subieron bajaron aumentaron decidido quiero pienso espero pasar "
     "away aside pasado final quedan quedo left touch toco saber nada animado"
 )
@@ -48,11 +50,11 @@ def replaces(new: Claims, old: Claims) -> bool:
     """Whether the newer claims replace the older ones, or end them."""
     if _are_two_events(new, old):
         return False
-    if any(are_incompatible(value, old_value) for value in new.attributes for old_value in old.attributes):
+    if new.attributes and any(are_incompatible(value, before) for value in new.attributes for before in old.attributes):
         return True
-    if any(not ending.needs_sole_match and _is_ended(ending, new, old) for ending in new.ended):
+    if new.ended and any(not ending.needs_sole_match and _is_ended(ending, new, old) for ending in new.ended):
         return True
-    return _contradicts(new, old)
+    return _contradicts(new, old) or _denies_limit(new, old)
 
 
 def may_replace(new: Claims, old: Claims) -> bool:
@@ -70,8 +72,10 @@ def may_replace(new: Claims, old: Claims) -> bool:
 
 def _are_two_events(new: Claims, old: Claims) -> bool:
     """Whether both tell when something got a value, at different times and with different figures: both happened."""
+    if not (new.sets_value and old.sets_value):
+        return False
     when, figure = (new.occasions, old.occasions), (new.values_by_kind.get("figure"), old.values_by_kind.get("figure"))
-    return new.sets_value and old.sets_value and all((*when, *figure)) and when[0] != when[1] and figure[0] != figure[1]
+    return all((*when, *figure)) and when[0] != when[1] and figure[0] != figure[1]
 
 
 def ends_only(new: Claims) -> bool:
@@ -98,7 +102,9 @@ def _is_ended(ending: StatementEnd, new: Claims, old: Claims) -> bool:
         or ending in old.ended
         or not can_end(ending, concepts)
         or (old.relative and old.relative not in (new.relative, *new.concepts) and not ending.anyone)
+        or (new.relative and old.relative and new.relative != old.relative and not ending.anyone)
         or (new.relative and not old.relative and new.relative not in ending.concepts and not ending.anyone)
+        or not (ending.anyone or new.subject <= old.concepts | ending.concepts)
     ):
         return False
     if not ending.concepts:
@@ -113,10 +119,17 @@ def are_about_same_person(new: Claims, old: Claims) -> bool:
     )
 
 
+def flow_opposite_ways(new: Claims, old: Claims) -> bool:
+    """Whether one tells of money that its writer gets, and the other of money that they pay."""
+    return any(one.concepts & _GETS and other.concepts & _PAYS for one, other in ((new, old), (old, new)))
+
+
 def _changes_value(new: Claims, old: Claims) -> bool:
     """Whether both say the same except for a value of one kind (a figure, how often, who or where), and the newer says
     that it is different now. If each also mentions something else, they are about two things."""
     if not are_about_same_person(new, old) or new.is_denial or not (new.says_change or new.sets_value):
+        return False
+    if flow_opposite_ways(new, old):
         return False
     shared = (new.concepts & old.concepts) - GENERIC
     if not shared and not new.concepts - GENERIC - new.value_concepts:  # "now 350 a month"
@@ -138,14 +151,18 @@ def _changes_value(new: Claims, old: Claims) -> bool:
         new.concepts - old.concepts - GENERIC - new.value_concepts,
     )
     before, after = (frozenset(word for word in rest if not word[0].isdigit()) for rest in (before, after))
-    another = new.sets_value and len(before) == len(after) == 1  # I widened my stops, which were stop losses
-    if (before and after and not another) or len(before) > MAX_OTHER_WORDS:
+    if (before and after) or len(before) > MAX_OTHER_WORDS:
         return False
-    return any(
-        values - new.values_by_kind.get(kind, values) and new.values_by_kind[kind] - values
+    differing = {
+        kind
         for kind, values in old.values_by_kind.items()
-        if kind != "name" or not new.concepts & old.concepts & _NOT_EXCLUSIVE
-    )
+        if values - new.values_by_kind.get(kind, values) and new.values_by_kind[kind] - values
+    }
+    if "figure" in differing and len(old.values_by_kind["figure"]) > len(new.values_by_kind["figure"]):
+        return False  # 100 for the car and 50 for the trip
+    if "name" in differing and (len(differing) > 1 or new.concepts & old.concepts & _NOT_EXCLUSIVE):
+        return False  # 200 for VOO, 300 for QQQ
+    return bool(differing)
 
 
 def _corrects_figure(new: Claims, old: Claims) -> bool:
@@ -166,7 +183,7 @@ def _changes_object(new: Claims, old: Claims) -> bool:
     """Whether something that is done in one way at a time is now done in another: the same verb with another object,
     under the same conditions. "I save for a trip", "now I save for a car"; "I trade US stocks", "now I only trade
     European ones"."""
-    if new.relative or old.relative or new.is_denial or not new.says_change:
+    if new.relative or old.relative or new.is_denial or not new.says_change or _are_two_of_mine(new, old):
         return False
     verb, preposition = new.verb
     names_old_occasion = new.excludes_others and bool(old.occasions) and old.occasions < new.occasions
@@ -177,6 +194,20 @@ def _changes_object(new: Claims, old: Claims) -> bool:
     if not (new.excludes_others or (preposition and preposition == old.verb[1] and verb not in _NOT_EXCLUSIVE)):
         return False
     return bool(new.concepts - old.concepts) and bool(old.concepts - new.concepts)
+
+
+def _are_two_of_mine(new: Claims, old: Claims) -> bool:
+    """Whether both tell what something of the writer's is, and not of the same thing: budgets for food and clothes."""
+    mine = [{value.attribute for value in said.attributes if value.attribute.startswith("my ")} for said in (new, old)]
+    return all(mine) and not mine[0] & mine[1]
+
+
+def _denies_limit(new: Claims, old: Claims) -> bool:
+    """Whether what was the only one of its kind is so no more: "I only trade US stocks", "now also European stocks"."""
+    is_limit = old.is_limit and not (old.occasions or old.is_denial or new.is_denial) and new.relative == old.relative
+    verb = old.verb[0]
+    shared = (new.concepts & old.concepts) - GENERIC - {verb}
+    return is_limit and new.is_addition and new.says_change and verb in new.concepts and bool(shared)
 
 
 def _contradicts(new: Claims, old: Claims) -> bool:

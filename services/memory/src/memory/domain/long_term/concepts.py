@@ -103,7 +103,8 @@ _NEUTRAL = frozenset(
         """
         always never siempre nunca usually normalmente really actually currently actualmente lately now ahora ya still
         todavia aun anymore longer mas just recently recien please also tambien too mostly sobre solo only again otra
-        anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays number numero new nuevo nueva
+        anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays ever number numero
+        new nuevo nueva
         completely entirely completo turns resulta current actual jamas ultimamente even since called llama
         hardly barely apenas casi llamo named not nor final whatsoever tan totally total totalmente absolutely plus
         """

@@ -13,10 +13,10 @@ NO_LONGER = re.compile(
     r"\b(?:no longer|any ?more|any longer|no more|is over|is dead|are over|am done|used to|instead|"
     r"behind me|in the past|history|"
     rf"since (?:yesterday|today|last|this|{_MONTHS})|desde (?:ayer|hoy|{_MONTHS})|"
-    r"now|nowadays|these days|again|otra vez|de nuevo|from (?:now|here) on|as of|lately|my new|our new|ya no|jamas|"
+    r"now|nowadays|these days|again|otra vez|de nuevo|from (?:now|here) on|as of|lately|ya no|jamas|"
     r"antes (?!de\b|que\b)|solia|en vez|en lugar|atras|sin \w+[aei]r|ahora|actualmente|ultimamente|ya (?:va|van|voy|"
-    r"vamos|es|son|soy|somos|esta|estan|estoy|estamos|tengo|tiene|fue)|se acab\w+|adios|mi nuev[oa]|"
-    r"nuestr[oa] nuev[oa]|a partir de|desde ahora|ya (?:casi )?ni|de (?:ahora|aca|aqui) en (?:mas|adelante))\b"
+    r"vamos|es|son|soy|somos|esta|estan|estoy|estamos|tengo|tiene|fue)|se acab\w+|adios|"
+    r"a partir de|desde ahora|ya (?:casi )?ni|de (?:ahora|aca|aqui) en (?:mas|adelante))\b"
 )
 """Says that something is no longer so, or is different now."""
 _ENDED = re.compile(
@@ -61,7 +61,8 @@ PARTLY = re.compile(
 )
 """Says that there is less of something, but that it is not over."""
 HAS_HAPPENED = re.compile(
-    r"\b(?:have|has|\w+'ve|\w+'s) (?!an?\b|the\b|my\b)(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght|ung|ade)\b|(?:(?:^|,)\W*|\b(?:i|"
+    r"\b(?:have|has|\w+'ve|\w+'s) (?!(?:an?|any|no|some|much|many|enough|the|my)\b)"
+    r"(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght|ung|ade)\b|(?:(?:^|,)\W*|\b(?:i|"
     r"we|he|she|they|it|and|that) (?:(?!(?:am|are|is|was)\b)\w+ )?)(?:\w{3,}ed|cut|hung|let|shut|had to)\b|"
     r"(?<!'ve )(?<!have )(?<!has )got\b|\b(?:sent|threw|took|gave|lost|sold|went|made|began|came|chose|tore|broke|said|"
     r"fell|grew|outgrew|became)\b|\b(?:\w{3,}ed|took|got|gave|made|let|put|sent|cut) (?:me|us)\b|\b(?:he|hemos|ha|"

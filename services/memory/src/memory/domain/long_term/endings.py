@@ -98,7 +98,8 @@ _IRREGULAR = {
 }
 _SUBJECT_ENDED = (
     "died|passed away|healed|recovered|lapsed|expired|run out|ran out|moved out|broke down|broken down|is gone|"
-    "fell through|fallen through|is over|closed down|went bust|is off the table|is out of the question|is "
+    "fell through|fallen through|is over|is off(?=[,.;:!?]|$)|closed down|"
+    "went bust|is off the table|is out of the question|is "
     "behind (?:me|us)|"
     "is history|(?:ran|run) away|is done(?: and \\w+(?: for)?)?|is paid for"
 )
@@ -260,6 +261,10 @@ _ALONE = re.compile(
     r"(?:ahora|ya) vivo sol[oa]|me (?:he )?independi(?:ce|zado)|"
     r"(?:moved out|now live|live) (?:on my own|by myself|alone)(?: now)?|got (?:my|our) own (?:place|flat|apartment))\b"
 )
+_BACK_AT_WORK = re.compile(
+    r"\b(?:back|return(?:ed)?) (?:at|to) work\b|\bme (?:han dado|dieron) (?:ya )?el alta\b|"
+    r"\b(?:volvi|volvio|vuelto|reincorporad[oa]|incorporad[oa]) (?:ya )?(?:al trabajo|a trabajar)\b"
+)
 _SHARING = concepts_of(
     "ex comparto compartimos share shares sharing roommate roommates flatmate flatmates housemates padres parents"
 )
@@ -300,6 +305,7 @@ _EVENTS = (
     (EMPLOYED, StatementEnd(_LOOK | _WORK, _LOOK, has_replacement=True)),
     (_BORN, StatementEnd(frozenset(), _EXPECTING, has_replacement=True, anyone=True)),
     (_ALONE, StatementEnd(frozenset(), _SHARING, has_replacement=True)),
+    (_BACK_AT_WORK, StatementEnd(frozenset(), concepts_of("leave baja"), has_replacement=True)),
     (_HOME_BOUGHT, StatementEnd(frozenset(), _RENTING, has_replacement=True)),
     (_PROMOTED, StatementEnd(frozenset(), _ROLES, needs_sole_match=True, has_replacement=True)),
     (_GRADUATED, StatementEnd(frozenset(), _set("study"))),

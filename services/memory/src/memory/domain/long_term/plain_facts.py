@@ -95,7 +95,8 @@ _GOAL = re.compile(
 )
 _PLAN = re.compile(r"\b(?:pienso|tengo (?:pensado|previsto)) \w+[aei]r(?:me|lo|la|los|las)?\b")
 _HABIT = re.compile(
-    r"\b(?:daily|weekly|monthly|(?:every|each) (?:day|week|month|year|morning|evening|night|weekend)|(?:once|twice|"
+    r"\b(?:\d[\d.,]*k? (?:\w+ )?(?:an?|per|al|por|cada) (?:day|week|month|year|dia|semana|mes|ano)|"
+    r"daily|weekly|monthly|(?:every|each) (?:day|week|month|year|morning|evening|night|weekend)|(?:once|twice|"
     r"\w+ times) (?:a|an|per) (?:day|week|month|quarter|year)|cada (?:dia|semana|mes|ano|trimestre|manana|noche)|"
     r"on (?:(?:mon|tues|wednes|thurs|fri|satur|sun|week)days|weekends)|los (?:lunes|martes|miercoles|jueves|viernes|"
     r"sabados|domingos|fines de semana)|todos los dias|todas las semanas|a diario|(?:una vez|\w+ veces) (?:al|por|"

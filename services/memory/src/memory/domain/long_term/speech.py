@@ -122,7 +122,7 @@ _UNREAL = re.compile(
     r"\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|"
     r"had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|(?:si,? claro|yeah,? right),? (?:y|and)|"
     r"imaginate|imaginemos|imagina|"
-    r"finge|simula|haz como|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
+    r"finge|simula|haz como|pon que|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
     r"according to|segun (?:mi|el|la|los)|no es que|it(?:'s| is) not that|what if|i wish|ojala|as if|"
     r"como si|unless|a menos que|a no ser que|"
     r"si (?:\w+ ){0,2}?(?!para\b|cara\b)\w+(?:ara|iera|uera|ase|iese))\b"
@@ -131,7 +131,7 @@ _BACK_TO_REALITY = re.compile(r"\b(?:but|pero|though|although|however|sin embarg
 """Where a sentence returns to reality."""
 _PRETENDS = re.compile(
     r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|finge|simula|"
-    r"haz como|imaginate|imaginemos|imagina|"
+    r"haz como|pon que|imaginate|imaginemos|imagina|"
     r"supon|suponte|supongamos|pongamos)\b"
 )
 """Everything that follows is imagined, until it is taken back."""
