@@ -158,6 +158,7 @@ async def test_a_colleagues_conversation_is_taken_only_after_a_question_and_both
         await expect(colleague.locator(".banner")).to_contain_text("You are answering")
         await expect(page.locator(".thread .notice").last).to_contain_text("ben took over the conversation")
         # It is settled with not a word written: one's own take-over is nothing that one has not seen.
+        await colleague.keyboard.press("Escape")
         await colleague.keyboard.press("e")
         await expect(colleague.get_by_role("button", name="Reopen")).to_be_visible()
         await colleague.get_by_label("Your message").type("I")

@@ -281,12 +281,12 @@ export class ConversationView {
         ? button(say("release"), () => this.#turnOver(), { class: "small" })
         : button(say("take"), () => this.#turnOver(), { class: "small primary" }));
     this.#composer.says(this.#isMine ? "send" : "takeAndSend");
-    // The pressed button has been replaced: the agent who took over wants to write.
-    if (pressed) (this.#isMine ? this.#composer.field : this.#banner.lastChild).focus();
+    if (pressed) this.#banner.lastChild.focus(); // the pressed button has been replaced
   }
   #turnOver() {
     if (this.#isMine) this.#request("owner.release");
-    else this.#confirmTake().then((may) => { if (may) this.#take(); });
+    // The field has the focus at once: what is typed after the key t is a message, not keys that resolve and label.
+    else this.#confirmTake().then((may) => { if (may) { this.#take(); this.#composer.field.focus(); } });
   }
   /* Sends a request that a later frame confirms. If none comes in time, a fault is shown. */
   #pending = null; #endRequest = () => {};
