@@ -21,6 +21,9 @@ COUNTING = """() => {
   new MutationObserver((all) => {
     window.changes += all.some((one) => [...one.addedNodes].some((node) => node.querySelector?.("a[data-id]"))) ? 1 : 0;
   }).observe(document.querySelector(".talks"), { childList: true, subtree: true });
+  const waiting = document.querySelector(".unseen");
+  window.told = [waiting.textContent];
+  new MutationObserver(() => window.told.push(waiting.textContent)).observe(waiting, { childList: true });
 }"""
 
 
@@ -158,6 +161,7 @@ async def test_a_colleagues_conversation_is_taken_only_after_a_question_and_both
         await expect(colleague.locator(".banner")).to_contain_text("You are answering")
         await expect(page.locator(".thread .notice").last).to_contain_text("ben took over the conversation")
         # It is settled with not a word written: one's own take-over is nothing that one has not seen.
+        await colleague.keyboard.press("Escape")
         await colleague.keyboard.press("e")
         await expect(colleague.get_by_role("button", name="Reopen")).to_be_visible()
         await colleague.get_by_label("Your message").type("I")
@@ -236,6 +240,8 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
                 moved.set()
         number = writing.result()
         await expect(row).to_contain_text(f"message {number}")
+        # Screen readers hear the number of those who wait when it changes, not with each row that does.
+        assert await page.evaluate("window.told.every((text, index) => text !== window.told[index - 1])")
         await row.click()
         said = page.locator(".thread .said")
         await expect(said.last).to_contain_text(f"message {number}")

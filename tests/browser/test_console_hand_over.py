@@ -93,8 +93,11 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
         resolved = other.locator(".thread .change", has_text="resolved the conversation")
         await expect(resolved.locator("+ .notice:last-child")).to_contain_text("Did this conversation help")
         await expect(other.locator(".handover")).not_to_have_attribute("open", "")
+        for one in (page, other):
+            await expect(one.locator(".banner span")).to_have_text("Resolved")  # nobody waits any more
         await visitor.send_frame("conversation.rate", score=5, comment="quick")
         await visitor.wait_for("conversation.rated", lambda f: f["score"] == 5)
         await expect(other.get_by_text("5 / 5 · quick")).to_be_attached()
         await visitor.say("thanks, but the invoice?")
         await expect(page.get_by_role("button", name="Resolve", exact=True)).to_be_visible()
+        await expect(page.locator(".banner span")).to_have_text("Waiting for a person")

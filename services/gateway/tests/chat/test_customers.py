@@ -7,6 +7,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.channels import fact
+from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Action, ActionState
 from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
 from contracts.events.registry import BY_TYPE
@@ -283,6 +284,13 @@ async def test_a_history_tells_how_its_actions_stand_now(
         assert messages[-1]["actions"][0]["details"]["estimate"] == {"price": "200"}
         _, page, _ = await http("GET", f"/v2/conversations/{talk}/messages", token=token)
         assert states(page["items"]) == ["confirmed"]
+        last = MessageView.model_validate(messages[-1] | {"actions": [told]})
+        memory.known_conversations[talk] = conversation_view(talk, "acme", "ana").model_copy(
+            update={"last_message": last}
+        )
+        _, conversations, _ = await http("GET", "/v2/conversations", token=token)
+        _, view, _ = await http("GET", f"/v2/conversations/{talk}", token=token)
+        assert states([conversations["items"][0]["lastMessage"], view["lastMessage"]]) == ["confirmed"] * 2
     _, transcript, _ = await http("GET", f"/v2/conversations/{talk}/transcript", token=readers[0])
     assert states(transcript["messages"]) == ["confirmed"]
     await records.market.drain(1.0)

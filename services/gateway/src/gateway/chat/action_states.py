@@ -3,6 +3,7 @@
 Somebody who opens a conversation later, or on another device, must not be offered a decision that has been made.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from contracts.conversation import Fact
-from contracts.conversation_rpc import MessageView
+from contracts.conversation_rpc import ConversationView, MessageView
 from contracts.events.chat import Action, ActionState
 from gateway.adapters.actions import BusActions
 from gateway.adapters.memory import BusMemory
@@ -36,8 +37,28 @@ class ActionStates:
         """The messages with their actions' current states; unchanged if the states cannot be read in time. `customer`:
         the conversation's customer, if known."""
         actions = [action for message in messages for action in message.actions]
-        states = await self._current_states(company, conversation, actions, customer)
+        states = await self._current_states(company, actions, customer, conversation)
         return [_with_current_actions(message, states) for message in messages]
+
+    async def views_with_current_states(
+        self, company: str, views: Sequence[ConversationView]
+    ) -> list[ConversationView]:
+        """The conversations with the current states of their last messages' actions; each customer is looked up once,
+        all at the same time."""
+        actions_by_customer: dict[str, list[Action]] = {}
+        for view in views:
+            if view.last_message is not None:
+                actions_by_customer.setdefault(view.visitor.id, []).extend(view.last_message.actions)
+        found = await asyncio.gather(
+            *(self._current_states(company, actions, customer) for customer, actions in actions_by_customer.items())
+        )
+        states = {action: state for known in found for action, state in known.items()}
+        return [
+            view.model_copy(update={"last_message": _with_current_actions(view.last_message, states)})
+            if view.last_message is not None
+            else view
+            for view in views
+        ]
 
     async def facts_with_current_states(
         self, company: str, conversation: str, facts: Sequence[Fact], customer: str | None
@@ -45,7 +66,7 @@ class ActionStates:
         """The same for facts of the log: the client may have been away when an action was requested and decided."""
         actions_by_seq = {fact.seq: actions for fact in facts if (actions := _actions_of(fact))}
         actions = [action for actions in actions_by_seq.values() for action in actions]
-        states = await self._current_states(company, conversation, actions, customer)
+        states = await self._current_states(company, actions, customer, conversation)
         if not states:
             return list(facts)
         return [
@@ -54,9 +75,10 @@ class ActionStates:
         ]
 
     async def _current_states(
-        self, company: str, conversation: str, actions: Sequence[Action], customer: str | None
+        self, company: str, actions: Sequence[Action], customer: str | None, conversation: str = ""
     ) -> dict[str, Action]:
-        """The current state, by id, of the pending actions that the market knows."""
+        """The current state, by id, of the pending actions that the market knows. `conversation`: whose customer it is,
+        if that is not known."""
         pending = [action.id for action in actions if action.state is ActionState.PENDING]
         if not pending:
             return {}

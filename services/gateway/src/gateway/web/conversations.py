@@ -146,9 +146,9 @@ async def list_conversations(
         own = {"which": state, "operator_id": caller.subject, "user_id": visitor}
         request = request.model_copy(update=own | {"query": q or None, "label": label or None})
     conversations = await api.memory.conversations(request)
-    items = [
-        _view_for(caller, view) for view in conversations.items if caller.is_operator or _is_visible_to_visitor(view)
-    ]
+    visible = [view for view in conversations.items if caller.is_operator or _is_visible_to_visitor(view)]
+    current = await api.action_states.views_with_current_states(caller.company, visible)
+    items = [_view_for(caller, view) for view in current]
     return page(conversations.model_copy(update={"items": items}))
 
 
@@ -274,7 +274,8 @@ async def decide_action(
 
 async def _view(api: Api, caller: TokenCaller, conversation: str) -> ConversationView:
     await api.chat.access.check_readable(caller, conversation)
-    return _view_for(caller, found(await api.memory.conversation(caller.company, conversation), "conversation"))
+    view = found(await api.memory.conversation(caller.company, conversation), "conversation")
+    return _view_for(caller, (await api.action_states.views_with_current_states(caller.company, [view]))[0])
 
 
 def _is_visible_to_visitor(view: ConversationView) -> bool:

@@ -272,20 +272,21 @@ export class ConversationView {
   #showOwner(owner) {
     this.#owner = owner;
     const name = owner.name || owner.operatorId || "";
-    const text = this.#isMine ? say("ownerYou") : owner.kind === "human" ? say("ownerHuman", { name }) : say(`owner_${owner.kind}`);
+    const kind = owner.kind === "waiting" && this.#view?.status === "resolved" ? "resolved" : owner.kind;
+    const text = this.#isMine ? say("ownerYou") : kind === "human" ? say("ownerHuman", { name }) : say(kind === "resolved" ? "is_resolved" : `owner_${kind}`);
     const pressed = this.#banner.contains(document.activeElement);
-    this.#banner.dataset.owner = this.#isMine ? "me" : owner.kind;
+    this.#banner.dataset.owner = this.#isMine ? "me" : kind;
     this.#banner.replaceChildren(make("span", {}, text),
       this.#isMine
         ? button(say("release"), () => this.#turnOver(), { class: "small" })
         : button(say("take"), () => this.#turnOver(), { class: "small primary" }));
     this.#composer.says(this.#isMine ? "send" : "takeAndSend");
-    // The pressed button has been replaced: the agent who took over wants to write.
-    if (pressed) (this.#isMine ? this.#composer.field : this.#banner.lastChild).focus();
+    if (pressed) this.#banner.lastChild.focus(); // the pressed button has been replaced
   }
   #turnOver() {
     if (this.#isMine) this.#request("owner.release");
-    else this.#confirmTake().then((may) => { if (may) this.#take(); });
+    // The field has the focus at once: what is typed after the key t is a message, not keys that resolve and label.
+    else this.#confirmTake().then((may) => { if (may) { this.#take(); this.#composer.field.focus(); } });
   }
   /* Sends a request that a later frame confirms. If none comes in time, a fault is shown. */
   #pending = null; #endRequest = () => {};
@@ -373,8 +374,9 @@ export class ConversationView {
       handOver.language && make("p", {}, say("writesIn", { language: languageName(handOver.language.slice(0, 2)) }))].filter(Boolean));
   }
   #describe(conversation) {
-    const { visitor = {} } = conversation;
+    const { visitor = {} } = conversation, former = this.#view?.status;
     this.#view = conversation;
+    if (this.#owner?.kind === "waiting" && former !== conversation.status) this.#showOwner(this.#owner);
     this.#title.textContent = nameOf(conversation);
     this.#desk.show(conversation);
     this.#explain(conversation);

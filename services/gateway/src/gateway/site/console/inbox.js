@@ -66,7 +66,8 @@ class InboxView {
         this.#list, this.#more),
       this.#place));
     context.listAddress = () => this.#address(null);
-    inbox.onChange = () => this.#draw();
+    // Each of eight changed rows is read by itself: all that come before a frame are drawn in it once.
+    inbox.onChange = () => this.#drawSoon(true);
     this.#tick = setInterval(() => this.#age(), 1000);
     document.addEventListener("keydown", this.#key);
     this.#drawSaved();
@@ -146,17 +147,17 @@ class InboxView {
   }
 
   #draw() {
-    const { inbox } = this.#context, index = inbox.items.findIndex((item) => item.id === this.#open);
-    if (index >= 0) this.#openIndex = index;
+    const { inbox } = this.#context;
+    this.#findOpen(inbox.items);
     for (const [name, filter] of Object.entries(this.#filters)) {
       filter.setAttribute("aria-pressed", String(name === inbox.list));
       const count = filter.querySelector(".count");
       const total = inbox.counts[{ needs_human: "needsHuman" }[name] || name] || 0;
       count.hidden = !total;
-      count.textContent = total;
+      write(count, String(total));
     }
-    this.#order.textContent = say(`order_${inbox.list === "needs_human" ? "waiting" : "activity"}_${inbox.turned}`);
-    this.#status.textContent = [inbox.items.length > 0 && inbox.fault, inbox.query && inbox.loaded && `${say("conversations")}: ${inbox.items.length}${inbox.next ? "+" : ""}`, inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
+    write(this.#order, say(`order_${inbox.list === "needs_human" ? "waiting" : "activity"}_${inbox.turned}`));
+    write(this.#status, [inbox.items.length > 0 && inbox.fault, inbox.query && inbox.loaded && `${say("conversations")}: ${inbox.items.length}${inbox.next ? "+" : ""}`, inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · "));
     this.#more.hidden = !inbox.next;
     this.#drawRows(inbox);
     // An observer reports only changes: if the end is still visible after a new page, it must report again.
@@ -166,6 +167,10 @@ class InboxView {
       this.#endObserver.observe(this.#more);
     }
     this.#age();
+  }
+  #findOpen(items) {
+    const index = items.findIndex((item) => item.id === this.#open);
+    if (index >= 0) this.#openIndex = index;
   }
   /* An unchanged row keeps its node, so that focus, scroll position and screen reader stay where they are. */
   #drawRows(inbox) {
@@ -223,7 +228,8 @@ class InboxView {
     cancelAnimationFrame(this.#frameRequest);
     this.#frameRequest = requestAnimationFrame(() => {
       const { inbox } = this.#context;
-      if (this.#mustDraw || this.#firstVisible(inbox.items.length) !== this.#firstRow) this.#drawRows(inbox);
+      if (this.#mustDraw) this.#draw();
+      else if (this.#firstVisible(inbox.items.length) !== this.#firstRow) this.#drawRows(inbox);
       this.#mustDraw = false;
     });
   }
@@ -255,8 +261,7 @@ class InboxView {
   }
   #age() {
     for (const cell of this.#list.querySelectorAll("[data-since]")) {
-      const text = `${say("waits")} ${span(Date.now() - Date.parse(cell.dataset.since))}`;
-      if (cell.textContent !== text) cell.textContent = text;
+      write(cell, `${say("waits")} ${span(Date.now() - Date.parse(cell.dataset.since))}`);
     }
   }
   /* j and k move through the list, / goes to the search, Escape closes the conversation; other keys belong to the
@@ -268,6 +273,7 @@ class InboxView {
     }
     if (isOff(event.key) || document.querySelector("dialog[open]")) return;
     const { items } = this.#context.inbox;
+    this.#findOpen(items); // it may have moved since the last frame
     // A conversation that has left the list was before the one that is now in its place.
     const next = this.#openIndex + (items[this.#openIndex]?.id === this.#open ? 1 : 0);
     if (event.key === "j" && items.length) this.#go(items[Math.min(next, items.length - 1)].id);
@@ -285,6 +291,9 @@ const spanOf = (days) => (days > 1 ? say("lastDays", { days }) : say(days ? "las
 function pathOf(url) {
   try { return new URL(url).pathname; } catch { return ""; }
 }
+
+/* Sets a node's text if it is another: the same text again costs a layout, and may be read out again. */
+export const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 
 /* The text of an answer without its Markdown signs. */
 function plain(text) {

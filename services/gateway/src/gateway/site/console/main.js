@@ -5,7 +5,7 @@ import { Conversations } from "./conversations.js";
 import { make, button } from "./dom.js";
 import "./focus.js";
 import { glyph } from "./glyphs.js";
-import { nameOf } from "./inbox.js";
+import { nameOf, write } from "./inbox.js";
 import { Live } from "./live.js";
 import { Notices } from "./notices.js";
 import { Presence } from "./presence.js";
@@ -46,7 +46,11 @@ function start(reason = "") {
   const context = { live, inbox, presence, session, go, say, unsent, tell };
   root.replaceChildren(rail(user, notices), make("div", { class: "beside" }, line, fault, queue, stage));
   /* Conversations that wait for a person or have unread messages. */
-  inbox.onCount = (waiting, unread) => { const count = Math.max(waiting, unread); document.title = `${count ? `(${count}) ` : ""}${say("title")}`; queue.textContent = `${say("stateNeeds")}: ${waiting}`; };
+  inbox.onCount = (waiting, unread) => {
+    const count = Math.max(waiting, unread);
+    write(document.head.querySelector("title"), `${count ? `(${count}) ` : ""}${say("title")}`);
+    write(queue, `${say("stateNeeds")}: ${waiting}`);
+  };
   inbox.onCounted = () => notices.counted();
   const named = root.querySelector(".rail [data-path=named]");
   inbox.onNames((count) => {
