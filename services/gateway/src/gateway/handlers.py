@@ -119,11 +119,8 @@ async def _decide_action(
     if not has_account(caller):
         raise not_found("action waiting for a decision")
     decision = "confirm" if isinstance(frame, ws.ActionConfirm) else "reject"
-    actions = session.chat.customers.actions
     edits = frame.edits if isinstance(frame, ws.ActionConfirm) else None
-    action = await actions.decide(caller, frame.action_id, decision, session.locale, edits)
-    # The client is answered even if the action was decided before, so that there is no new fact.
-    session.push(server_frames.action_updated(frame.conversation_id or session.home, action.to_wire()))
+    await session.chat.customers.decide(caller, session, frame.action_id, decision, edits)
 
 
 async def _feedback(session: ClientSession, caller: TokenCaller, frame: ws.Feedback) -> None:

@@ -83,10 +83,11 @@ class Socket(Protocol):
 
 class ClientSocket(Protocol):
     """A client's open chat, for the parts of which chat.session.ClientSession is built. `caller`: None before hello;
-    `home`: a visitor's or customer's current conversation."""
+    `home`: a visitor's or customer's current conversation; `locale`: the language of error messages."""
 
     caller: TokenCaller | None
     home: str | None
+    locale: str | None
 
     def push(self, frame: bytes) -> None:
         """Sends a frame."""

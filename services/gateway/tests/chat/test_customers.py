@@ -187,6 +187,44 @@ async def test_what_the_market_makes_of_an_order_is_told_to_its_customer_and_mar
         await eventually(lambda: records.reported_ids == ["a1"])
 
 
+async def test_a_socket_is_told_each_state_of_an_order_once(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, nats_client: Client
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    records.unreported_actions = ["a1"]
+    filled = next(body for _, valid, body in examples(BY_TYPE["order.filled.v1"]) if valid)
+
+    async def fill(outcome: str) -> None:
+        records.actions["a1"] = (("acme", "ana"), made_of(records, ActionState.CONFIRMED, outcome))
+        event = filled | {"data": filled["data"] | {"action": records.actions["a1"][1].to_wire()}}
+        await nats_client.publish(fact("order.filled.v1", "acme", "ana"), json.dumps(event).encode())
+
+    def told(client: ChatClient) -> list[str]:
+        return [one["action"]["details"].get("outcome") for one in client.seen if one["type"] == "action.updated"]
+
+    records.actions["a1"] = (("acme", "ana"), made_of(records, ActionState.CONFIRMED, "1 of 2"))
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as first:
+        await first.until("action.updated")
+        await fill("1 of 2")
+        # Another chat of the customer's is caught up, while the market does not know yet that they were told.
+        await eventually(lambda: records.reported_ids == ["a1", "a1"])
+        records.unreported_actions = ["a1"]
+        async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as second:
+            await second.until("action.updated")
+            for outcome in ("2 of 2", "2 of 2", "the end"):
+                await fill(outcome)
+            for client in (first, second):
+                await client.until("action.updated", lambda one: one["action"]["details"]["outcome"] == "the end")
+                assert told(client) == ["1 of 2", "2 of 2", "the end"]
+            # Who decides again is answered, and once, though the decision's fact comes as well.
+            await first.send("action.confirm", actionId="a1")
+            await first.until("action.updated")
+            await fill("the end")
+            await first.send("ping")
+            await first.until("pong")
+            assert told(first) == ["1 of 2", "2 of 2", "the end", "the end"]
+
+
 async def test_what_became_of_an_order_while_nobody_was_there_is_told_to_the_next_chat(
     gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn
 ) -> None:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.chatwoot import payload
+from gateway.doors.chatwoot import payload, route
+from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.http import Http, assert_problem
 
 SAID: dict[str, Any] = {
     "event": "message_created",
@@ -36,3 +38,14 @@ def test_an_attachment_has_the_name_of_its_address() -> None:
     found = payload.parse_event({**SAID, "message_type": "incoming", "attachments": sent})
     assert isinstance(found, payload.ChatwootMessage)
     assert found.text == "hi\n[file: My offer.pdf]"
+
+
+async def test_a_webhook_that_is_one_too_many_gets_the_error_that_chatwoot_tries_again(
+    gateway: GatewayUnderTest, http: Http, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del gateway
+    monkeypatch.setattr(route, "MAX_RUNNING", 0)
+    signed = {"X-Chatwoot-Signature": "sha256=0", "X-Chatwoot-Timestamp": "1"}
+    refused = await http("POST", "/v2/channels/chatwoot/acme_site", headers=signed, json=SAID)
+    assert_problem(refused, 429, "RATE_LIMITED")
+    assert refused[2]["retry-after"] == "3"

@@ -1,11 +1,12 @@
 """Customers' sockets at this gateway, and the market's news for them: pending actions, decisions, alerts, orders.
 
 Each gateway sends an alert or an order to its own sockets, and then marks it as told. An open chat therefore sees an
-alert once, however often its fact arrives, and a chat opened later sees what was never told.
+alert and a state of an order once, however often its fact arrives, and a chat opened later sees what was never told.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import structlog
 
@@ -20,12 +21,13 @@ from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)
 
-MAX_SEEN_ALERTS = 256
-"""Alerts remembered as seen for each socket; a customer can have 100 active ones."""
+MAX_SEEN = 256
+"""Alerts and actions remembered as seen for each socket; a customer can have 100 active alerts."""
 CATCH_UP_CONCURRENCY = 16
 """Customers who catch up at the same time after the bus was unavailable."""
 
-SeenAlerts = Bounded[str, None]
+SeenNews = Bounded[str, dict[str, Any]]
+"""The alerts and the latest states of actions that a socket was told, by their ids."""
 Push = Callable[[bytes], None]
 """Receives a frame about a decision."""
 
@@ -35,7 +37,7 @@ class Customers:
 
     def __init__(self, actions: BusActions) -> None:
         self.actions = actions
-        self._sockets: dict[tuple[str, str], dict[ClientSocket, SeenAlerts]] = {}
+        self._sockets: dict[tuple[str, str], dict[ClientSocket, SeenNews]] = {}
         self._watching: dict[tuple[str, str], set[Push]] = {}
         self._unmarked: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
         """By customer: ids of alerts and of actions that were told but not yet marked as told."""
@@ -53,7 +55,7 @@ class Customers:
 
     def enter(self, caller: TokenCaller, socket: ClientSocket) -> None:
         if has_account(caller):
-            self._sockets.setdefault((caller.company, caller.subject), {})[socket] = SeenAlerts(MAX_SEEN_ALERTS)
+            self._sockets.setdefault((caller.company, caller.subject), {})[socket] = SeenNews(MAX_SEEN)
 
     def watch(self, company: str, conversation: str, push: Push) -> None:
         """Subscribes a socket that is not the customer's own to decisions in this conversation."""
@@ -71,6 +73,23 @@ class Customers:
             del sockets[socket]
             if not sockets:
                 del self._sockets[caller.company, caller.subject]
+
+    async def decide(
+        self,
+        caller: TokenCaller,
+        socket: ClientSocket,
+        action: str,
+        decision: Literal["confirm", "reject"],
+        edits: Mapping[str, object] | None,
+    ) -> None:
+        """Decides an action for a socket, and tells it the state: also if the action was decided before, so that there
+        is no new fact; not if the fact has arrived first."""
+        seen = self._sockets.get((caller.company, caller.subject), {}).get(socket, SeenNews(1))
+        seen.pop(action, None)
+        decided = await self.actions.decide(caller, action, decision, socket.locale, edits)
+        if action not in seen:
+            seen[action] = decided.to_wire()
+            socket.push(server_frames.action_updated(socket.home, seen[action]))
 
     async def catch_up(self, company: str, user: str) -> None:
         """Sends the alerts and orders that happened while the customer was not connected. Sending them twice is better
@@ -102,8 +121,8 @@ class Customers:
         Args:
             by_market: the market changed it, and keeps it as untold for a customer who connects later.
         """
-        wire, sockets = action.to_wire(), list(self._sockets.get((company, user), ()))
-        for socket in sockets:
+        wire, sockets = action.to_wire(), self._sockets.get((company, user), {})
+        for socket in _mark_unaware(sockets, action.id, wire):
             socket.push(server_frames.action_updated(socket.home, wire))
         if conversation is not None:
             for push in list(self._watching.get((company, conversation), ())):
@@ -118,7 +137,7 @@ class Customers:
             return
         for alert in alerts:
             wire = alert.to_wire()
-            for socket in _mark_unaware(sockets.items(), alert.id):
+            for socket in _mark_unaware(sockets, alert.id, wire):
                 socket.push(server_frames.alert_triggered(socket.home, wire))
         self._mark_soon(company, user, alerts=[alert.id for alert in alerts])
 
@@ -140,13 +159,13 @@ class Customers:
                 log.info("chat.alert_not_marked", error=error.message)
 
 
-def _mark_unaware(sockets: Iterable[tuple[ClientSocket, SeenAlerts]], alert: str) -> list[ClientSocket]:
-    """The sockets that had not seen the alert; they count as having seen it from now on."""
+def _mark_unaware(sockets: dict[ClientSocket, SeenNews], news: str, wire: dict[str, Any]) -> list[ClientSocket]:
+    """The sockets that were not told this of the alert or action; they count as told from now on."""
     unaware: list[ClientSocket] = []
-    for socket, seen_alerts in sockets:
-        if alert not in seen_alerts:
+    for socket, seen in sockets.items():
+        if seen.get(news) != wire:
             unaware.append(socket)
-            seen_alerts[alert] = None
+            seen[news] = wire
     return unaware
 
 

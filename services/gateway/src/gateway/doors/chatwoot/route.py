@@ -30,8 +30,10 @@ RETRY_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30
 VERIFY_SECONDS = 2.0
 """Deadline for memory to verify a signature."""
 MAX_RUNNING = 2_000
-"""Webhooks that may still be applied after their response. With more, Chatwoot gets an error, and opens the
-conversation to people."""
+"""Webhooks that may still be applied after their response. With more, Chatwoot gets 429, and tries again
+twice, 3 s apart, before it opens the conversation to people. At any error but 429 and 500 it opens it at once."""
+BUSY_SECONDS = 3.0
+"""Seconds after which a webhook that was one too many may come again."""
 _running: set[asyncio.Task[None]] = set()
 ConversationKey = tuple[str, int]
 _newest: dict[ConversationKey, asyncio.Task[None]] = {}
@@ -60,7 +62,7 @@ async def take_webhook(
     if len(text) > MAX_BODY_CHARS or not is_object(event):
         raise RefusedError(ErrorCode.BAD_FIELD, f"an event is an object of at most {MAX_BODY_CHARS} characters")
     if len(_running) >= MAX_RUNNING:
-        raise UnavailableError("too many events wait here: try again")
+        raise RateLimitedError("too many events wait here: try again", BUSY_SECONDS)
     parsed_event = parse_event(event)
     key = (channel, parsed_event.conversation.number if parsed_event else 0)
     verification = ChannelVerifyRequest(channel_id=channel, timestamp=timestamp, signature=signature, body=text)
