@@ -88,8 +88,8 @@ def small_talk_in(normalized: str) -> Intent | None:
 
 
 def mood_in(normalized: str, text: str) -> Intent | None:
-    """The intent of thanks, a complaint, an e-mail address, a question about languages or a wish how to be answered, also
-    in a longer message; else None."""
+    """The intent of thanks, a complaint, an e-mail address, a question about languages or a wish how to be answered,
+    also in a longer message; else None."""
     if talk_words.TONGUE.search(normalized):
         return Intent.TONGUE
     if is_about_answers(normalized):
