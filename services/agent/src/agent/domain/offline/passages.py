@@ -18,6 +18,7 @@ from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.passage_index import MAX_NAME_WORDS, TERMS_BY_FORM, Candidates
 from agent.domain.offline.questions import (
     Query,
+    is_day,
     is_other_cancellation,
     is_vague,
     names_nothing,
@@ -184,6 +185,8 @@ def _with_section(question: str, query: Query, candidates: Candidates, scores: S
     if chosen.row and index.is_about_another_day(query, best):
         # All days together show that the day is not among them.
         return [passages[i] for i in section_positions if passages[i].row or index.names_day(query, i)][:MAX_SHOWN]
+    if _is_of_day(name_of(chosen)) and chosen.is_table_row and not any(map(is_day, query)):
+        return [passages[i] for i in section_positions if passages[i].is_table_row][:MAX_SHOWN]
     title_keys = keys_in(f"{chosen.title} {chosen.heading}")
     if chosen.item and HOW_TO.search(plain(question)) and any(keys & title_keys for keys in query.values()):
         return [passages[i] for i in section_positions if passages[i].item][:MAX_SHOWN]
@@ -206,6 +209,11 @@ def _with_section(question: str, query: Query, candidates: Candidates, scores: S
         # A list item says what, its heading of which.
         return [replace(passage, text=f"{passage.heading}: {passage.text}") for passage in answer]
     return answer
+
+
+def _is_of_day(name: str) -> bool:
+    """Whether a row's name has a day of the week: such a row alone does not tell when it is open."""
+    return any(is_day(stem(word)) for word in words_of(name))
 
 
 def is_row_named(query: Query, passage: Excerpt) -> bool:
