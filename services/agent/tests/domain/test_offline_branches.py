@@ -6,7 +6,8 @@ from agent.testing.passages import answered, passage
 
 SHOPS = passage(
     "Find us",
-    "## Whitby\n6 Station Yard, Whitby YO21 1DH. Phone 01947 555 210.\n\n| Day | Opens | Closes |\n| --- | --- | --- |\n"
+    "## Whitby\n6 Station Yard, Whitby YO21 1DH. Phone 01947 555 210.\n\n"
+    "| Day | Opens | Closes |\n| --- | --- | --- |\n"
     "| Monday to Friday | 9:00 | 17:30 |\n| Saturday | 8:30 | 18:00 |\n| Sunday | 9:30 | 16:00 |\n\n"
     "## Scarborough\n41 Westborough Lane, Scarborough YO11 1TS. Phone 01723 555 834. There is a lift.\n\n"
     "| Day | Opens | Closes |\n| --- | --- | --- |\n"

@@ -253,21 +253,28 @@ def introduction(pages: Sequence[SitePage]) -> list[Excerpt]:
 def _query(question: str, antecedent: str, passages: Sequence[Excerpt]) -> dict[str, frozenset[str]]:
     row_names = [name_of(passage) for passage in passages if passage.is_table_row]
     if query := terms(question):
-        return _one_word_names(question, row_names) | query
+        return _words_of_names(question, row_names) | query
     names = [*row_names, *(name for passage in passages for name in (passage.heading, *passage.columns))]
-    return _one_word_names(question, names) if antecedent else {}
+    return _words_of_names(question, names) if antecedent else {}
 
 
-def _one_word_names(question: str, whole: Sequence[str]) -> dict[str, frozenset[str]]:
-    """The words of a question that are a whole name, as "Business" of a plan, although elsewhere the word is common."""
-    one_word_names = {stem(words[0]) for name in whole if len(words := words_of(name)) == 1}
-    return {
-        stem(word): keys_of(word)
-        for word in words_of(question)
-        if stem(word) in one_word_names and len(word) > MAX_NAME_WORDS
-    }
+def _words_of_names(question: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The words of a question that are a whole name, as "Business" of a plan or "Full service", although elsewhere they
+    are common."""
+    asked_words = words_of(question)
+    asked_stems = [stem(word) for word in asked_words]
+    stems_of_names = {tuple(map(stem, words_of(name))) for name in names}
+    found: dict[str, frozenset[str]] = {}
+    for start, asked in enumerate(asked_words):
+        for length in range(1, MAX_NAME_WORDS + 1):
+            words = asked_words[start : start + length]
+            if (length > 1 or len(asked) > MAX_NAME_WORDS) and tuple(
+                asked_stems[start : start + length]
+            ) in stems_of_names:
+                found |= {stem(word): keys_of(word) for word in words}
+    return found
 
 
 def is_row_name(question: str, passage: Excerpt) -> bool:
-    """Whether a question contains the one-word name of this table row."""
-    return passage.is_table_row and bool(_one_word_names(question, [name_of(passage)]))
+    """Whether a question contains the name of this table row."""
+    return passage.is_table_row and bool(_words_of_names(question, [name_of(passage)]))
