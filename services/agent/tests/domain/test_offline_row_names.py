@@ -28,3 +28,12 @@ def test_a_verb_that_only_shares_a_stem_with_a_common_one_is_not_left_out() -> N
     )
     assert "Cuota al mes: 165 €. [1]" not in answered("¿Cuánto cuesta crear una SL?", [plans], "es")
     assert "165 €" in answered("¿cuánto creéis que cuesta el plan Sociedad?", [plans], "es")
+
+
+def test_cancelling_one_thing_is_no_certain_answer_for_what_another_page_is_about() -> None:
+    stay = passage(
+        "Boarding", "# Boarding\n## Cancelling a stay\nCancel a week before at no charge. Later it costs one night."
+    )
+    plan = passage("Pet health plan", "# Pet health plan\nIt renews unless you cancel a month before the end.")
+    assert "I am not sure" in answered("how do I cancel the plan?", [stay, plan], "en")
+    assert answered("how do I cancel a stay?", [stay, plan], "en").startswith("Cancel a week before")
