@@ -180,6 +180,20 @@ def test_words_are_spelled_out_and_what_joins_two_years_stays() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("whats the diffrence between free and pro", "what's the difference between free and pro"),
+        ("caunto cuesta el curso", "cuanto cuesta el curso"),
+        ("the cheepest one", "the cheapest one"),
+        ("un cuarto con vistas", "un cuarto con vistas"),
+        ("¿cuánto cuesta?", "¿cuánto cuesta?"),
+    ],
+)
+def test_words_of_asking_are_corrected(said: str, meant: str) -> None:
+    assert spelled_out(said, language_of(said, "es"), is_trading=False) == meant
+
+
+@pytest.mark.parametrize(
     ("text", "summary", "decision"),
     [
         ("bet", "Buy 5 MSFT at market", "confirm"),

@@ -5,6 +5,7 @@ import pytest
 from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
+from agent.domain.offline.small_talk import talk_only
 from agent.domain.offline.steps import SayText
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
@@ -54,3 +55,21 @@ def test_questions_and_orders_are_no_statements(text: str) -> None:
 )  # fmt: skip
 def test_what_was_done_and_what_broke_is_no_complaint_and_a_question_is_looked_up(text: str) -> None:
     assert wish_in(text, SCHEMAS).intent is not Intent.WRONGED
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["answer shorter please", "en español por favor", "más corto por favor", "can you be more brief?", "English please",
+     "dímelo en una frase", "sé más breve", "no emojis"],
+)  # fmt: skip
+def test_a_visitor_who_wishes_another_way_of_answering_is_told_what_can_be_had(text: str) -> None:
+    assert wish_in(text, ["fetch_page"], trades=False).intent is Intent.STYLE
+    assert talk_only(text), "nothing is looked up, and it is no question that lacks an answer"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["and in English?", "is it long?", "do you have a shorter one?", "prices in euros", "en español", "short courses"],
+)  # fmt: skip
+def test_a_question_about_something_in_a_language_or_of_a_length_is_no_such_wish(text: str) -> None:
+    assert wish_in(text, ["fetch_page"], trades=False).intent is not Intent.STYLE

@@ -7,10 +7,11 @@ also contain a rarer one: alone they do not select, and scoring all their passag
 """
 
 import heapq
+import math
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from contracts.knowledge import INDEX_PAGE, Passage, PassageSection
 from memory.domain.recall.postings import Postings
@@ -29,9 +30,14 @@ MAX_CANDIDATES = 300
 """The best candidates so far, for which such a word is scored."""
 MAX_COMPARED = 60
 """Candidates for which the coverage of the question is computed."""
+MAX_WORDS = 16
+"""Words of a question that are searched for: the rarest, so that a long message costs no more than a question."""
 LANGUAGE_FACTOR = 1.2
 MIN_QUESTION_OVERLAP = 0.75
 """Share that two questions must have in common for the answer of one to answer the other."""
+
+KnownWord = tuple[QueryWord, dict[str, float]]
+"""A word of a question, with those of its stems, or of similar ones, that passages contain, each with its weight."""
 
 
 @dataclass(slots=True)
@@ -141,17 +147,19 @@ class CompanyIndex:
     ) -> list[Hit]:
         """Returns the best passages, best first; the answer of a pair that asks the same comes first. `nearest`: the
         nearest by meaning, as nearness by document and place."""
+        question = self._with_rarest_words(question)
         exact = self._same_question(question_text)
         hits = [exact] if exact else []
         taken_pairs = {exact.document.id} if exact else set[str]()
-        for score, number in self._ranked(question, nearest or {}):
+        words = [(word, self._known(word)) for word in question.query_words]
+        for score, number in self._ranked(question, words, nearest or {}):
             entry = self._entries[number]
             if entry is None or (entry.document.questions and entry.document.id in taken_pairs):
                 continue
             text = zlib.decompress(entry.packed).decode()
             if any(hit.text == text for hit in hits):
                 continue
-            section = self._best_matching_section(entry.sections, text, question)
+            section = self._best_matching_section(entry.sections, text, words)
             hits.append(Hit(entry.document, entry.place, text, section, entry.sections, round(score, 4)))
             if len(hits) >= limit:
                 break
@@ -169,6 +177,18 @@ class CompanyIndex:
         )
         return heapq.nsmallest(limit, pages, key=lambda page: (len(page.url or ""), page.url))
 
+    def _with_rarest_words(self, question: KnowledgeQuestion) -> KnowledgeQuestion:
+        """Returns the question with the rarest of its words; those that no passage contains come last."""
+        words = question.query_words
+        if len(words) <= MAX_WORDS:
+            return question
+
+        def passages_with(word: QueryWord) -> float:
+            return max(map(self._postings.holders, word.stems), default=0) or math.inf
+
+        rarest = heapq.nsmallest(MAX_WORDS, words, key=passages_with)
+        return replace(question, query_words=tuple(rarest))
+
     def _home_page_hit(self, language: str | None) -> Hit | None:
         """Returns the first passage of the site's home page, which is the page with the shortest address, in this
         language if there is one."""
@@ -185,9 +205,10 @@ class CompanyIndex:
             return None
         return Hit(entry.document, 0, zlib.decompress(entry.packed).decode(), entry.sections[0], entry.sections, 0.0)
 
-    def _ranked(self, question: KnowledgeQuestion, nearest: Mapping[tuple[str, int], float]) -> list[tuple[float, int]]:
+    def _ranked(
+        self, question: KnowledgeQuestion, words: Sequence[KnownWord], nearest: Mapping[tuple[str, int], float]
+    ) -> list[tuple[float, int]]:
         """Returns the coverage of the question and the passage's number, best first."""
-        words = [(word, self._known(word)) for word in question.query_words]
         # A word that no passage contains counts as much as the rarest: what is asked for is missing.
         rarities = [self._rarity(stems) * word.weight for word, stems in words]
         total = sum(weight for (word, _), weight in zip(words, rarities, strict=True) if word.weight == 1.0) or sum(
@@ -239,20 +260,19 @@ class CompanyIndex:
         return [(coverage, number) for _, _, coverage, number in ranked]
 
     def _best_matching_section(
-        self, sections: tuple[HeadingPosition, ...], text: str, question: KnowledgeQuestion
+        self, sections: tuple[HeadingPosition, ...], text: str, words: Sequence[KnownWord]
     ) -> HeadingPosition:
         """Returns the section of a passage that matches the question best, weighed as in the ranking; of equal ones,
         the one whose headings match best."""
         if len(sections) == 1:
             return sections[0]
-        known_stems = [(word.weight, self._known(word)) for word in question.query_words]
-        words = [(weight * self._rarity(stems), stems) for weight, stems in known_stems]
+        rarities = [(word.weight * self._rarity(stems), stems) for word, stems in words]
 
         def coverage(section_text: str) -> float:
             text_stems = text_profile(section_text).stems
             return sum(
                 rarity * max((stem_weight for stem, stem_weight in stems.items() if stem in text_stems), default=0.0)
-                for rarity, stems in words
+                for rarity, stems in rarities
             )
 
         titled_sections = [

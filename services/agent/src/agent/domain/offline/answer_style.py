@@ -2,57 +2,54 @@
 
 import re
 
-_LEAD = (
-    r"(?:(?:please|por favor|porfa|ok|hey|oye|can you|could you|would you|will you|puedes|podrias|i want you to|"
-    r"i(?:'d| would) like you to|quiero que|from now on|a partir de ahora|desde ahora|in future|always|siempre|just|"
-    r"mejor|and|but|y|pero)[, ]+)*"
+from agent.domain.text_features import word_set
+
+_STYLES = word_set(
+    "short shorter brief briefer briefly concise concisely long longer detail details detailed simple simpler "
+    "simply plainer clearer formal formally informal informally fewer technical sentence point corto corta cortos "
+    "cortas breve breves brevemente conciso concisa concisos concisas largo larga largos largas detalle detalles "
+    "detallado detallada detalladas sencillo sencilla sencillos sencillas simples formales informales frase grano "
+    "rollo tutea tuteame tutearme usted"
 )
-_TAIL = (
-    r"(?:[, ]+(?:please|por favor|porfa|from now on|a partir de ahora|desde ahora|in future|always|siempre|thanks|"
-    r"gracias|with me|conmigo))*"
+_LANGUAGES = word_set("english spanish french german ingles espanol castellano frances aleman")
+"""They are a wish only beside a request: "and in English?" asks for a course or a page."""
+_REQUESTS = word_set(
+    "please porfa favor answer reply respond write talk speak prefer contesta contestame contestar contestarme "
+    "responde respondeme responder responderme habla hablame hablar hablarme escribe escribeme escribir escribirme "
+    "prefiero"
 )
-_ANSWERS = (
-    r"(?:answers?|replies|responses?|explanations?|messages?|sentences?|words|respuestas?|explicaciones|mensajes?|frases|"
-    r"palabras)"
+_UNITS = word_set("euros dollars pounds dolares libras percent percentages porcentaje porcentajes")
+_LASTING = word_set("always siempre now ahora future")
+"""Beside a unit: "always give me prices in euros". Otherwise it asks for prices."""
+_FORMS = word_set(
+    "jargon slang emoji emojis emoticons tables charts graphs bullets links disclaimers acronyms abbreviations "
+    "terms jerga tecnicismos emoticonos tablas graficos graficas vinetas enlaces avisos siglas abreviaturas"
 )
-_STYLE = (
-    r"(?:(?:very |more |muy |mas )?(?:short|brief|concise|long|detailed|simple|plain|clear|formal|informal|few|"
-    r"cort[oa]s?|breves?|concis[oa]s?|larg[oa]s?|detallad[oa]s?|sencill[oa]s?|simples|clar[oa]s?|formal(?:es)?|pocas)|"
-    r"shorter|briefer|longer|simpler|clearer|fewer|menos|"
-    r"(?:less|menos|not so|no tan) (?:technical|tecnic[oa]s?|long|larg[oa]s?))"
+"""They are a wish only with a negation."""
+_NEGATIONS = word_set("no not don never without stop avoid sin nada deja evita ni")
+_AROUND = word_set(
+    "ok hey oye can could would will you puedes podrias i d we want to like me my us your the a an from on partir "
+    "de desde in just only mejor and but y pero answers replies response responses explanation explanations message "
+    "messages sentences words it be is that this them more less mas menos very muy so too demasiado tan much many "
+    "mucho mucha tanto tanta tantos tantas with con en of el la lo los las un una dame dime dimelo haz hazme hazlo "
+    "usa usar uses use using manten keep make give giving send sending show showing have do t respuesta respuestas "
+    "explicacion explicaciones explica explicame explain mensaje mensajes palabras pocas quiero quisiera gustan "
+    "gusta que sean sea se seas tu tus mis por al ve get go tell say one all everything todo solo conmigo thanks "
+    "gracias text texto any mandes mandar mandarme envies enviar enviarme des darme ensenes pongas poner prices "
+    "amounts figures numbers precios importes cifras legales bullet points"
 )
-_UNIT = r"(?:euros|dollars|pounds|dolares|libras|percent|percentages|porcentajes?)"
-_LANGUAGE = r"(?:english|spanish|french|german|ingles|espanol|frances|aleman)"
-_MANNER = (
-    rf"(?:(?:in|with|en|con) (?:{_STYLE} {_ANSWERS}|{_ANSWERS} {_STYLE}|{_UNIT}|{_LANGUAGE}|"
-    rf"(?:more |less |mas |menos )?(?:detail|detalle))|briefly|brevemente|formally|informally|de (?:tu|usted)|{_STYLE})"
-)
-_FORM = (
-    r"(?:jargon|slang|emojis?|emoticons?|tables|charts|graphs|bullets?|bullet points|links|disclaimers?|acronyms|"
-    r"abbreviations|technical (?:words|terms)|jerga|tecnicismos|emoticonos|tablas|graficos|graficas|vinetas|enlaces|"
-    r"avisos legales|siglas|abreviaturas)"
-)
-_GIVE = (
-    r"(?:keep|make|give|write|send|use|have|show|want|prefer|like|would like|dame|hazme|usa|manten|escribe|pon|ponme|"
-    r"ensename|quiero|prefiero|me gustan)"
-)
-_FILLER = r"(?:(?:i|me|you|your|the|my|all|only|it|always|siempre|tus|los|las|solo|mis|que sean|to be) )*"
-_PRICES = r"(?:prices|amounts|figures|numbers|everything|precios|importes|cifras|todo)"
-_WISH = re.compile(
-    rf"{_LEAD}(?:"
-    rf"{_FILLER}(?:{_GIVE} {_FILLER})?(?:{_STYLE} {_ANSWERS}|{_ANSWERS} (?:sean |be )?{_MANNER}|"
-    rf"{_PRICES} (?:in|en) {_UNIT})|(?:answer|reply|respond|write|talk|speak|contesta(?:me|rme)?|responde(?:me|rme)?|"
-    rf"habla(?:me|rme)?|escribe(?:me)?|escribirme|tratame|tratarme)(?: to)?(?: me)?(?: always| siempre)? {_MANNER}|"
-    r"(?:(?:do not|don'?t|never|no more|no|nada de|sin|without|stop|avoid|deja de|evita|ni)"
-    r"(?: (?:use|using|uses|usar|send|sending|mandes|mandar(?:me)?|envies|enviar(?:me)?|give|giving|des|darme|show|"
-    r"showing|ensenes|ensenar(?:me)?|put|putting|pongas|poner(?:me)?|add|adding|me|any|so many|mas|more|the|los|las|"
-    r"tant[oa]s))* "
-    rf"{_FORM})|"
-    r"tutea(?:me|rme)|get to the point|ve al grano|keep it (?:short|brief|simple)"
-    rf"){_TAIL}"
-)
+_KNOWN = _STYLES | _LANGUAGES | _REQUESTS | _UNITS | _LASTING | _FORMS | _NEGATIONS | _AROUND
+_ASKS_ASSISTANT = re.compile(r"\b(?:can|could|would|will) you\b|\b(?:puedes|podrias)\b")
 
 
 def is_about_answers(normalized: str) -> bool:
     """Whether a message, in lower case and without accents, says how answers should be, and nothing else."""
-    return _WISH.fullmatch(normalized.strip(" .,;:!?¡¿")) is not None
+    words = frozenset(re.findall(r"\w+", re.sub(r"\bde tu\W*$", "tutea", normalized)))
+    if not words <= _KNOWN or ("?" in normalized and not _ASKS_ASSISTANT.search(normalized)):
+        return False
+    return bool(
+        words & _STYLES
+        or (words & _LANGUAGES and words & _REQUESTS)
+        or (words & _UNITS and words & _LASTING)
+        or (words & _FORMS and words & _NEGATIONS)
+    )

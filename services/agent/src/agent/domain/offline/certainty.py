@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agent.domain.offline import shapes
+from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID, gives_count, inherited_keys
 from agent.domain.offline.doubts import (
     MAX_SECTIONS_SHOWN,
@@ -29,7 +30,8 @@ from agent.domain.offline.doubts import (
 )
 from agent.domain.offline.evidence import has_evidence
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import keys_of
+from agent.domain.offline.kinds import TITLE_END
+from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import SECTION_STRENGTH, Candidates
 from agent.domain.offline.passages import complete_answer, is_row_named
@@ -150,12 +152,20 @@ class ChosenAnswer:
                 if not query[word] & shapes.ANSWERED_IMPLICITLY
             ),
             *uncovered_names(self.question, query, self._positions, self.candidates),
+            *(word for word, keys in query.items() if is_common(keys) and self._names_another_page(keys)),
             *(
                 word
                 for word in query
                 if is_name(word) and all(not index.strength(query[word], i) for i in self._positions)
             ),
         ]
+
+    def _names_another_page(self, keys: frozenset[str]) -> bool:
+        """Whether a common word is what another page is about: "cancel the plan" is not about cancelling a stay."""
+        is_here = any(self.candidates.index.strength(keys, i) for i in self._positions)
+        return not is_here and any(
+            keys & keys_in(TITLE_END.split(passage.title)[0]) for passage in self.candidates.passages if passage.number
+        )
 
     @cached_property
     def _uncovered(self) -> list[str]:

@@ -31,6 +31,7 @@ LIGHT = word_set(
     "yourself himself herself ourselves itself because whether although though however whenever without within upon "
     "per via cuyo cuya mio mia mios mias tuyo tuya suyo suya nuestro nuestra ellos ellas nosotras vosotras ningunas "
     "aunque mientras segun hacia contra entre quiera each every one go goes going look see find found told wondering "
+    "creer creo crees cree creen creeis "
     "case cuentame contadme contar hablame habladme dedica dedican dedicas dedicais n fue "
 )
 """Words of grammar and of asking, which are ignored."""
@@ -43,7 +44,7 @@ _COMMON = word_set(
     "somebody around inside within during before after until since while once total quantity amount main general full "
     "both either such own able apart besides instead according regarding concerning basically simply automatically "
     "directly aplicar queda valido disponible empezar acabar terminar mantener lleva enviar mostrar ayudar preguntar "
-    "responder parecer permitir seguir sigue vivir creer pensar conocer entender aprender intentar esperar encontrar "
+    "responder parecer permitir seguir sigue vivir pensar conocer entender aprender intentar esperar encontrar "
     "agregar verdad rapido pronto antes despues todavia aun siempre nunca veces vez quiza bueno malo mejor "
     "nuevo viejo otro mismo diferente gusta gustaria preferir importa seguro hoy manana ahora gente alrededor dentro "
     "durante hasta desde mientras cantidad completo ambos propio capaz aparte ademas segun basicamente simplemente "

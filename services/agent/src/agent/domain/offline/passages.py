@@ -18,6 +18,7 @@ from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.passage_index import MAX_NAME_WORDS, TERMS_BY_FORM, Candidates
 from agent.domain.offline.questions import (
     Query,
+    is_day,
     is_other_cancellation,
     is_vague,
     names_nothing,
@@ -184,6 +185,8 @@ def _with_section(question: str, query: Query, candidates: Candidates, scores: S
     if chosen.row and index.is_about_another_day(query, best):
         # All days together show that the day is not among them.
         return [passages[i] for i in section_positions if passages[i].row or index.names_day(query, i)][:MAX_SHOWN]
+    if _is_of_day(name_of(chosen)) and chosen.is_table_row and not any(map(is_day, query)):
+        return [passages[i] for i in section_positions if passages[i].is_table_row][:MAX_SHOWN]
     title_keys = keys_in(f"{chosen.title} {chosen.heading}")
     if chosen.item and HOW_TO.search(plain(question)) and any(keys & title_keys for keys in query.values()):
         return [passages[i] for i in section_positions if passages[i].item][:MAX_SHOWN]
@@ -206,6 +209,11 @@ def _with_section(question: str, query: Query, candidates: Candidates, scores: S
         # A list item says what, its heading of which.
         return [replace(passage, text=f"{passage.heading}: {passage.text}") for passage in answer]
     return answer
+
+
+def _is_of_day(name: str) -> bool:
+    """Whether a row's name has a day of the week: such a row alone does not tell when it is open."""
+    return any(is_day(stem(word)) for word in words_of(name))
 
 
 def is_row_named(query: Query, passage: Excerpt) -> bool:
@@ -245,21 +253,28 @@ def introduction(pages: Sequence[SitePage]) -> list[Excerpt]:
 def _query(question: str, antecedent: str, passages: Sequence[Excerpt]) -> dict[str, frozenset[str]]:
     row_names = [name_of(passage) for passage in passages if passage.is_table_row]
     if query := terms(question):
-        return _one_word_names(question, row_names) | query
+        return _words_of_names(question, row_names) | query
     names = [*row_names, *(name for passage in passages for name in (passage.heading, *passage.columns))]
-    return _one_word_names(question, names) if antecedent else {}
+    return _words_of_names(question, names) if antecedent else {}
 
 
-def _one_word_names(question: str, whole: Sequence[str]) -> dict[str, frozenset[str]]:
-    """The words of a question that are a whole name, as "Business" of a plan, although elsewhere the word is common."""
-    one_word_names = {stem(words[0]) for name in whole if len(words := words_of(name)) == 1}
-    return {
-        stem(word): keys_of(word)
-        for word in words_of(question)
-        if stem(word) in one_word_names and len(word) > MAX_NAME_WORDS
-    }
+def _words_of_names(question: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The words of a question that are a whole name, as "Business" of a plan or "Full service", although elsewhere they
+    are common."""
+    asked_words = words_of(question)
+    asked_stems = [stem(word) for word in asked_words]
+    stems_of_names = {tuple(map(stem, words_of(name))) for name in names}
+    found: dict[str, frozenset[str]] = {}
+    for start, asked in enumerate(asked_words):
+        for length in range(1, MAX_NAME_WORDS + 1):
+            words = asked_words[start : start + length]
+            if (length > 1 or len(asked) > MAX_NAME_WORDS) and tuple(
+                asked_stems[start : start + length]
+            ) in stems_of_names:
+                found |= {stem(word): keys_of(word) for word in words}
+    return found
 
 
 def is_row_name(question: str, passage: Excerpt) -> bool:
-    """Whether a question contains the one-word name of this table row."""
-    return passage.is_table_row and bool(_one_word_names(question, [name_of(passage)]))
+    """Whether a question contains the name of this table row."""
+    return passage.is_table_row and bool(_words_of_names(question, [name_of(passage)]))

@@ -1,11 +1,12 @@
-"""Spells out chat shorthand and mistyped names of shares before anything is read: "q significa macd", "microsft"."""
+"""Spells out chat shorthand, and mistyped words of asking and names of shares, before anything is read: "q significa
+macd", "the diffrence", "microsft"."""
 
 import re
 from functools import lru_cache
 
 from agent.domain.number_words import with_days_in_figures
 from agent.domain.offline.colloquial import in_known_words
-from agent.domain.text_features import is_one_letter_apart, is_transposed, long_names_like
+from agent.domain.text_features import is_one_letter_apart, is_transposed, long_names_like, plain, word_set
 from agent.domain.tickers import NAMES
 from contracts.languages import Language
 
@@ -100,9 +101,15 @@ _LENGTH = re.compile(
 
 
 _NAMED = tuple(name for name in NAMES if name.isalpha() and len(name) > 4)
+_ASKING = word_set(
+    "what when where which much many cost difference differences different compare cheaper cheapest expensive include "
+    "includes included cual cuales cuando cuanto cuanta cuantos cuantas cuesta cuestan donde quien diferencia "
+    "diferencias diferente barato barata incluye incluyen incluido incluida"
+)
+"""Words by which it is recognised what a question asks for."""
 _MIN_MISSPELT_LETTERS = 7
 """Minimum letters of a name that may have one wrong; a shorter one may only lack or double one, or have two swapped."""
-_LETTERS = re.compile(r"(?<![\w$])[A-Za-z]{4,}(?!\w)")
+_LETTERS = re.compile(r"(?<![\w$])[^\W\d_]{4,}(?!\w)")
 
 
 def spelled_out(text: str, language: Language, *, is_trading: bool = True) -> str:
@@ -112,7 +119,24 @@ def spelled_out(text: str, language: Language, *, is_trading: bool = True) -> st
         spelled = with_days_in_figures(spelled)
         spelled = _LENGTH.sub(lambda match: f" {match.lastgroup}", spelled)
         spelled = in_known_words(_TRADED.sub(lambda match: _TRADING_SHORTHAND[match[0]], spelled), language)
-    return _LETTERS.sub(lambda match: _name(match[0]), spelled)
+    return _LETTERS.sub(lambda match: _asking(match[0]) or _name(match[0]), spelled)
+
+
+@lru_cache(maxsize=8_192)
+def _asking(word: str) -> str | None:
+    """The word of asking that this word is a misspelling of; None if it is none."""
+    lowered = plain(word)
+    if lowered in _ASKING:
+        return None
+    return next(
+        (
+            known
+            for known in sorted(_ASKING)
+            if is_transposed(lowered, known)
+            or (len(known) > _MIN_MISSPELT_LETTERS and lowered[0] == known[0] and is_one_letter_apart(lowered, known))
+        ),
+        None,
+    )
 
 
 @lru_cache(maxsize=8_192)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from agent.domain.offline.ages import is_for_age
 from agent.domain.offline.answers import after_statement, is_unknown, search_unavailable, unknown
+from agent.domain.offline.branches import asked_of_branch, for_each_branch
 from agent.domain.offline.certainty import ChosenAnswer
 from agent.domain.offline.closest import MIN_REPORTED_LETTERS, certain_section_quote, nearest_excerpts, unknown_words
 from agent.domain.offline.common_words import significant_words
@@ -137,7 +138,10 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
     if rows := follow_up_rows(
         request.question, bool(request.antecedent), request.last_answer, [*own_language, *other_languages]
     ):
+        rows = for_each_branch(request.question, request.antecedent, rows, [*own_language, *other_languages])
         return request.unknown(rows) if is_unknown(request.last_answer) else SayText(quoted(rows, request.language))
+    if asked := asked_of_branch(request.question, request.antecedent, own_language or other_languages):
+        request = replace(request, question=asked, antecedent="", previous_question="")
     if request.asks_about_company and (introduction := _introduction(knowledge, own_language or other_languages)):
         return SayText(quoted(introduction, request.language))
     named_question = with_ordinals_named(request.question, request.last_answer, own_language)
@@ -166,6 +170,7 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
     if len(quotes) == 1:
         quotes = [_fragment_with_heading(quotes[0])]
     quotes = with_named_columns(request.question, request.antecedent, quotes)
+    quotes = for_each_branch(request.question, request.antecedent, quotes, all_candidates.passages)
     return SayText(quoted(quotes, request.language))
 
 

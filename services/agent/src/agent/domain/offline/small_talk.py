@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 
 from agent.domain.offline import shapes, talk_words
+from agent.domain.offline.answer_style import is_about_answers
 from agent.domain.offline.own_name import is_about_own_name
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.offline.tool_words import is_question
@@ -87,10 +88,12 @@ def small_talk_in(normalized: str) -> Intent | None:
 
 
 def mood_in(normalized: str, text: str) -> Intent | None:
-    """The intent of thanks, a complaint, an e-mail address or a question about languages, also in a longer message;
-    else None."""
+    """The intent of thanks, a complaint, an e-mail address, a question about languages or a wish how to be answered,
+    also in a longer message; else None."""
     if talk_words.TONGUE.search(normalized):
         return Intent.TONGUE
+    if is_about_answers(normalized):
+        return Intent.STYLE
     if "?" in text:
         return None
     if _only_leaves_address(text):

@@ -26,6 +26,7 @@ class Intent(Enum):
     WRONGED = auto()
     CHOSEN = auto()
     TONGUE = auto()
+    STYLE = auto()
     FORGET = auto()
     NOT_REMEMBERED = auto()
     UNDO = auto()

@@ -144,9 +144,14 @@ def similar_terms(word: str, vocabulary: Iterable[str]) -> list[str]:
     if len(word) < 5 or word[0].isdigit():
         return []
     max_distance = 2 if len(word) >= 8 else 1
-    beginning = word[:2]
+    beginning, letters = word[:2], set(word)
     candidates = (
-        term for term in vocabulary if term.startswith(beginning) and abs(len(term) - len(word)) <= max_distance
+        term
+        for term in vocabulary
+        if term.startswith(beginning)
+        and abs(len(term) - len(word)) <= max_distance
+        # A change of one letter removes one of the word's letters, and adds one, at most.
+        and len(letters.symmetric_difference(term)) <= 2 * max_distance
     )
     return [term for term in candidates if _edit_distance(word, term, max_distance) <= max_distance][:5]
 
