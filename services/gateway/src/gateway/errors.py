@@ -5,6 +5,7 @@ NexusError                      contracts/errors.py
     ├── RefusedError       the request is not allowed, invalid, or for something that does not exist
     ├── RateLimitedError   too many requests; may be repeated after `retry_after` seconds
     ├── UnavailableError   a service or the bus does not answer; retryable
+    │   └── OverloadedError   too much waits already; retryable after half a minute
     ├── TookTooLongError   the work was not finished in time
     └── TokenInvalidError  the token is missing, forged or somebody else's
         └── TokenExpiredError  the token has expired
@@ -79,6 +80,16 @@ class UnavailableError(GatewayError):
     code = ErrorCode.UNAVAILABLE
     retryable = True
     wait_ms = 1000 * RETRY_AFTER_SECONDS
+
+
+class OverloadedError(UnavailableError):
+    """Too much waits already. What is refused now is welcome later, and what was accepted is kept."""
+
+    wait_ms = 30_000
+
+    @property
+    def wait(self) -> int:
+        return self.wait_ms // 1000
 
 
 class TookTooLongError(GatewayError):
