@@ -25,6 +25,8 @@ ValueT = TypeVar("ValueT")
 
 RETRY_AFTER_SECONDS = 2
 """Seconds after which to retry when a dependency was unavailable."""
+OVERLOADED_SECONDS = 30
+"""Seconds after which to retry when too much waited."""
 
 
 class GatewayError(NexusError):
@@ -85,11 +87,11 @@ class UnavailableError(GatewayError):
 class OverloadedError(UnavailableError):
     """Too much waits already. What is refused now is welcome later, and what was accepted is kept."""
 
-    wait_ms = 30_000
+    wait_ms = 1000 * OVERLOADED_SECONDS
 
     @property
     def wait(self) -> int:
-        return self.wait_ms // 1000
+        return OVERLOADED_SECONDS
 
 
 class TookTooLongError(GatewayError):
