@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from pydantic import SecretStr
 
 from nexus_cli.doctor import clocks, services
@@ -40,3 +43,21 @@ async def test_a_service_with_another_principal_key() -> None:
     await health.stop()
     assert (found.subject, found.state, found.advice) == ("tool-executor", "wrong", services.OTHER_KEY_ADVICE)
     assert "another key than its NEXUS_PRINCIPAL_KEY" in found.text
+
+
+async def test_a_stream_that_keeps_less_than_promised_is_a_note_of_memorys() -> None:
+    gauge = Gauge(
+        "nexus_stream_cut_short", "as memory tells it", ("stream",), registry=(registry := CollectorRegistry())
+    )
+    gauge.labels("FACTS").set(1)
+    gauge.labels("CHAT").set(0)
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(body=generate_latest(registry)) if request.path == "/metrics" else web.json_response({})
+
+    app = web.Application()
+    app.router.add_get("/{path}", answer)
+    async with TestServer(app) as server:
+        found = await services.ready({"memory": [str(server.make_url("")).rstrip("/")]}, dict[str, float]().__setitem__)
+    assert [(one.subject, one.state) for one in found] == [("memory", "ok"), ("stream FACTS", "note")]
+    assert "restart memory" in (found[1].advice or "")

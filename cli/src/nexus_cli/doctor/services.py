@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Mapping, Sequence
 
@@ -30,6 +31,8 @@ NOT_ON_BUS, NO_ANSWER = "nobody serves its methods", "does not answer"
 MODEL_SECONDS = 6.0
 """Seconds in which the model must give a short answer."""
 OTHER_KEY_ADVICE = "give it and the gateways the same NEXUS_PRINCIPAL_KEY; if they have, somebody else signs principals"
+_CUT_SHORT = re.compile(r'^nexus_stream_cut_short\{stream="(\w+)"\} 1\.0$', re.MULTILINE)
+_CUT_SHORT_ADVICE = "restart memory, which sets the age; if it stays: raise NEXUS_STREAMS_SIZES={stream}=…"
 PROBE_METHODS: Mapping[str, Method] = {
     "agent": PROVIDERS,
     "tool-executor": CATALOGUE,
@@ -81,7 +84,22 @@ async def ready(services: Mapping[str, Sequence[str]], tell: ReportClock) -> lis
     """Checks each service at /healthz and /readyz, and passes its clock to `tell`."""
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS + 2)) as http:
         checks = [_ready(http, name, url, tell) for name, urls in services.items() for url in urls]
-        return list(await asyncio.gather(*checks))
+        found, kept = await asyncio.gather(
+            asyncio.gather(*checks), asyncio.gather(*(_kept(http, url) for url in services.get("memory", ())))
+        )
+        return [*found, *{finding.subject: finding for findings in kept for finding in findings}.values()]
+
+
+async def _kept(http: aiohttp.ClientSession, url: str) -> list[Diagnosis]:
+    """Notes about streams that keep messages for less time than promised. Memory alone knows its settings, and tells
+    the outcome as a metric. Empty if it does not answer, which is reported elsewhere."""
+    try:
+        async with http.get(f"{url}/metrics") as response:
+            streams = _CUT_SHORT.findall(await response.text())
+    except (TimeoutError, aiohttp.ClientError, OSError, ValueError):
+        return []
+    text = "keeps messages for less time than promised: somebody has lowered its age, or it is too small"
+    return [note(f"stream {stream}", text, _CUT_SHORT_ADVICE.format(stream=stream)) for stream in streams]
 
 
 async def _ready(http: aiohttp.ClientSession, name: str, url: str, tell: ReportClock) -> Diagnosis:

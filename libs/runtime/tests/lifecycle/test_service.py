@@ -254,6 +254,14 @@ async def test_without_a_bus_it_ends_with_one_clear_line() -> None:
     assert "NEXUS_NATS_URL" in problem["error"]
 
 
+async def test_a_wrong_setting_of_the_log_is_one_clear_line_for_its_supervisor_too() -> None:
+    running = await start("nats://127.0.0.1:1", NEXUS_LOG_LEVEL="loud")
+    assert await asyncio.wait_for(running.process.wait(), 40) == 1
+    problem = await running.until("service.not_ready")
+    assert problem["retryable"] is False
+    assert "NEXUS_LOG_LEVEL" in problem["error"]
+
+
 async def test_a_signal_during_the_start_ends_it_too() -> None:
     running = await start("nats://127.0.0.1:1")
     await running.until("service.listening")

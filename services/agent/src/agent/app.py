@@ -165,7 +165,8 @@ class Agent:
         limits = _limits(settings, connections.models)
         self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits, lambda: self.worker.stalled_at)
         self.settings.on_change(self._company_changed)
-        self.worker = _turn_worker(nats, TurnHandler(self.engine, self._followed), settings)
+        handler = TurnHandler(self.engine, self._followed)
+        self.worker = _turn_worker(nats, handler, settings, lambda company: self.sweep.others_wait(company))
         self.analysis_ports = AnalysisPorts(
             store=analyses,
             outcomes=AnalysisFacts(publisher),
@@ -188,7 +189,7 @@ class Agent:
             interval=settings.sweep_seconds,
             overdue_after=settings.sweep_after_seconds,
             before_look=self._clock.synchronise,
-            has_room=lambda: self.worker.room > 0,
+            has_room=lambda: self.worker.room > 0 and not self.worker.postponed,
         )
         self.waiting = Backlog(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self.sweep.count)
         TURNS_RUNNING.set_function(lambda: self.engine.driven)
@@ -352,7 +353,9 @@ def _limits(settings: AgentSettings, models: ModelSettings) -> Limits:
     )
 
 
-def _turn_worker(nats: Client, handler: TurnHandler, settings: AgentSettings) -> PullWorker:
+def _turn_worker(
+    nats: Client, handler: TurnHandler, settings: AgentSettings, others_wait: Callable[[str], bool]
+) -> PullWorker:
     return PullWorker(
         nats,
         CHAT.name,
@@ -363,6 +366,7 @@ def _turn_worker(nats: Client, handler: TurnHandler, settings: AgentSettings) ->
         starting=MAX_STARTING,
         ack_wait=settings.ack_wait_seconds,
         handler_timeout=MAX_DEADLINES * settings.turn_deadline_seconds,
+        others_wait=others_wait,
     )
 
 

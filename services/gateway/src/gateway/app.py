@@ -37,6 +37,7 @@ from gateway.chat.admission import Admission
 from gateway.chat.assistants import Assistants
 from gateway.chat.commands import Commands
 from gateway.chat.customers import Customers
+from gateway.chat.delays import AnswerDelays
 from gateway.chat.files import Files
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
@@ -177,7 +178,8 @@ def compose(
     companies = BusCompanies(rpc, cache)
     bus = NatsBus(publisher)
     shares = CompanyShares(log.free_bytes, COMPANY_SHARE, clock)
-    live = NatsLive(client, log, shares)
+    delays = AnswerDelays(clock)
+    live = NatsLive(client, log, shares, delays)
     hub = Hub(live.follow)
     actions = BusActions(rpc, companies)
     customers = Customers(actions)
@@ -193,7 +195,7 @@ def compose(
         companies=companies,
         access=Access(log, memory, identity.principals, identity.conversation_keys),
         recovery=Recovery(hub, log, memory, agents, action_states, heartbeat_ms, settings.stream_distance),
-        commands=Commands(log, bus, memory, agents, identity.principals, shares, companies, clock),
+        commands=Commands(log, bus, memory, agents, identity.principals, shares, delays, companies, clock),
         bus=bus,
         log=log,
         hub=hub,

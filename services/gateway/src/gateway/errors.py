@@ -5,6 +5,7 @@ NexusError                      contracts/errors.py
     ├── RefusedError       the request is not allowed, invalid, or for something that does not exist
     ├── RateLimitedError   too many requests; may be repeated after `retry_after` seconds
     ├── UnavailableError   a service or the bus does not answer; retryable
+    │   └── OverloadedError   too much waits already; retryable after half a minute
     ├── TookTooLongError   the work was not finished in time
     └── TokenInvalidError  the token is missing, forged or somebody else's
         └── TokenExpiredError  the token has expired
@@ -24,6 +25,8 @@ ValueT = TypeVar("ValueT")
 
 RETRY_AFTER_SECONDS = 2
 """Seconds after which to retry when a dependency was unavailable."""
+OVERLOADED_SECONDS = 30
+"""Seconds after which to retry when too much waited."""
 
 
 class GatewayError(NexusError):
@@ -79,6 +82,16 @@ class UnavailableError(GatewayError):
     code = ErrorCode.UNAVAILABLE
     retryable = True
     wait_ms = 1000 * RETRY_AFTER_SECONDS
+
+
+class OverloadedError(UnavailableError):
+    """Too much waits already. What is refused now is welcome later, and what was accepted is kept."""
+
+    wait_ms = 1000 * OVERLOADED_SECONDS
+
+    @property
+    def wait(self) -> int:
+        return OVERLOADED_SECONDS
 
 
 class TookTooLongError(GatewayError):

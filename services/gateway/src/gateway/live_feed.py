@@ -1,4 +1,4 @@
-"""Passes what the bus delivers live to open conversations, inboxes and the companies' shares."""
+"""Passes what the bus delivers live to open conversations, inboxes the companies' shares and the delays of answers."""
 
 from collections.abc import Callable
 
@@ -14,6 +14,7 @@ from contracts.ids import check_company, check_id
 from contracts.json_values import JsonObject
 from gateway.adapters.bus import ORIGIN_HEADER
 from gateway.adapters.log import UNKNOWN_POSITION, NatsLog
+from gateway.chat.delays import AnswerDelays
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.shares import CompanyShares
@@ -37,11 +38,12 @@ class NatsLive:
     _inboxes: Inboxes
     _on_missed: Callable[[], None]
 
-    def __init__(self, client: Client, log_: NatsLog, shares: CompanyShares) -> None:
+    def __init__(self, client: Client, log_: NatsLog, shares: CompanyShares, delays: AnswerDelays) -> None:
         self._client = client
         self._marks = Marks.of(client)
         self._log = log_
         self._shares = shares
+        self._delays = delays
         self._end = 0
 
     async def start(self, hub: Hub, inboxes: Inboxes, on_missed: Callable[[], None]) -> None:
@@ -105,6 +107,7 @@ class NatsLive:
         if len(parts) != 5:
             return
         self._shares.count_write(parts[2], len(message.subject) + len(message.data))
+        self._delays.observe(*parts[2:])
         self._inboxes.changed(parts[2], parts[3])
         if not self._hub.is_open(parts[2], parts[3]):
             return

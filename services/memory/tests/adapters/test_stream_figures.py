@@ -65,3 +65,19 @@ async def test_the_bus_is_asked_once_a_minute_however_often_metrics_are(nats_cli
     await nats_client.flush()
     await eventually(lambda: len(asked) == 1)
     assert figure("nexus_stream_fill_ratio", stream="CHAT") == 0
+
+
+async def test_an_age_that_somebody_has_lowered_is_told(nats_client: Client) -> None:
+    by_hand = tuple(replace(s, max_age=3_600.0) if s.name in {"CHAT", "FACTS"} else s for s in SMALL)
+    await ensure_streams(nats_client, by_hand)
+    with structlog.testing.capture_logs() as told:
+        await StreamFigures(nats_client, SMALL).read()
+    cut_short = {s.name for s in SMALL if figure("nexus_stream_cut_short", stream=s.name)}
+    assert cut_short == {"CHAT", "FACTS"}
+    assert [(line["event"], line["stream"], line["kept"]) for line in told] == [
+        ("stream.keeps_less_than_promised", "CHAT", 3_600),
+        ("stream.keeps_less_than_promised", "FACTS", 3_600),
+    ]
+    await ensure_streams(nats_client, SMALL)
+    await StreamFigures(nats_client, SMALL).read()
+    assert figure("nexus_stream_cut_short", stream="FACTS") == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -36,8 +35,11 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
         return
     if not structlog.is_configured():
         # It failed before it configured its logs.
-        with suppress(ValidationError, UnicodeDecodeError):  # then the defaults apply
-            logs.configure(service.__module__.partition(".")[0].replace("_", "-"), LogSettings())
+        try:
+            log_settings = LogSettings()
+        except (ValidationError, UnicodeDecodeError):
+            log_settings = LogSettings.model_construct()  # the defaults: a supervisor reads the line
+        logs.configure(service.__module__.partition(".")[0].replace("_", "-"), log_settings)
     structlog.get_logger(__name__).error("service.not_ready", error=problem, retryable=retryable)
     sys.exit(1)
 

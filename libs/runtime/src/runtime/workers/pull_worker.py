@@ -45,6 +45,11 @@ RENEWALS_PER_LEASE = 5
 """Renewals in one lease, rounded to whole checks: three of them may be lost or late."""
 BUSY_GAP_SECONDS, BUSY_SECONDS = 0.1, 1.0
 """If two messages come within the first, in seconds, then for the second the worker requests many at once."""
+COMPANY_SHARE = 4
+"""While others wait, one company may hold this many slots for each that is free, as it may fill the log
+(docs/decisions/0040)."""
+MIN_POSTPONED_SECONDS, POSTPONED_PER_SECOND = 0.1, 400
+"""The least seconds until a postponed message comes back, and how many of them come back in a second."""
 ACK_DEADLINE = 2.0
 """Seconds that the server has to confirm an acknowledgement."""
 HANDLER_TIMEOUT = 300.0
@@ -78,9 +83,13 @@ class PullWorker:
         ack_wait: float = LEASE,
         service: str | None = None,
         handler_timeout: float = HANDLER_TIMEOUT,
+        others_wait: Callable[[str], bool] | None = None,
     ) -> None:
         """`starting`: the most handlers at once that have not called `Delivery.under_way`, if fewer than `slots`.
-        `handler_timeout`: seconds after which a handler is cancelled, well above what any healthy one takes."""
+        `handler_timeout`: seconds after which a handler is cancelled, well above what any healthy one takes.
+        `others_wait`: whether a message of another company than this one waits. If given, a company that holds its
+        share of the slots meanwhile gets no more; its next messages go back to the server for a moment. The company is
+        the second token of a subject."""
         self._client = client
         self._handler_timeout = handler_timeout
         self._spec = ConsumerSpec(
@@ -94,7 +103,9 @@ class PullWorker:
         self._requests = PullRequests(client, stream, durable, on_message=self._on_message, on_end=self._on_end)
         self._keeper: asyncio.Task[None] | None = None
         self._running: dict[asyncio.Task[None], tuple[Msg, float]] = {}
-        self._starting: set[str] = set()  # reply subjects of the deliveries that are not under way
+        self._others_wait = others_wait
+        self._postponed: deque[float] = deque()  # when postponed messages come back, by time.monotonic()
+        self._starting: dict[str, tuple[Msg, float]] = {}  # by reply subject, those that are not under way
         self._backlog: deque[tuple[Msg, float]] = deque()  # messages without a slot, and when they were read
         self._reported = Recent[int, bool](MAX_REPORTED)
         """Sequences of messages whose outcome has been reported (outcomes.AckThen)."""
@@ -201,19 +212,50 @@ class PullWorker:
         self._on_started(message)
 
     def _on_started(self, message: Msg) -> None:
-        self._starting.discard(message.reply)
+        self._starting.pop(message.reply, None)
         self._fill()
 
     def _fill(self) -> None:
         """Begins as many messages as may run, and requests more."""
         while self._backlog and not self._draining and self.room > 0:
             message, read_at = self._backlog.popleft()
+            if self._has_its_share(message):
+                self._postpone(message)
+                continue
             task = asyncio.create_task(self._work(message, read_at))
-            self._running[task] = message, time.monotonic()
-            self._starting.add(message.reply)
+            self._running[task] = self._starting[message.reply] = message, time.monotonic()
             task.add_done_callback(partial(self._on_done, message))
         IN_WORK.labels(self._spec.durable).set(len(self._running))
         self._request()
+
+    def _has_its_share(self, message: Msg) -> bool:
+        """Whether the message's company holds so many slots that it must leave the free ones to others, who wait."""
+        if self._others_wait is None:
+            return False
+        company = _company_of(message)
+        for held, slots in (
+            (self._running.values(), self._slots),
+            (self._starting.values(), self._max_starting),
+        ):
+            share = COMPANY_SHARE * (slots - len(held))
+            if len(held) >= share and sum(_company_of(one) == company for one, _ in held) >= share:
+                return self._others_wait(company)
+        return False
+
+    def _postpone(self, message: Msg) -> None:
+        """Gives a message back to the server, which delivers it again behind those of other companies. It still counts
+        as due (runtime.workers.backlog)."""
+        seconds = max(self.postponed / POSTPONED_PER_SECOND, MIN_POSTPONED_SECONDS)
+        self._postponed.append(time.monotonic() + seconds)
+        self._send(message, b'-NAK {"delay": %d}' % int(seconds * 1e9))
+
+    @property
+    def postponed(self) -> int:
+        """The number of messages that are back at the server because their company has its share."""
+        now = time.monotonic()
+        while self._postponed and self._postponed[0] <= now:
+            self._postponed.popleft()
+        return len(self._postponed)
 
     @property
     def room(self) -> int:
@@ -306,7 +348,11 @@ class PullWorker:
             return
         requested = self._requests.open_count
         is_busy = now < self._busy_until
-        count = min(self.room - len(self._backlog) - requested, MAX_REQUEST if is_busy else 1)
+        room = self.room
+        if room > 0 and self.postponed:
+            # Other companies' messages may lie behind many of the one that is postponed.
+            room, is_busy = MAX_REQUEST, True
+        count = min(room - len(self._backlog) - requested, MAX_REQUEST if is_busy else 1)
         # To save messages, further requests are sent only for at least a quarter of the slots.
         if count <= 0 or (requested and (not is_busy or count < min(self._max_starting, MAX_REQUEST) // 4)):
             return
@@ -334,3 +380,7 @@ class PullWorker:
                 log.warning("pull.consumer_missing", consumer=self._spec.durable, error=str(error))
             except Exception:
                 log.exception("pull.keeper_failed", consumer=self._spec.durable)
+
+
+def _company_of(message: Msg) -> str:
+    return message.subject.split(".", 2)[1]

@@ -93,6 +93,10 @@ class TurnSweep:
         """Whether the conversation has a message that is not known to be settled."""
         return key in self._waiting
 
+    def others_wait(self, company: str) -> bool:
+        """Whether a conversation of another company has such a message."""
+        return any(key.company != company for key in self._waiting)
+
     @property
     def count(self) -> int:
         """The number of conversations with a message that is not known to be settled."""

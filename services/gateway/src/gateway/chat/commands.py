@@ -38,6 +38,7 @@ from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import CLOCK_SKEW_SECONDS, NatsLog
 from gateway.adapters.memory import BusMemory
+from gateway.chat.delays import AnswerDelays
 from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import RefusedError, UnavailableError, not_found
@@ -88,6 +89,7 @@ class Commands:
     _agents: BusAgents
     _principals: CallerSigner
     _shares: CompanyShares
+    _delays: AnswerDelays
     _companies: BusCompanies
     _clock: Clock
 
@@ -134,9 +136,11 @@ class Commands:
         Raises:
             UnavailableError: no acknowledgement within 15 s; send again with the same id.
             RateLimitedError: the company has filled its share of the log.
+            OverloadedError: its visitors wait too long for answers already.
         """
         caller = place.caller
         await self._shares.admit(caller.company)
+        self._delays.admit(caller.company)
         locale = draft.locale or detected_language(draft.text[:MAX_CHARS_READ])
         data = VisitorMessage(
             message_id=message_id(place, draft.client_message_id),

@@ -5,6 +5,7 @@ The figures are read on requests for /metrics, and every ten minutes for the log
 the bus hardly anything.
 """
 
+import math
 import time
 from collections.abc import Sequence
 from datetime import datetime
@@ -68,14 +69,17 @@ class StreamFigures:
             oldest_age = (
                 datetime.fromisoformat(info["ts"]) - datetime.fromisoformat(state["first_ts"])
             ).total_seconds()
-        is_cut_short = (
+        limit = info["config"]["max_age"] / 1e9  # differs from the setting if somebody has changed the stream
+        is_lowered = 0 < limit < (stream.max_age or math.inf)
+        is_cut_short = is_lowered or (
             stream.discard == "old" and fill >= CUT_SHORT_FILL and 0 < oldest_age < stream.max_age * CUT_SHORT_FILL
         )
         metrics.STREAM_FILL.labels(stream.name).set(fill)
         metrics.STREAM_OLDEST.labels(stream.name).set(oldest_age)
         metrics.STREAM_CUT_SHORT.labels(stream.name).set(is_cut_short)
         if is_cut_short:
-            self._warn("stream.keeps_less_than_promised", stream.name, kept=round(oldest_age), promised=stream.max_age)
+            kept = round(limit if is_lowered else oldest_age)
+            self._warn("stream.keeps_less_than_promised", stream.name, kept=kept, promised=stream.max_age)
         elif stream.discard == "new" and fill >= WARNING_FILL:
             self._warn("stream.fills", stream.name, fill=round(fill, 3))
 
