@@ -65,6 +65,38 @@ ALL = "Which of the five stocks rose most this year?"
         ("average volume of IBM in March 2012", "and in April?", "average volume of IBM: and in April 2012?"),
         ("IBM vs MSFT since June", "which is more volatile?", "IBM MSFT since June which is more volatile?"),
         ("IBM vs MSFT since June", "which is the cheapest plan?", None),
+        ("AAPL price", "how far is it from its 52-week high", "AAPL how far is it from its 52-week high"),
+        (
+            "hey, MSFT",
+            "what was its best day this year|no, I meant in 2011",
+            "MSFT what was its best day: no, I meant in 2011",
+        ),
+        (
+            "MSFT best day in 2011",
+            "which month was the worst then|same for IBM",
+            "IBM worst month then 2011-01-01 to 2011-12-31",
+        ),
+        (
+            "AAPL's max drawdown since 2010",
+            "is that worse than microsoft's|who fell more during the 2008 crash",
+            "AAPL MSFT who fell more during the 2008 crash",
+        ),
+        (
+            "compare aapl msft and ibm over 6 months",
+            "what's the correlation between the first two|between ibm and msft",
+            "what's the correlation between IBM, MSFT and ",
+        ),
+        (
+            "compare aapl msft and ibm over 6 months",
+            "if i'd put 5000 in each 2 years ago what would I have now",
+            "AAPL MSFT IBM if i'd put 5000 in each 2 years ago what would I have now",
+        ),
+        ("compare aapl and ibm", "buy 5 of each", None),
+        ("price of IBM", "cuanto lleva este mes|perdon queria decir microsoft", "MSFT cuanto lleva este mes"),
+        ("backtest RSI on IBM for 2010", "with a 10% stop?", "backtest RSI on IBM for 2010, with a 10% stop?"),
+        ("backtest RSI on IBM for 2010", "what are the costs you assumed", "backtest RSI on IBM for 2010"),
+        ("MSFT", "how is max drawdown different from volatility", None),
+        ("MSFT", "which is more volatile, my plan?", None),
         (
             "¿cuáles fueron las tres mejores acciones de 2011?",
             "¿y las peores?",

@@ -179,10 +179,11 @@ REGULAR_INVESTMENT = re.compile(
     r"por) (?!(?:19|20)\d\d\b)(?:[$€£] ?)?\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))?"
 )
 """An amount invested repeatedly, which no tool computes."""
+_TIME = r"(?:day|session|week|month|quarter|year|dia|sesion|semana|mes|trimestre|ano)"
 CLOSE_BEYOND_PRICE = re.compile(
     r"\b(?:clos(?:e|ed|es|ing)|cerr\w+|cierr\w+|cierres?|traded?|cotiz\w+|was|estuvo)\b[^?;\x00]{0,30}?"
     r"(?:\b(?P<up>above|over|por encima de|mas de|sobre)|\b(?:below|under|por debajo de|menos de)) "
-    r"[$€]?\d[\d.,]*\b(?![- ]?(?:day|session|dia|sesion|%))"
+    rf"[$€]?\d[\d.,]*\b(?![- ]?(?:{_TIME}|%))"
 )
 """A close above a price."""
 PRICE_BEYOND = re.compile(
