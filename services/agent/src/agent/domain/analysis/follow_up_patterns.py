@@ -5,7 +5,7 @@ import re
 from agent.domain.analysis.asked import KINDS
 from agent.domain.analysis.figure_vocabulary import FELL
 from agent.domain.analysis.normalization import CALM
-from agent.domain.analysis.question_patterns import CROSSING, LENGTHS, RULE_PATTERNS, WHOLE_AVERAGE
+from agent.domain.analysis.question_patterns import CROSSING, LENGTHS, RULE_PATTERNS, UNIT, WHOLE_AVERAGE
 from agent.domain.claims import times
 
 RANKING_REQUEST = re.compile(
@@ -58,7 +58,7 @@ COMPARED_WITH = re.compile(
 )
 """Matches a message that compares what was asked with another ticker."""
 COMPARES_IT = re.compile(
-    r"\bcompar(?:\w*[aei]l[oa]s?|\w* (?:it|th(?:is|at|em|ese|ose)|es[oae]s?|est[oae]s?|ell[oa]s))\b"
+    r"\bcompar(?:\w*[aei]l[oa]s?|\w* (?:its?|their|sus?|th(?:is|at|em|ese|ose)|es[oae]s?|est[oae]s?|ell[oa]s))\b"
 )
 """Compares what earlier messages were about with the tickers that are named."""
 PART_OF_YEAR = re.compile(
@@ -75,8 +75,9 @@ GOES_ON = re.compile(
 )
 """Matches a message that is about what was asked last."""
 OWN_WORDS = re.compile(
-    r"\b(?:my|mine|mis?|i|me|tengo|buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?|"
-    r"plans?|planes)\b"
+    r"\b(?:my|mine|mis?|i|me|he|hemos|llevo|voy|tengo|"
+    r"buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?|"
+    r"plans?|planes)\b|\bbeat(?: (?:\w+ )?(?:estimates|expectations))?\W*$"
 )
 """Matches a message about the customer's own things, or what a word means."""
 WITH = re.compile(r"\b(?:with|con|at|a) $")
@@ -92,8 +93,8 @@ PLACES = re.compile(
 )
 """Two of the tickers of a list, by their place."""
 EACH_OF_THEM = re.compile(
-    r"\b(?:in|of|for|on|with|to) (?:each|both|all)(?: of (?:them|those|these|the \w+))?(?= ?\W*(?:$|\d|[a-z]))|"
-    r"\b(?:both|all three)\b|\b(?:en|de|a|con|para) (?:cada un[oa]|amb[oa]s|l[oa]s (?:dos|tres|cuatro))\b"
+    r"\b(?:both|all (?:three|of them)|cada un[oa]|amb[oa]s|(?:en|de|a|con|para) l[oa]s (?:dos|tres|cuatro))\b|"
+    r"\beach\b(?! (?:day|week|month|quarter|year|session|time|other))"
 )
 """Each of several tickers of earlier messages."""
 ORDERS = re.compile(r"\b(?:buy|sell|alert\w*|avis\w+|compra(?:me|r)?|vend[ea]\w*|watch ?list|lista|orders?|ordenes)\b")
@@ -104,3 +105,16 @@ COSTS_USED = re.compile(
 )
 """Asks what a trial of a rule took the costs to be."""
 OF_TWO = re.compile(r"\b(?:of|de) (?:the|these|those|l[oa]s|es[oa]s|est[oa]s) (?:two|dos|2)\b")
+WHEN_WAS_IT = re.compile(
+    r"^\W*(?:(?:and|y|so)\W+)*(?:(?:when|what day|on (?:what|which) day) (?:was|did|is) "
+    r"(?:that|it|this)(?: happen| be)?|"
+    r"(?:cuando|(?:en )?que dia) (?:fue|paso|ocurrio|es)(?: eso| esto)?)\W*$"
+)
+"""Asks for the day of what was just told."""
+THE_ONE_BEFORE = re.compile(
+    r"^\W*(?:(?:and|y|e|what about|how about|que tal)\W+)+(?:(?:the|la|el|in the|en la|en el)\W+)?"
+    r"(?:last|previous|prior|pasad[oa]|anterior|one before)(?: one)?\W*$"
+)
+"""The week, month, … before this one."""
+CURRENT = re.compile(rf"\b(?:this|est[ae]|lo que va del?|so far this) {UNIT}\b")
+"""The current week, month, …"""

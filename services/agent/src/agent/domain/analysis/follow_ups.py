@@ -23,6 +23,7 @@ from agent.domain.analysis.question_patterns import (
     RANKED_PARTS,
     RETURNS_OF,
     TOP_FIRST,
+    unit_of,
     unread_words,
 )
 from agent.domain.analysis.relative_days import shifted_days
@@ -178,7 +179,8 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     IBM?", "how long did it take to recover?", "which month was the worst?". The period is that of the last message,
     unless another is named. One figure of now that a single tool returns is no analysis."""
     normalized, question = plain(text), earlier_messages[-1]
-    names_others = patterns.OWN_WORDS.search(normalized) or patterns.ALL_OF_MARKET.search(normalized)
+    is_level = re.search(r"\d", text) and any(map(patterns.ORDERS.search, map(plain, earlier_messages[-3:])))
+    names_others = is_level or patterns.OWN_WORDS.search(normalized) or is_about_all_tickers(text)
     if len(text.split()) > _MAX_FIGURE_WORDS or names_others or not read_question(text, ()).figures:
         return None
     goes_on = patterns.GOES_ON.search(normalized) is not None
@@ -188,6 +190,8 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     if not asked.figures or asked.unread or not tickers or (patterns.DEFINES.search(normalized) and not goes_on):
         return None
     was_analysis = is_analysis(question)
+    if patterns.WHEN_WAS_IT.match(normalized):
+        return question if was_analysis else None  # whose answer has its days
     if was_analysis and asked.figures == ["total_return"]:
         return f"{question.strip(' ?.')} {text.strip(' ¿')}"  # with dividends
     names_period = main_period(normalize(text).text).period is not None
@@ -270,6 +274,9 @@ def _complete_period(text: str, question: str) -> str | None:
     """The last question about several tickers, or the last trial of a rule, with the period that the message names."""
     if len(text.split()) > _MAX_PERIOD_WORDS:
         return None
+    current = patterns.CURRENT.search(plain(question)) if patterns.THE_ONE_BEFORE.match(plain(text)) else None
+    if current is not None:
+        text = f"last {unit_of(current['unit'])}"
     part, year = patterns.PART_OF_YEAR.search(folded(text)), str(main_period(question).period)[:4]
     if part and year.isdigit():
         text = f"{text[: part.end()]} {year}{text[part.end() :]}"
@@ -278,7 +285,7 @@ def _complete_period(text: str, question: str) -> str | None:
     if not names_time or read_question(text, ()).figures:
         return None
     tickers = tickers_in(question)
-    is_complete_here = len(tickers) > 1 or part or read_question(question, tuple(tickers)).figures
+    is_complete_here = len(tickers) > 1 or part or current or read_question(question, tuple(tickers)).figures
     if not (is_about_all_tickers(question) or (is_analysis(question) and is_complete_here)):
         return None
     unread_question = UnreadText(folded(question))

@@ -131,8 +131,10 @@ PART_OF = {
 EACH = re.compile(
     rf"\b(?:(?:each|every|per|by|cada|por) {UNIT}(?! on average)|(?P<over>year by year|month by month|"
     rf"ano a ano|ano por ano|mes a mes)"
-    r"|(?P<ly>yearly|annual|monthly|quarterly|weekly|calendar[- ]year) (?:returns?|performance)"
-    r"|(?:rentabilidad(?:es)?|rendimientos?) (?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
+    r"|(?P<ly>yearly|annual|monthly|quarterly|weekly|calendar[- ]year) (?:returns?|performance|table|breakdown|"
+    r"moves?|changes?)"
+    r"|(?:rentabilidad(?:es)?|rendimientos?|tabla|desglose|variacion(?:es)?) "
+    r"(?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
 WHICH_PARTS = re.compile(r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b")

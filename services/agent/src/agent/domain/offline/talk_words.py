@@ -345,7 +345,13 @@ IS_DONE = re.compile(
     r"cre)ad\w+|vendid\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
     r"^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|how many (?:do i have|are there|is that))\b|"
     r"^\W*what\W?s (?:still )?(?:open|pending|waiting|left)\W*$|^\W*que (?:sigue|queda|hay) (?:abiert|pendient)\w+\W*$|"
-    r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b"
+    r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b|"
+    r"^\W*(?:what (?:did|have) i (?:just )?(?:do(?:ne)?|set|order(?:ed)?|placed?)|"
+    r"que (?:acabo de hacer|he hecho|hice))\W*$|"
+    r"^\W*(?:(?:and|y|so)\W+)?(?:which|what|how many|any|cual(?:es)?|cuant[oa]s|algun[oa]s?)(?: (?:one|ones|of them))? "
+    r"(?:are|is|do i (?:still )?have|me|tengo|hay|qued\w+|sig\w+)\b(?: (?:still |now )?(?:left|set|queda\w*|puest\w+|"
+    r"activ\w*|viv\w+|open|abiert\w+|ahora))?\W*$|^\W*(?:me )?queda\w* algun[oa]\b|"
+    r"^\W*(?:did|has|have|ha|han)\b.{0,15}\b(?:fire|trigger|fill|go (?:off|through)|salta|dispara|ejecuta)\w*\b"
 )
 """Asks for the current state of orders, alerts or the watchlist."""
 SURE = re.compile(
