@@ -110,6 +110,18 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
         ("esta sobrecomprada AAPL?", "explicamelo como a un principiante"),
         (("explain_concept", {"concept": "sobrecomprada"}),),
     ),
+    (("set an alert on AAPL at 700", "list them"), (("list_alerts", {}),)),
+    (("ping me if IBM drops 3% from here", "and MSFT too"), (("get_price", {"symbol": "MSFT"}),)),
+    (
+        ("pick me up 15 IBM around 190",),
+        (
+            (
+                "create_paper_order",
+                {"limit_price": 190.0, "quantity": 15.0, "symbol": "IBM", "side": "buy", "order_type": "limit"},
+            ),
+        ),
+    ),
+    (("is Friday a half day?",), (("get_market_hours", {"day": "2012-09-07"}),)),
     (("buy 10 AAPL", "yes", "what did I just do"), (("get_portfolio", {}), ("get_pending_orders", {}))),
     (("avísame si IBM baja de 180", "borra la de 180", "me queda alguna?"), (("list_alerts", {}),)),
     (("buy 10 AAPL", "yes", "how many shares could I sell to get 1000"), (("get_price", {"symbol": "AAPL"}),)),

@@ -185,6 +185,7 @@ class CallPlan:
         elif names or (stretch.arguments and not question.figures):
             extra_arguments: JsonObject = {"amount": amount} if amount else {}
             extra_arguments |= {"every": part_unit} if part_unit else {}
+            extra_arguments |= {"parts": "volatilities"} if f"{part_unit}_volatility" in names else {}
             extra_arguments |= {"top": max(question.most.values())} if question.most else {}
             self._call(PERFORMANCE, {**stretch.tool_arguments, **extra_arguments})
 

@@ -17,6 +17,7 @@ RANKING_REQUEST = re.compile(
 ONE_OF_THEM = re.compile(
     r"\b(?:w(?:h)?ich|who|cual(?:es)?|quien)(?: one| una?)? (?:of|de) (?:them|those|these|the (?:two|three)|"
     r"(?:l[oa]s|es[oa]s|est[oa]s) (?:dos|tres|[23])|ell[oa]s)\b|"
+    r"^\W*(?:and|y) (?:the|el|la) (?:better|worse|higher|lower|bigger|smaller|deeper|mejor|peor|mayor|menor) \w+\W*$|"
     r"^\W*(?:(?:and|y|e|so|but|pero)\W+)?(?:w(?:h)?ich|who|cual|quien)(?: one)? "
     r"(?:is|was|has|had|did|fell|rose|recovered|es|fue|era|ha|tuvo|cayo|subio|bajo|se recupero) "
     r"(?:(?:the|el|la|l[oa]s) )?(?:(?:more|most|less|least|mas|menos|mayor|menor|biggest|smallest|largest|deepest)"
@@ -71,7 +72,7 @@ WHOLE_RULE = (
 )  # fmt: skip
 GOES_ON = re.compile(
     r"^\W*(?:and|y|e|but|pero|what about|how about|que tal|with|con|including|contando)\b|"
-    r"\b(?:its?|their|they|sus?)\b"
+    r"\b(?:its?|their|they|sus?|what(?:\W?s| is| was) the)\b"
 )
 """Matches a message that is about what was asked last."""
 OWN_WORDS = re.compile(
@@ -118,3 +119,7 @@ THE_ONE_BEFORE = re.compile(
 """The week, month, … before this one."""
 CURRENT = re.compile(rf"\b(?:this|est[ae]|lo que va del?|so far this) {UNIT}\b")
 """The current week, month, …"""
+ADDS = re.compile(
+    r"\b(?:add|include|throw in|anad\w+|agreg\w+|incluy\w+|mete\w*)\b.*\b(?:comparison|comparacion|comparativa)\b"
+)
+"""Adds tickers to a comparison."""

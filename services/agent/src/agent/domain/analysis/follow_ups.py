@@ -18,6 +18,7 @@ from agent.domain.analysis.question_patterns import (
     BOTTOM_FIRST,
     CORRELATED,
     COSTS,
+    EXTREME,
     MARKET_STATE,
     PER_RISK,
     RANKED_PARTS,
@@ -72,6 +73,8 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
         return market_question
     if not earlier_messages:
         return None
+    if patterns.WHEN_WAS_IT.match(plain(text)):
+        return question if is_analysis(question) else None  # whose answer has its days
     if (named := _with_places_named(text, earlier_messages)) != text:
         return named
     return (
@@ -165,7 +168,10 @@ def _period_of(text: str, *, has_lengths: bool = True) -> str:
         return f"on {first}" if first == last else f"{first} to {last}" if last else f"since {first}"
     if not has_lengths:
         return ""
-    unread = UnreadText(AVERAGES.sub(lambda match: " " * len(match[0]), folded(text)))
+    others_taken = folded(text)
+    for pattern in (AVERAGES, EXTREME):  # whose lengths are no periods
+        others_taken = pattern.sub(lambda match: " " * len(match[0]), others_taken)
+    unread = UnreadText(others_taken)
     take_periods(unread)
     return _words(text, unread, taken=True)
 
@@ -190,14 +196,12 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     if not asked.figures or asked.unread or not tickers or (patterns.DEFINES.search(normalized) and not goes_on):
         return None
     was_analysis = is_analysis(question)
-    if patterns.WHEN_WAS_IT.match(normalized):
-        return question if was_analysis else None  # whose answer has its days
     if was_analysis and asked.figures == ["total_return"]:
         return f"{question.strip(' ?.')} {text.strip(' ¿')}"  # with dividends
     names_period = main_period(normalize(text).text).period is not None
-    period = "" if names_period or not was_analysis else _period_of(question)
-    completed = " ".join(filter(None, [*tickers, text, period]))
     is_of_company = any(call.tool == COMPANY for call in asked.calls)
+    period = "" if names_period or not was_analysis or is_of_company else _period_of(question)
+    completed = " ".join(filter(None, [*tickers, text, period]))
     return completed if (goes_on and was_analysis) or is_of_company or is_analysis(completed) else None
 
 
@@ -276,7 +280,9 @@ def _complete_period(text: str, question: str) -> str | None:
         return None
     current = patterns.CURRENT.search(plain(question)) if patterns.THE_ONE_BEFORE.match(plain(text)) else None
     if current is not None:
-        text = f"last {unit_of(current['unit'])}"
+        unit = current["unit"]
+        is_english = unit == unit_of(unit)
+        text = f"last {unit}" if is_english else f"{unit} pasad{'a' if unit == 'semana' else 'o'}"
     part, year = patterns.PART_OF_YEAR.search(folded(text)), str(main_period(question).period)[:4]
     if part and year.isdigit():
         text = f"{text[: part.end()]} {year}{text[part.end() :]}"
@@ -289,6 +295,8 @@ def _complete_period(text: str, question: str) -> str | None:
     if not (is_about_all_tickers(question) or (is_analysis(question) and is_complete_here)):
         return None
     unread_question = UnreadText(folded(question))
+    while (extreme := EXTREME.search(unread_question.text)) is not None:
+        unread_question.replace(extreme, MARK)  # whose "month" is no period
     returns = RETURNS_OF.search(unread_question.text) if CORRELATED.search(unread_question.text) else None
     take_periods(unread_question)
     kept_words = [_words(question, unread_question), *([returns["unit"]] if returns else [])]
@@ -339,6 +347,8 @@ def _complete_ticker(text: str, question: str) -> str | None:
     """The last question about one ticker, for the other one that the message names alone, or for both if it compares
     them; the last correlation, with that one."""
     [ticker, *others] = tickers_in(text)
+    if patterns.ADDS.search(plain(text)) and len(compared := tickers_in(normalize(question).text)) > 1:
+        return " ".join(filter(None, ["compare", *compared, ticker, *others, _period_of(question)]))
     if len(text.split()) > _MAX_FIGURE_WORDS:
         return None
     asked_about = tickers_in(normalize(question).text)
