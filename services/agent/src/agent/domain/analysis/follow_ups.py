@@ -335,7 +335,7 @@ def _complete_superlative(text: str, question: str) -> str | None:
     if superlative is None:
         return None
     is_quality = match["superlative"] in patterns.QUALITIES
-    if is_quality and superlative[0] not in patterns.QUALITIES and patterns.FELL.search(folded_question):
+    if is_quality and superlative[0] not in patterns.QUALITIES and patterns.FALLING.search(folded_question):
         is_top = not is_top  # the best of those that fell most fell least
     if (superlative[0] in patterns.RISING) == is_top:
         return question if is_quality or match["count"] or match["count2"] else None

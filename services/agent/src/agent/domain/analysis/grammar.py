@@ -126,7 +126,8 @@ class _QuestionReader:
         self._places.extend((place, name, "stretch") for place, name in extremes)
         if money is None and was_bought and rule is None:
             # The price at which the shares were bought, and what became of it.
-            self._places += [(0, "base", "stretch"), *([] if self._places else [(1, "return", "stretch")])]
+            names = ("base",) if self._places else ("base", "return")
+            self._places.extend((at, name, "stretch") for at, name in enumerate(names))
         self._mean(stretches, invested=money is not None)
         question.periods = [stretch.period for stretch in stretches if stretch.period in SNAPSHOTS] or ["1y"]
         by_kind = self._named()
@@ -183,8 +184,7 @@ class _QuestionReader:
         if "crossings" in names and patterns.LAST_TIME.search(query):
             periods, question.most["crossings"] = periods or [ALL_TIME], 1
         asks_for_one_year = names & {"best_year", "worst_year"} and [len(years_of(period)) for period in periods] == [1]
-        is_ever = names & {"up_streak", "down_streak"} or EVER.search(query)
-        if asks_for_one_year or (not periods and is_ever):
+        if asks_for_one_year or (not periods and (names & {"up_streak", "down_streak"} or EVER.search(query))):
             periods = [ALL_TIME]
         if all(period.period == "1d" for period in periods) and (
             unit not in (None, "day") or ALL_TIME_PHRASE.search(query)
