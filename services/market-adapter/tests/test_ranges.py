@@ -117,7 +117,12 @@ async def test_parts_and_the_other_figures_of_a_stretch_are_what_pandas_says(cal
         )
     logs = np.log(of).diff().dropna()
     volatilities = logs.groupby(logs.index.str[:7]).std() * 252**0.5
-    told = [one["value"] for one in answer["figures"] if one["figure"] == "month_volatility"]
+    assert not [one for one in answer["figures"] if one["figure"] == "month_volatility"]
+    of_months = await call(
+        "get_performance", tickers=["IBM"], start=first, end=last, every="month", parts="volatilities"
+    )
+    told = [one["value"] for one in of_months["figures"] if one["figure"] == "month_volatility"]
+    assert not [one for one in of_months["figures"] if one["figure"] == "month_return"]
     assert told[1:] == pytest.approx(volatilities.tolist()[1:], abs=1e-6)
     expected = {
         "best_month": months.max(),

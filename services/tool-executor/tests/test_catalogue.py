@@ -21,7 +21,7 @@ market.get_fundamentals get_fundamentals market free 20 symbol
 market.snapshot market_snapshot market free 30 tickers
 market.fundamentals_events fundamentals_events market free 20 tickers
 market.get_market_hours get_market_hours market free 60 [day]
-market.get_performance get_performance market free 30 tickers [start] [end] [period] [amount] [every] [top]
+market.get_performance get_performance market free 30 tickers [start] [end] [period] [amount] [every] [parts] [top]
 market.get_correlation get_correlation market free 30 tickers [start] [end] [period] [benchmark] [every]
 market.get_crossings get_crossings market free 30 symbol [fast] [slow] [start] [end] [period]
 market.backtest_strategy backtest_strategy market free 10 symbol [rule] [fast] [slow] [start] [end] [period] [cash] [cost_percent]
@@ -91,7 +91,7 @@ DATA = {name: fields for name, *fields in map(str.split, GIVES.strip().splitline
 DEFAULTS = {
     "get_ohlcv": {"limit": 100},
     "get_indicators": {"timeframe": "1d"},
-    "get_performance": {"top": 1},
+    "get_performance": {"parts": "returns", "top": 1},
     "get_crossings": {"fast": 50, "slow": 200},
     "backtest_strategy": {"rule": "sma_cross", "fast": 50, "slow": 200, "cash": 10_000, "cost_percent": 0.1},
     "get_news": {"limit": 5},

@@ -6,7 +6,7 @@ import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import SayText, UseTools
+from agent.domain.offline.steps import SayText, UseTools, next_step
 from agent.testing.offered import SCHEMAS
 
 MARKET: dict[str, Any] = {"status": "after_hours", "current_time": "2012-09-07T20:30:00+00:00", "upcoming_events": []}
@@ -98,6 +98,53 @@ LOOKED_UP: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
         ),
     ),
     (("what if the whole market falls 12%?",), (("get_portfolio", {}),)),
+    (
+        ("precio de IBM", "a cuanto cerró el 21 de septiembre", "y el día siguiente"),
+        (("get_ohlcv", {"symbol": "IBM", **DAY, "end": "2011-09-22"}),),
+    ),
+    (
+        ("price of MSFT", "how is max drawdown different from volatility"),
+        (("explain_concept", {"concept": "max drawdown"}), ("explain_concept", {"concept": "volatility"})),
+    ),
+    (
+        ("esta sobrecomprada AAPL?", "explicamelo como a un principiante"),
+        (("explain_concept", {"concept": "sobrecomprada"}),),
+    ),
+    (("set an alert on AAPL at 700", "list them"), (("list_alerts", {}),)),
+    (("ping me if IBM drops 3% from here", "and MSFT too"), (("get_price", {"symbol": "MSFT"}),)),
+    (
+        ("pick me up 15 IBM around 190",),
+        (
+            (
+                "create_paper_order",
+                {"limit_price": 190.0, "quantity": 15.0, "symbol": "IBM", "side": "buy", "order_type": "limit"},
+            ),
+        ),
+    ),
+    (("is Friday a half day?",), (("get_market_hours", {"day": "2012-09-07"}),)),
+    (("buy 10 AAPL", "yes", "what did I just do"), (("get_portfolio", {}), ("get_pending_orders", {}))),
+    (("avísame si IBM baja de 180", "borra la de 180", "me queda alguna?"), (("list_alerts", {}),)),
+    (("buy 10 AAPL", "yes", "how many shares could I sell to get 1000"), (("get_price", {"symbol": "AAPL"}),)),
+    (
+        ("what would my buying power be after buying 10 MSFT",),
+        (("get_price", {"symbol": "MSFT"}), ("get_portfolio", {})),
+    ),
+    (("compra 3 AAPL", "sí", "cuantas acciones me dieron"), (("get_trade_history", {}),)),
+    (("compra 3 AAPL", "sí", "a que precio"), (("get_trade_history", {}),)),
+    (("what did I pay on average for IBM",), (("get_trade_history", {"symbol": "IBM"}),)),
+    (("IBM", "thanks. does it pay a dividend"), (("get_fundamentals", {"symbol": "IBM"}),)),
+    (
+        ("can you put 3 AAPL in my portfolio",),
+        (("create_paper_order", {"quantity": 3.0, "symbol": "AAPL", "side": "buy", "order_type": "market"}),),
+    ),
+    (
+        ("estuvo abierta la bolsa el 29 de octubre?", "como le fue a AAPL ese mes", "y el mes anterior"),
+        (("get_performance", {"tickers": ["AAPL"], "start": "2011-09-01", "end": "2011-09-30"}),),
+    ),
+    (
+        ("con 15000 y riesgo de 2%, cuantas MSFT puedo comprar si pongo el stop en 26",),
+        (("get_price", {"symbol": "MSFT"}),),
+    ),
     (("qué pasa si mi cartera baja un 8 %",), (("get_portfolio", {}),)),
     (("put FB on my watchlist", "remove FB"), (("remove_from_watchlist", {"symbol": "FB"}),)),
     (("alert me when IBM falls under 190", "make that 188"), (("list_alerts", {}),)),
@@ -280,3 +327,16 @@ def test_the_plan_for_what_was_refused_is_named_without_a_page() -> None:
     response = asked("alert me when IBM passes 210", "which plan do I need for that?", offered=free, plan="free")
     assert isinstance(response, SayText)
     assert "it is part of Pro" in response.text
+
+
+def test_a_share_that_fell_is_imagined_lower() -> None:
+    wish = wish_in("what would I be left with if MSFT fell 10%", SCHEMAS)
+    assert (wish.way, wish.amount) == ("if_moved", 0.9)
+
+
+def test_shares_that_raise_a_sum_are_at_least_as_many_as_it_takes() -> None:
+    wish = wish_in("how many AAPL would I have to sell to raise 1000", SCHEMAS)
+    answer = next_step(wish, [("get_price", {"symbol": "AAPL"}, {"symbol": "AAPL", "price": 300.0})], "en")
+    assert isinstance(answer, SayText)
+    assert "4" in answer.text
+    assert "1,200" in answer.text

@@ -32,6 +32,7 @@ class RangeArguments(StretchArguments, TickersArguments):
 
     amount: float | None = Field(default=None, gt=0, le=1e12, description="Money put in at the start")
     every: Every | None = Field(default=None, description="Its returns too, the best and the worst of them")
+    parts: Literal["returns", "volatilities"] = Field(default="returns", description="What of each part")
     top: int = Field(default=1, ge=1, le=10, description="How many of the best and of the worst")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from agent.domain.analysis.asked import is_about_all_tickers, is_analysis
 from agent.domain.analysis.follow_ups import complete_question
-from agent.domain.analysis.relative_days import with_past_days
+from agent.domain.analysis.relative_days import dated_in_turn
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
@@ -55,9 +55,10 @@ def offered_with_analysis(
     """Returns the tools, with the analysis if the customer's newest message asks for one."""
     if requester.role != "user" or requester.principal is None or requester.user is None:
         return tuple(tools)
-    *earlier_texts, newest = ["", *(message.text for message in history.messages if not message.mine)]
+    texts = [message.text for message in history.messages if not message.mine]
+    newest = texts[-1] if texts else ""
     # Of which year "in August" is, is told by the market's present; that it names days is enough here.
-    dated = with_past_days(newest, date.today())
+    *earlier_texts, dated = dated_in_turn(texts, date.today()) or [""]
     if not (is_analysis(newest) or is_about_all_tickers(newest) or complete_question(dated, earlier_texts)):
         return tuple(tools)
     return with_analysis(tools, requester.language, company)

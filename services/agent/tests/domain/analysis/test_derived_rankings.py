@@ -99,6 +99,7 @@ def test_the_months_of_a_year_are_ranked_where_that_is_asked_for(query: str, lan
 def test_months_are_ranked_by_their_volatility(query: str, order: str) -> None:
     question = read_question(query, ("IBM",))
     assert (question.figures, question.calls[0].arguments["every"]) == (["month_volatility"], "month")
+    assert question.calls[0].arguments["parts"] == "volatilities"
     values = {"2011-01-03/2011-01-31": 0.1, "2011-02-01/2011-02-28": 0.3}
     derived = [figure("IBM", "month_volatility", value, month) for month, value in values.items()]
     derived.append(figure("IBM", "volatility", 0.2, "2011-01-01/2011-12-31"))

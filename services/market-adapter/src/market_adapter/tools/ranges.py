@@ -92,8 +92,7 @@ class RangeTools(MarketTools):
             figures += _figures(name, stretch, requested.words, history, arguments.top)
             if arguments.amount:
                 figures += _growth_figures(name, stretch, requested.words, history.currency, arguments.amount)
-            if arguments.every:
-                figures += _parts(name, stretch, requested.words, arguments.every, arguments.top)
+            figures += _parts(name, stretch, requested.words, arguments)
             falls += [
                 FallData(
                     ticker=name,
@@ -314,20 +313,25 @@ def _with_dividends(history: BarHistory, stretch: Stretch) -> float:
     return growth - 1
 
 
-def _parts(ticker: str, stretch: Stretch, requested: str, every: Every, top: int) -> list[FigureData]:
-    """The returns and volatilities of the newest parts, and the best and worst parts, the most extreme first."""
+def _parts(ticker: str, stretch: Stretch, requested: str, arguments: RangeArguments) -> list[FigureData]:
+    """The return or volatility of each of the newest parts, and the best and worst parts, the most extreme first."""
+    if (every := arguments.every) is None:
+        return []
     pieces = parts(stretch, every)
     returns = [(piece, total_return(piece)) for piece in pieces]
+    is_return = arguments.parts == "returns"
     figures = [
-        _figure(ticker, f"{every}_return", value, piece, f"{piece.first}/{piece.last}")
+        _figure(
+            ticker,
+            f"{every}_{'return' if is_return else 'volatility'}",
+            value if is_return else volatility(piece.close),
+            piece,
+            f"{piece.first}/{piece.last}",
+        )
         for piece, value in returns[-MAX_PARTS:]
     ]
-    figures += [
-        _figure(ticker, f"{every}_volatility", volatility(piece.close), piece, f"{piece.first}/{piece.last}")
-        for piece in pieces[-MAX_PARTS:]
-    ]
     for name, sign in (("best", -1), ("worst", 1)):
-        for piece, value in sorted(returns, key=lambda pair: sign * pair[1])[:top]:
+        for piece, value in sorted(returns, key=lambda pair: sign * pair[1])[: arguments.top]:
             figures.append(_figure(ticker, f"{name}_{every}", value, piece, requested, on=piece.first))
     for name, count in (
         ("up", sum(value > 0 for _, value in returns)),

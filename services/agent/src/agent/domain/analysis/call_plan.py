@@ -6,12 +6,13 @@ figures.
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from agent.domain.analysis.figure_vocabulary import INDICATOR_OF, Kind
 from agent.domain.analysis.question_patterns import FALLS, FIRST_DAY, LASTED, PAST_TIME, WHEN
-from agent.domain.analysis.stretches import ALL_TIME, SNAPSHOTS, PeriodArguments
+from agent.domain.analysis.stretches import ALL_TIME, ALL_TIME_PHRASE, SNAPSHOTS, PeriodArguments
 from agent.domain.analysis.wanted_calls import (
     BACKTEST,
     COMPANY,
@@ -27,6 +28,7 @@ from agent.domain.analysis.wanted_calls import (
 )
 from contracts.json_values import JsonObject
 
+_YEARLY_FIGURES = frozenset(("current_drawdown", "max_drawdown", "volatility"))
 ByKind = dict[Kind, list[str]]
 """A question's figures, by their source."""
 _SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_drawdown", "current_drawdown"), ("1y",))}
@@ -68,6 +70,14 @@ def settle_days(
     """The periods as they are meant, after asking for the falls if their days answer the question."""
     _add_days_of_falls(question, by_kind, query)
     return _joined_days(periods, set(question.figures), query)
+
+
+def up_to_days(names: AbstractSet[str], periods: list[PeriodArguments], query: str) -> list[PeriodArguments]:
+    """The periods, with the year up to each single day for figures of a period."""
+    if not names & _YEARLY_FIGURES or names & {"price", "close"}:
+        return periods
+    from_first = "current_drawdown" in names and ALL_TIME_PHRASE.search(query) is not None
+    return [period.up_to(from_first=from_first) if period.is_day else period for period in periods]
 
 
 def name_past_prices(question: Question, by_kind: ByKind, periods: Sequence[PeriodArguments], query: str) -> None:
@@ -175,6 +185,7 @@ class CallPlan:
         elif names or (stretch.arguments and not question.figures):
             extra_arguments: JsonObject = {"amount": amount} if amount else {}
             extra_arguments |= {"every": part_unit} if part_unit else {}
+            extra_arguments |= {"parts": "volatilities"} if f"{part_unit}_volatility" in names else {}
             extra_arguments |= {"top": max(question.most.values())} if question.most else {}
             self._call(PERFORMANCE, {**stretch.tool_arguments, **extra_arguments})
 

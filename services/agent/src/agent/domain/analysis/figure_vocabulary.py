@@ -209,11 +209,17 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:per|a) year on average", r"(?:rentabilidad|rendimiento) (?:media? )?anual(?: media?)?"),
     _row("stretch", "shares", r"how many shares", r"(?:cuantas|numero de) acciones", r"number of shares"),
     _row("stretch", "dividends", r"dividends?(?: (?:paid|payments?))?", r"dividendos?(?: pagados?)?"),
-    _row("stretch", "highest_close", r"(?:highest|maximum|max|top) clos(?:e|ing)(?: price| level)?",
+    _row("stretch", "highest_close",
+         r"highest (?:that )?(?:\x01+|it|they)(?:\W?s| has| have| did)?(?: ever)? close[ds]?",
+         r"(?:lo )?mas alto (?:a|en) (?:lo )?que (?:\x01+ )?(?:ha cerrado|cerro)",
+         r"(?:highest|maximum|max|top) clos(?:e|ing)(?: price| level)?",
          r"(?:clos(?:e|ing) |record )highs?", r"(?:cierre (?:mas alto|maximo)|maximos? (?:de|al|en) cierre)"),
     _row("stretch", "lowest_close", r"(?:lowest|minimum|min) clos(?:e|ing)(?: price| level)?", r"clos(?:e|ing) lows?",
          r"(?:cierre (?:mas bajo|minimo)|minimos? (?:de|al|en) cierre)"),
-    _row("stretch", "high", r"(?:52-week |yearly |"
+    _row("stretch", "high",
+         r"(?:most|highest) (?:that )?(?:\x01+|it|they)(?:\W?s| has| have| was)?(?: ever)? "
+         r"(?:been|traded|got\w*|reached|was)"
+         r"(?: worth| at| to)?", r"(?:52-week |yearly |"
          r"year )?highs?(?: price)?", r"maximos?(?: anual(?:es)?)?", r"highest (?:price|level)",
          r"precio mas alto"),
     _row("stretch", "high", r"cuando (?:lo|los) (?:marco|toco|alcanzo|hizo)",
@@ -229,7 +235,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"mov(?:io|ieron|ido) (?:mas|menos)|(?:mas|menos) se (?:ha |han )?mov(?:io|ieron|ido)",
          r"(?:(?:was|were|is|are) (?:\x01+ )?)?up or down", r"(?:was|were|is|are|been) (?:up|down)(?! to\b)",
          r"(?:gain|los|mov)ers?", r"doubl(?:e|ed|ing)|dobl(?:o|aron|ado)|duplic(?:o|aron|ado)",
-         r"suben?|caen?|pierden?|ganan?|bajan",
+         r"suben?|caen?|pierden?|ganan?|bajan|llevan?",
          r"(?:better|worse) (?:year|quarter|month|week)",
          rf"(?:chang|mov)ed?{_BEFORE_A_PERIOD}", rf"changes?(?: of|{_BEFORE_A_PERIOD})",
          r"(?:ha |han )(?:cambiado|variado)", rf"(?:cambi|vari)(?:o|aron)(?: (?=\x01)|{_BEFORE_A_PERIOD})",

@@ -14,7 +14,7 @@ from typing import Any
 
 from agent.domain.analysis import question_patterns as patterns
 from agent.domain.analysis.amounts import WITH_MONEY, amount_in, other_currency_in
-from agent.domain.analysis.call_plan import ByKind, CallPlan, RequestedParts, name_past_prices, settle_days
+from agent.domain.analysis.call_plan import ByKind, CallPlan, RequestedParts, name_past_prices, settle_days, up_to_days
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST_FIRST, ROWS, Kind, disambiguate
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_patterns import (
@@ -29,6 +29,7 @@ from agent.domain.analysis.stretches import (
     ALL_TIME,
     ALL_TIME_PHRASE,
     BLANK,
+    EVER,
     MARK,
     SNAPSHOTS,
     PeriodArguments,
@@ -47,7 +48,6 @@ from contracts.calendar_names import NUMBERS
 
 MAX_YEARS = 3
 """Years with a call each, limited by a tool's budget of calls per ticker."""
-_YEARLY_FIGURES = frozenset(("current_drawdown", "max_drawdown", "volatility"))
 
 
 def read_question(query: str, tickers: tuple[str, ...]) -> Question:
@@ -125,7 +125,9 @@ class _QuestionReader:
         question.other_currency = None if currency == question.currency else currency
         self._places.extend((place, name, "stretch") for place, name in extremes)
         if money is None and was_bought and rule is None:
-            self._places.append((0, "base", "stretch"))  # the price at which the shares were bought
+            # The price at which the shares were bought, and what became of it.
+            names = ("base",) if self._places else ("base", "return")
+            self._places.extend((at, name, "stretch") for at, name in enumerate(names))
         self._mean(stretches, invested=money is not None)
         question.periods = [stretch.period for stretch in stretches if stretch.period in SNAPSHOTS] or ["1y"]
         by_kind = self._named()
@@ -177,11 +179,12 @@ class _QuestionReader:
             periods = [period for period in periods if not period.is_day] or periods
         if patterns.RECOVERED.search(query) or ("drawdowns" in names and patterns.LASTED.search(query)):
             # A fall of 2008 may have been recovered later.
-            periods = [*periods, *(period for period in map(without_end, periods) if period not in periods)]
+            unended = (period for period in map(without_end, periods) if period not in periods)
+            periods = [*(periods or [ALL_TIME]), *unended]
         if "crossings" in names and patterns.LAST_TIME.search(query):
             periods, question.most["crossings"] = periods or [ALL_TIME], 1
         asks_for_one_year = names & {"best_year", "worst_year"} and [len(years_of(period)) for period in periods] == [1]
-        if asks_for_one_year or (not periods and names & {"up_streak", "down_streak"}):
+        if asks_for_one_year or (not periods and (names & {"up_streak", "down_streak"} or EVER.search(query))):
             periods = [ALL_TIME]
         if all(period.period == "1d" for period in periods) and (
             unit not in (None, "day") or ALL_TIME_PHRASE.search(query)
@@ -196,10 +199,7 @@ class _QuestionReader:
                 periods, question.by_year = years, len(years) > 1
         if names and names <= FALL_FIGURES and patterns.WORST.search(query):
             question.lowest_first = False  # the worst fall is the deepest
-        if names & _YEARLY_FIGURES and not names & {"price", "close"}:
-            # For a single day, figures of a period cover the year up to it.
-            from_first = "current_drawdown" in names and ALL_TIME_PHRASE.search(query) is not None
-            periods = [period.up_to(from_first=from_first) if period.is_day else period for period in periods]
+        periods = up_to_days(names, periods, query)
         name_past_prices(question, by_kind, periods, query)
         return periods
 

@@ -131,8 +131,10 @@ PART_OF = {
 EACH = re.compile(
     rf"\b(?:(?:each|every|per|by|cada|por) {UNIT}(?! on average)|(?P<over>year by year|month by month|"
     rf"ano a ano|ano por ano|mes a mes)"
-    r"|(?P<ly>yearly|annual|monthly|quarterly|weekly|calendar[- ]year) (?:returns?|performance)"
-    r"|(?:rentabilidad(?:es)?|rendimientos?) (?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
+    r"|(?P<ly>yearly|annual|monthly|quarterly|weekly|calendar[- ]year) (?:returns?|performance|table|breakdown|"
+    r"moves?|changes?)"
+    r"|(?:rentabilidad(?:es)?|rendimientos?|tabla|desglose|variacion(?:es)?) "
+    r"(?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
 WHICH_PARTS = re.compile(r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b")
@@ -179,10 +181,11 @@ REGULAR_INVESTMENT = re.compile(
     r"por) (?!(?:19|20)\d\d\b)(?:[$€£] ?)?\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))?"
 )
 """An amount invested repeatedly, which no tool computes."""
+_TIME = r"(?:day|session|week|month|quarter|year|dia|sesion|semana|mes|trimestre|ano)"
 CLOSE_BEYOND_PRICE = re.compile(
     r"\b(?:clos(?:e|ed|es|ing)|cerr\w+|cierr\w+|cierres?|traded?|cotiz\w+|was|estuvo)\b[^?;\x00]{0,30}?"
     r"(?:\b(?P<up>above|over|por encima de|mas de|sobre)|\b(?:below|under|por debajo de|menos de)) "
-    r"[$€]?\d[\d.,]*\b(?![- ]?(?:day|session|dia|sesion|%))"
+    rf"[$€]?\d[\d.,]*\b(?![- ]?(?:{_TIME}|%))"
 )
 """A close above a price."""
 PRICE_BEYOND = re.compile(

@@ -66,7 +66,8 @@ _SINCE_THEN = re.compile(
     r"\b(?:(?P<since>since|desde) (?:then|that (?:day|date)|entonces|es[ae] (?:d[ií]a|fecha)))\b", re.I
 )
 _THAT_YEAR = re.compile(
-    r"\b(?:(?:in|en|during|durante) )?(?:that|the same|es[ea]|(?:el )?mismo) (?:year|a[nñ]o)\b", re.I
+    r"\b(?:(?:in|en|during|durante) )?(?:that|the same|es[ea]|(?:el )?mismo) (?:year|a[nñ]o|(?P<month>month|mes))\b",
+    re.I,
 )
 _THEN = re.compile(
     r"\b(?:back then|at (?:the|that) time|en (?:aquel|ese) (?:momento|entonces)|(?:then|entonces))(?=\W*$)",
@@ -149,8 +150,17 @@ def since_then(text: str, earlier_texts: Sequence[str]) -> str:
     if is_then:
         last = period.get("end", day)
         return _THEN.sub(f"on {day}" if last == day else f"from {day} to {last}", text)
-    text = _THAT_YEAR.sub(f"in {str(day)[:4]}", text)
+    first, last = _month_of(date.fromisoformat(str(day)))
+    text = _THAT_YEAR.sub(lambda match: f"{first} to {last}" if match["month"] else f"in {first.year}", text)
     return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text)
+
+
+def dated_in_turn(texts: Sequence[str], today: date, *, is_session_over: bool = False) -> list[str]:
+    """The texts with their days, each after those before it, which it may refer to."""
+    dated: list[str] = []
+    for text in texts:
+        dated.append(with_past_days(since_then(text, dated), today, is_session_over=is_session_over))
+    return dated
 
 
 def days_ago(text: str, today: date) -> tuple[str, date] | None:
@@ -202,6 +212,11 @@ def _same_month(normalized: str, day: date) -> tuple[str, str] | None:
         return None
     other = str(day.replace(day=number))
     return other, other
+
+
+def _month_of(day: date) -> tuple[date, date]:
+    """The first and last day of a day's month."""
+    return day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1])
 
 
 def _shift_months(day: date, months: int, *, is_whole_month: bool = False) -> date:

@@ -76,7 +76,7 @@ ALL_TIME_PHRASE = re.compile(
     r"cotizar)|(?:(?:desde )?(?:el |su )|en su )primer dia(?: (?:de cotizacion|en bolsa))?)\b"
 )
 
-_EVER = re.compile(r"\b(?:ever(?! since)|alguna vez)\b")
+EVER = re.compile(r"\b(?:ever(?! since)|alguna vez)\b")
 """All available data, unless a period is named: "did it ever close below 100 in 2009?"."""
 
 
@@ -125,7 +125,7 @@ def take_periods(unread: UnreadText, *, invested: bool = False) -> list[PeriodAr
     an amount was invested at the named time, and the period begins there."""
     dated = sorted(_days_in(unread), key=lambda pair: pair[0])
     if len(dated) == 1 and (
-        unread.first(ALL_TIME_PHRASE) is not None or (dated[0][1].is_day and unread.first(_EVER) is not None)
+        unread.first(ALL_TIME_PHRASE) is not None or (dated[0][1].is_day and unread.first(EVER) is not None)
     ):
         return [_stretch_of_days(f"{times.FIRST_DAY}/{dated[0][1].arguments.get('end', '')}")]
     if dated:
@@ -198,7 +198,7 @@ def _length_after(day: PeriodArguments, length: PeriodArguments) -> PeriodArgume
 
 def _lengths_in(unread: UnreadText) -> list[PeriodArguments]:
     """Takes the lengths up to now."""
-    if unread.first(ALL_TIME_PHRASE) is not None or unread.first(_EVER) is not None:
+    if unread.first(ALL_TIME_PHRASE) is not None or unread.first(EVER) is not None:
         return [ALL_TIME]
     to_date = [stretch for _, stretch in sorted(_to_date_stretches(unread), key=lambda pair: pair[0])]
     if to_date:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from agent.domain.analysis.relative_days import days_ago, since_then, with_past_days
+from agent.domain.analysis.relative_days import dated_in_turn, days_ago
 from agent.domain.offline.answers import (
     CITED,
     NOTICE,
@@ -31,14 +31,14 @@ from agent.domain.offline.answers import (
 from agent.domain.offline.calls import OF_PUBLICATION, of_this_year
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.day_answers import hours_call, market_now
-from agent.domain.offline.fallback_answers import answer_otherwise, readings_beside_price
+from agent.domain.offline.fallback_answers import answer_otherwise, readings_beside_price, refers_to_figures
 from agent.domain.offline.intents import is_about_the_company, wish_in
 from agent.domain.offline.listed import chosen_item
 from agent.domain.offline.nearest_readings import LOOK_UPS, covers_question, foreign_words
 from agent.domain.offline.own_name import name_answer
 from agent.domain.offline.person_words import without_person_request
 from agent.domain.offline.previous_questions import is_follow_up
-from agent.domain.offline.prompt_messages import question_in, results_in, rule_calls_in
+from agent.domain.offline.prompt_messages import question_in, results_in, rule_calls_in, with_you_for_name
 from agent.domain.offline.questions import is_vague, lacks_subject, only_gives_people, terms
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge
@@ -99,7 +99,7 @@ def respond(
     language = rule_language(language if is_foreign else language_of(question, language))
     trades = company is None or company.trades
     question, *earlier_questions = (
-        _with_you_for_name(spelled_out(text, language, is_trading=trades), company)
+        with_you_for_name(spelled_out(text, language, is_trading=trades), company)
         for text in (question, *earlier_questions)
     )
     language = rule_language(company.answer_language(language)) if company else language
@@ -296,7 +296,10 @@ def _completed(request: _Request, response: SayText | UseTools) -> SayText | Use
         )  # fmt: skip
         if isinstance(other, UseTools):
             return other
-        is_related = not is_unknown(response.text) or covers_question(question, response.text)
+        is_related = not is_unknown(response.text) or covers_question(
+            question, response.text, " ".join(request.earlier_questions[-1:])
+        )
+        is_related = is_related and not refers_to_figures(question, request.replies)
         if not request.is_visitor and not is_related:  # a page about something else is no answer for a customer
             response = request.plain_answer(Wish(Intent.UNKNOWN))
         response = other or response
@@ -309,20 +312,6 @@ def _completed(request: _Request, response: SayText | UseTools) -> SayText | Use
         addition = "" if is_unknown(response.text) or not terms(MY_PLAN.sub(" ", plain(question))) else response.text
         response = SayText(f"{say('own_plan', language, plan=request.plan.capitalize())}\n{addition}".strip())
     return response
-
-
-def _with_you_for_name(question: str, company: CompanyConfig | None) -> str:
-    """The question with "you" instead of the company's name. A name of one word may be another word, and so may the
-    first word of a longer name; it is replaced only in a question what the company is ("what is Northwind?")."""
-    name = company.name.strip() if company and company.name else ""
-    if not name:
-        return question
-    if " " in name:
-        full_name = rf"\b(?:{re.escape(name)}|{re.escape(plain(name))})(?!\w)"
-        question = re.sub(full_name, "you", question, flags=re.IGNORECASE)
-    first_word = rf"\b(is|does|about|es|hace|dedica|sobre|de) {re.escape(name.split()[0])}(?!\w)"
-    addressed = re.sub(first_word, r"\1 you", question, flags=re.IGNORECASE)
-    return addressed if addressed != question and not terms(addressed) else question
 
 
 def _read_wish(
@@ -340,13 +329,16 @@ def _read_wish(
     """
     if trades and last_reply and (chosen_wish := chosen_item(question, last_reply, offered, earlier_questions)):
         return question, chosen_wish
-    wish = wish_in(question, offered, earlier_questions, trades=trades)
-    if not trades or wish.intent is Intent.REMINDER:
-        return question, wish
+    if not trades:
+        return question, wish_in(question, offered, earlier_questions, trades=False)
     current_time = (market or {}).get("current_time")
     market_closed = (market or {}).get("status") in ("after_hours", "closed")
     today = date.fromisoformat(str(current_time)[:10]) if current_time else date.today()
-    dated_question = with_past_days(since_then(question, earlier_questions), today, is_session_over=market_closed)
+    *dated, dated_question = dated_in_turn([*earlier_questions, question], today, is_session_over=market_closed)
+    earlier_questions = dated if current_time else earlier_questions
+    wish = wish_in(question, offered, earlier_questions)
+    if wish.intent is Intent.REMINDER:
+        return question, wish
     if (past_day := days_ago(question, today)) is not None:
         undated, day = past_day
         undated_wish = wish_in(

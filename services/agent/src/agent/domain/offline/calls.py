@@ -141,7 +141,7 @@ def _with_price(phrase: ToolPhrase, parsed: ParsedText, *, has_portfolio: bool) 
         return replace(wish, way="means" if has_portfolio else "", amount=quantity)
     if figures is None:
         return None
-    if phrase.way == "affordable":
+    if phrase.way in ("affordable", "raised"):
         return replace(wish, amount=number_of(figures["budget"]))
     if phrase.way == "left":
         return replace(wish, way="left" if has_portfolio else "part", amount=number_of(figures["count"]))

@@ -126,6 +126,7 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             rf"not (?:less than|below|under)|no (?:(?:a|por) )?(?:menos|debajo) de) (?=[$€£]?{_PRICE})",
             r"\g<sell> limit ",
         ),
+        (rf"(?<=\w) (?:around|about|somewhere (?:near|around)|sobre|alrededor de) (?=[$€£]?{_PRICE}\W*$)", " at "),
         # Buying and selling.
         (rf"{_CLAUSE}long (?P<of>[a-z]{{1,5}}) (?={_COUNT})", r"\g<lead>buy \g<of> "),
         (
@@ -142,7 +143,8 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"{_CLAUSE}(?:h[aá]ga|haz)(?:me)? una (?:compra|adquisici[oó]n) de (?={_COUNT})", r"\g<lead>compra "),
         (rf"{_CLAUSE}(?:h[aá]ga|haz)(?:me)? una venta de (?={_COUNT})", r"\g<lead>vende "),
         (
-            rf"{_CLAUSE}add (?P<n>{_COUNT}(?: \w+)?) to my (?:position|holdings?|portfolio|shares)\b",
+            rf"{_CLAUSE}(?:add|put|stick|p[oó]n(?:me)?|m[eé]te(?:me)?|a[ñn]ade(?:me)?) (?P<n>{_COUNT}(?: \w+)?) "
+            r"(?:to|in|into|en|a) (?:my|mi) (?:position|holdings?|portfolio|shares|cartera|posici[oó]n)\b",
             r"\g<lead>buy \g<n>",
         ),
         (rf"\b(?P<it>make it|que sean) (?:just|only|solo) (?:the )?(?={_COUNT})", r"\g<it> "),

@@ -64,8 +64,8 @@ _ASKS_MEANING_OF_IT = re.compile(
     r"\W*(?:(?:and|y|pero|but)\W+)?(?:(?:eso|esto) (?:que (?:es|significa|quiere decir)|para que sirve)|"
     r"que (?:es|son|significa) (?:eso|esto)|what (?:on earth |the hell |exactly )?(?:is|are|s|does) (?:it|that|they|"
     r"those|this)(?: mean)?|"
-    r"para que sirven?|"
-    r"what (?:is|s) (?:it|that) for)\W*"
+    r"para que sirven?|(?:puedes )?explica(?:me|r|rme)?l[oa]|(?:can you )?explain (?:it|that|this)(?: to me)?|"
+    r"what (?:is|s) (?:it|that) for)(?: (?:like|as|como|para|for|to|in|en|mas|better|mejor|simply)\b[^\d?]*)?\W*"
 )
 _KIND = re.compile(
     r"\b(?:(?:limit|stop|market|stop[ -]limit|trailing stop) orders?|(?:trailing )?stop loss(?:es)?|"

@@ -23,11 +23,14 @@ from agent.domain.offline.nearest_readings import foreign_words, nearest_reading
 from agent.domain.offline.questions import terms
 from agent.domain.offline.small_talk import asks_about_oneself, is_about_procedure, is_customers_statement
 from agent.domain.offline.steps import Result, SayText, UseTools
-from agent.domain.offline.talk_words import BEST, OF_WHAT_WAS_TOLD, TAKEN
+from agent.domain.offline.talk_words import BEST, CORRECTS, OF_WHAT_WAS_TOLD, TAKEN
 from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, is_question
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain, symbols_in
 from contracts.languages import Language
+
+_BACK = re.compile(r"\b(?:it|its|they|their|them|those|that|eso|ell[oa]s?)\b")
+"""Refers to what was said before."""
 
 
 def answer_otherwise(
@@ -59,7 +62,8 @@ def answer_otherwise(
         and after_an_order(earlier_questions[-1:], offered)
     ):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
-    if is_customers_statement(question, offered) and not symbols:
+    corrects = CORRECTS.match(plain(question)) and re.search(r"\d", question)
+    if is_customers_statement(question, offered) and not symbols and not corrects:
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         listed_symbols = ", ".join((market or {}).get("symbols", ()))
@@ -67,9 +71,7 @@ def answer_otherwise(
     if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:
         return SayText(say("which.symbol", language))
     # Figures that tools gave are repeated; a quoted page does not contain what it is asked for now.
-    has_figures = (
-        replies and re.search(r"\d", replies[-1]) and not CITED.search(replies[-1]) and "http" not in replies[-1]
-    )
+    has_figures = _has_figures(replies)
     superlative = BEST.search(plain(question))
     has_figures = (
         has_figures
@@ -98,6 +100,17 @@ def answer_otherwise(
     return SayText(
         price_with_other_readings(symbols[0], answer_from(*price_results[0], question, language), readings, language)
     )
+
+
+def refers_to_figures(question: str, replies: Sequence[str]) -> bool:
+    """Whether a question refers to figures that a tool gave just before, which no page is about."""
+    return _has_figures(replies) and _BACK.search(plain(question)) is not None
+
+
+def _has_figures(replies: Sequence[str]) -> bool:
+    """Whether the newest answer has figures of a tool, and quotes no page."""
+    newest = replies[-1] if replies else ""
+    return re.search(r"\d", newest) is not None and not CITED.search(newest) and "http" not in newest
 
 
 def readings_beside_price(

@@ -79,6 +79,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"^(?=.*\bratio\b)(?=.*\b(?:stop|target|objetivo|take profit|exit|salgo|salida|vendo)\b)|"
          r"^(?!.*(?:\d ?%|\b(?:capital|account|cuenta)\b))(?=.*\brisk|.*\briesgo)(?=.*\bstop\D{0,20}\d)"
          r"(?=.*\b(?:target|objetivo|take profit)\D{0,20}\d)"),
+    _row("get_price", r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:sell\w*|vend\w+)\b.*\b(?:get|raise|make|need|have|"
+         rf"sac\w+|obten\w+|consegu\w+|tener|junt\w+)(?: me)? {BUDGET}", about=True, way="raised"),
     _row("get_price",
          r"\b(?:how many|how much\b.*\b(?:can|could|would|do)|what (?:would|could|can|do) i get|cuant[oa]s|"
          r"(?:cuanto|que)\b.*\b(?:puedo|podria|dan?|daria\w*))\b",
@@ -100,7 +102,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"[$€]?(?P<level>\d[\d.,]*)(?! ?(?:%|per ?cent|por ?ciento|shares|acciones))",
          r"\b(?:what|how|que|cuanto|would|could|suppos\w+|imagin\w+|supon\w*)\b|^\W*(?:(?:and|y|e)\W+)?(?:if|si)\b",
          unless=rf"{_ALERT}|{_BUY_SELL}", about=True, way="if_moved"),
-    _row("get_price", r"\b(?:how much|cuant[oa]|what)\b.*\b(?:left|remain\w*|qued\w+|sobr\w+)\b",
+    _row("get_price", r"\b(?:how much|cuant[oa]|what)\b.*\b(?:left|remain\w*|qued\w+|sobr\w+|buying power|"
+         r"poder de compra|cash|efectivo)\b",
          r"\b(?:if|after|si|tras|despues de|when)\b.{0,25}\b(?:buy\w*|bought|compr\w+)\b\D{0,12}(?P<count>\d[\d.,]*)",
          about=True, way="left"),
     _row("get_price", r"\b(?:how many|cuant[oa]s)\b.*\b(?:(?:would|can|could|will) (?:it|that|this|my \w+) (?:get|buy)|"
@@ -122,13 +125,13 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\b(?:stop|risk|ago|hace)\b", about=True, way="part"),
     _row("calculate_position_size",
          r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size)\b.{0,20}\b(?:position|trade)\b"
-         r"|how many shares|how much (?:should|can|could) i (?:buy|risk)|"
+         r"|how many shares(?! (?:\w+ ){0,3}(?:sell|did|get|own|left))|how much (?:should|can|could) i (?:buy|risk)|"
          r"(?:tamano|grande).{0,16}(?:posicion|operacion)|"
-         r"cuant[ao]s (?:acciones|titulos))\b|"
+         r"cuant[ao]s (?:acciones|titulos)(?! (?:me|tengo|vend\w+|tendria que vender)\b))\b|"
          r"(?=.*(?:\d ?(?:%|per ?cent|por ?ciento)|\bhow (?:many|much|big)\b|\bcuant[oa]s?\b|"
          r"\b(?:risk|arriesg|riesgo)))"
          r"(?=.*\bstop\D{0,20}\d)"
-         r"(?=.*(?:\b(?:risk|arriesg|riesgo)\w*\D{0,20}\d.*\bstop\D{0,20}\d[\d.,]* ?(?:%|per ?cent|por ?ciento)|"
+         r"(?=.*(?:\b(?:risk|arriesg|riesgo)\w*\D{0,20}\d.*\bstop\D{0,20}\d|"
          r"\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
          unless=r"^\W*(?:\w+\W+){0,2}(?:put|set|place|add|pon\w*|coloca\w*|mete\w*)\b.{0,12}\bstop|"
          r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
@@ -157,8 +160,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"operaciones pasadas|mis compras|mis ventas|(?:trades|orders) (?:did|have) i|"
          r"(?:did|have) i (?:do|done) (?:today|yesterday|(?:this|last) \w+)|"
          r"que (?:hice|he hecho) (?:hoy|ayer|est[ea] \w+)|"
-         r"(?:did|have) i (?:\w+ )?(?:buy|sell|trade|bought|sold|traded)|(?:did|have) i pa(?:y|id) (?:for|per)|"
-         r"pag(?:ue|ado) por|a (?:cuanto|como|que precio) (?:l[oa]s? )?(?:he )?(?:compr|vend)(?:e|i|ado|ido)|"
+         r"(?:did|have) i (?:\w+ )?(?:buy|sell|trade|bought|sold|traded)|me dieron|"
+         r"(?:did|have) i (?:pa(?:y|id)|get filled)\b|^\W*(?:(?:and|y)\W+)?(?:a que precio|at what price)\W*$|"
+         r"pag(?:ue|ado) por|a (?:cuanto|como|que precio) (?:l[oa]s? )?(?:he )?(?:compr|vend|entr)(?:e|i|ado|ido)|"
          r"acabo de (?:comprar|vender)|"
          r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
@@ -166,7 +170,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"vendido|gastado|metido|invertido|puesto)|"
          r"(?:did|has|have) (?:(?:all )?(?:that|this|it)|they|those|these) cost me|"
          r"me (?:ha |han )?(?:costo|costado|costaron)|"
-         r"have i spent|did i spend|(?:me )?gaste|fills)\b",
+         r"have i spent|did i spend|(?:me )?gaste|my (?:last )?fills)\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_trade_history", r"^\W*(?:i|we) (?:just |already )?(?:sold|bought)\b|^\W*(?:yo )?vendi\b",
          r"\?|\b(?:did|cuanto)\b", unless=r"\bif\b|\bsi\b|\bhow am i\b"),
@@ -232,7 +236,8 @@ TABLE: tuple[ToolPhrase, ...] = (
                           r"following)|"
          r"estoy siguiendo|que sigo|mi lista|(?:on|in|en) (?:the|my|la|esta) lista?|favou?rites|favoritos)\b"),
     _row("search_memory", r"\b(did we|what did you (?:say|tell me)|que me (?:dijiste|contaste)|"
-         r"what did (?:we|i)|what (?:i|we) (?:had )?(?:told|said|mentioned|talked|"
+         r"what did (?:we|i)(?! (?:just )?(?:do|get|order|place|set)\b)|"
+         r"what (?:i|we) (?:had )?(?:told|said|mentioned|talked|"
                           r"discussed)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que (?:te )?(?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),
@@ -264,9 +269,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"price[ -]to[ -]earnings|earnings|eps|"
          r"bpa|revenue|sales(?! (?:order|orders))|turnover|profitable|rentables?|(?<!i )(?<!we )(?:making|makes?|"
          r"made|earning) (?:any )?money(?! on)|"
-         r"ganan? dinero|ventas|factura(?:n|do|cion)?|market cap|margins?|beta|dividend\w*|yield|"
+         r"ganan? dinero|ventas|factura(?:n|do|cion)?|market cap|margins?|beta|dividend\w*|yield|cobrar(?:e|ia)|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
-         r"(?:gana|earns?)\b.{0,20}\b(?:por accion|(?:per|a) share)|"
+         r"(?:gan(?:a|o|an|aron)|earn(?:s|ed)?|ma(?:kes?|de))\b.{0,20}\b(?:por accion|(?:per|a) share)|"
          r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"
          r"\b(?:which|cual)\b.{0,20}\b(?:cheaper|more expensive|mas (?:barat|car)[oa]|cheapest|most expensive)\b|"
          r"^\W*(?:and |y )?(?:is|are|esta) (?:it|they|the (?:stock|share)s?|la accion|\w+)? ?(?:cheap|expensive|"
@@ -335,7 +340,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"que (?:le )?(?:esta )?pasa(?:ndo)? (?:con|a)\b|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"finish(?:ed)?|"
-         r"cerro|cierre)\b", unless=r"\b(?:what time|a que hora)\b", about=True),
+         r"cerro|cierre)\b", unless=r"\b(?:what time|a que hora|what happens|que pasa(?:ria)? (?:si|cuando))\b",
+         about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have(?! to))|"
          r"shares? do i (?:own|have|hold)|"

@@ -30,6 +30,7 @@ from agent.domain.offline.previous_questions import symbol_mentioned, symbols_me
 from agent.domain.offline.questions import terms
 from agent.domain.offline.small_talk import mood_in, past_greeting, small_talk_in
 from agent.domain.offline.tool_wishes import tool_wish
+from agent.domain.offline.unread import EFFECTS
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import is_undo, memory_wish
 from agent.domain.shortcuts.words import decision_in
@@ -156,6 +157,7 @@ def _has_own_meaning(text: str, normalized: str, wish: Wish) -> bool:
     return (
         (wish.way in ("affordable", "grown") and date_in(normalized) is None and not _names_years(text))
         or wish.way == "if_moved"
+        or wish.withheld in EFFECTS
         or (len(tools) > 1 and tools[-1] == "get_news")
         or (bool(tools) and tools[0] in _NOT_ANALYSES and not has_amount)
     )

@@ -60,7 +60,8 @@ OPEN = re.compile(
     r"open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b"
 )
 HOLIDAYS = re.compile(
-    r"\b(?:(?:next|upcoming|coming|market|exchange|trading|bank|public) (?:\w+ )?holidays?|"
+    r"\b(?:half[- ]days?|early close|media (?:sesion|jornada)|"
+    r"(?:next|upcoming|coming|market|exchange|trading|bank|public) (?:\w+ )?holidays?|"
     r"holidays? (?:\w+ ){0,3}?(?:coming(?: up)?|left|ahead|next|upcoming)|"
     r"(?:what|which|when|any|list) (?:\w+ ){0,4}?holidays?(?=\W*$| (?:is|are|there|this|next|until)\b)|"
     r"(?:proxim[oa]s?|siguientes?) (?:dias? )?festivos?|festivos (?:\w+ ){0,3}?(?:vienen|viene|quedan|hay|proxim\w+)|"
@@ -92,3 +93,13 @@ GROUP = re.compile(
     rf"\b(?:acciones|valores|empresas|sector) (?:del? )?(?:el |la |las )?(?:{_TRADE})\b"
 )
 """A line of business, without the symbols that are meant."""
+OF_A_DAY = re.compile(
+    r"\b(?:clos\w+|cerr\w+|cierre|opened|abrio|apertura|trad\w+|cotiz\w+|precios?|prices?|"
+    r"finish\w*|high|low|a cuanto)\b"
+)
+"""Words for the price of a share on a day."""
+SHARE_PRICE = re.compile(
+    r"\b(?:trading at|quot\w+|cotiza\w*|a (?:cuanto|como) (?:esta|anda|va)|"
+    r"up or down|sube o baja)\b"
+)
+"""Words for the price of a share and of nothing that a company sells."""

@@ -72,10 +72,12 @@ def asks_for_another_tool(phrase: ToolPhrase, text: str) -> bool:
     return len(unread_words) > 1 or any(cue.search(word) for word in unread_words for cue in CUES.values())
 
 
-def covers_question(question: str, answer: str) -> bool:
+def covers_question(question: str, answer: str, previous_question: str = "") -> bool:
     """Whether an answer from pages has more than half of the question's specific words, apart from those that it quotes
-    as not found."""
-    words = [word for word in significant_words(question) if not is_common(keys_of(word))]
+    as not found. A question without any is about those of the previous one."""
+    words_of_both = ([word for word in significant_words(text) if not is_common(keys_of(word))]
+                     for text in (question, previous_question))  # fmt: skip
+    words = next(filter(None, words_of_both), list[str]())
     quoted = re.sub(r"[“«][^”»]*[”»]", " ", answer)
     answer_keys = {key for word in words_of(plain(quoted)) for key in keys_of(word)}
     return not words or 2 * sum(1 for word in words if not answer_keys.isdisjoint(keys_of(word))) > len(words)

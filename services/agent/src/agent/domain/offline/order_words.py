@@ -16,7 +16,8 @@ _KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\bl
 """By price argument: what an order is called that waits for it."""
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES_SHARES = (
-    rf"(?:(?:pick up|grab|get me|put me|ponme|lemme get|let me (?:get|have)|i ll (?:get|have))(?: me)?(?= {_COUNT})|"
+    rf"(?:(?:pick (?:me )?up|grab|get me|put me|ponme|lemme get|"
+    rf"let me (?:get|have)|i ll (?:get|have))(?: me)?(?= {_COUNT})|"
     r"(?:i(?:\W?ll take| want| will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
     rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)(?:\W*$| (?:of|de)\b)|"
     r" (?:of|de|more|mas)\b(?! (?:those|these|es[oa]s) \w)))"
@@ -42,11 +43,18 @@ ABOVE = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>|(?<!\w)\+\d")
 BELOW = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<|(?<!\w)[-\u2212]\d[\d.,]*\s?%")
 """Which side of a price is meant, whatever the verb: breaks above, rompe por debajo."""
 _RISING = re.compile(
-    r"\b(exceeds?|surpass\w*|tops?|ris(?:es?|ing)|goes up|up (?=\d)|up by|go(?:es)? past|climbs?|super(?:a|e)\w*|"
-    r"(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|suba|sube)\b"
+    r"\b(exceeds?|surpass\w*|tops?|r(?:ise[ns]?|ising|ose)|(?:goes|went|gone) up|up (?=\d)|up by|go(?:es)? past|"
+    r"climb(?:s|ed)?|gain(?:s|ed)?|super(?:a|e)\w*|(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|"
+    r"sub(?:a|e|iera|iese|io))\b"
 )
 _FALLING = re.compile(
-    r"\b(down (?=\d)|down by|falls?|drops?|goes down|dips?|loses|baje|baja|caiga|cae|desciend[ae]|pierd[ae])\b"
+    r"\b(down (?=\d)|down by|f[ae]ll(?:en|s)?|drop(?:s|ped)?|(?:goes|went|gone) down|dips?|los(?:es?|t)|"
+    r"baj(?:[ae]|ara|ase)|ca(?:e|iga|yera|yese|yo)|desciend[ae]|pierd[ae]|perd(?:iera|iese|io))\b"
+)
+
+
+STOP_WITH_PRICE = re.compile(
+    r"\bstop\b(?! (?:buy|order|de compra)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)"
 )
 
 

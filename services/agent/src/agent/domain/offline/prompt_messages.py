@@ -1,13 +1,17 @@
 """Reads the messages of a prompt: the newest question, what was said before it, and what tools returned."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from agent.domain.offline.listed import chosen_reading
+from agent.domain.offline.questions import terms
 from agent.domain.offline.steps import Result
 from agent.domain.shortcuts.steps import FORGET, REMEMBER
+from agent.domain.text_features import plain
 from agent.domain.turn.journal import TurnCall
+from contracts.company import CompanyConfig
 from contracts.events.chat import MAX_TEXT
 
 
@@ -63,3 +67,17 @@ def _body(content: str) -> dict[str, Any]:
         return {"text": text}
     body = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
     return cast("dict[str, Any]", body["result"]) if "note" in body and isinstance(body.get("result"), dict) else body
+
+
+def with_you_for_name(question: str, company: CompanyConfig | None) -> str:
+    """The question with "you" instead of the company's name. A name of one word may be another word, and so may the
+    first word of a longer name; it is replaced only in a question what the company is ("what is Northwind?")."""
+    name = company.name.strip() if company and company.name else ""
+    if not name:
+        return question
+    if " " in name:
+        full_name = rf"\b(?:{re.escape(name)}|{re.escape(plain(name))})(?!\w)"
+        question = re.sub(full_name, "you", question, flags=re.IGNORECASE)
+    first_word = rf"\b(is|does|about|es|hace|dedica|sobre|de) {re.escape(name.split()[0])}(?!\w)"
+    addressed = re.sub(first_word, r"\1 you", question, flags=re.IGNORECASE)
+    return addressed if addressed != question and not terms(addressed) else question

@@ -36,6 +36,8 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 """Words before a question that say nothing about it."""
+_ASKS = re.compile(r"\W*(?:do|does|did|is|are|was|show|give|tell|es|esta|son|dame|dime|pon|avisa)\b")
+"""The beginning of a question or request, after thanks."""
 _MAX_GREETING_WORDS = 4
 """Maximum words of a greeting or thanks that is cut off."""
 MAX_TALK_CHARACTERS = 200
@@ -129,7 +131,8 @@ def past_greeting(text: str) -> str:
         len(beginning.split()) <= _MAX_GREETING_WORDS
         and (small_talk_in(normalized) or mood_in(normalized, beginning)) in kinds
     )
-    return rest if is_polite and len(rest.split()) > 1 and not talk_only(text) else text
+    asks_more = len(rest.split()) > 1 and (_ASKS.match(plain(rest)) or not talk_only(text))
+    return rest if is_polite and asks_more else text
 
 
 def talk_only(text: str) -> bool:

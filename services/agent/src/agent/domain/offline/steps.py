@@ -7,7 +7,7 @@ then prepares the order. If several things may be meant, the assistant asks whic
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import floor
+from math import ceil, floor
 from typing import Any, cast
 
 from agent.domain.offline.answers import (
@@ -231,7 +231,9 @@ def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> Sa
     is_multiple = wish.way in ("part", "left") or (wish.way == "means" and wish.amount)
     cash = next((float(body["cash"]) for _, _, body in results if "cash" in body), None)
     for price in [float(wish.unit_price or body["price"]) for _, _, body in results if body.get("price") is not None]:
-        if is_multiple:
+        if wish.way == "raised":
+            sentences.append(multiplied(price, ceil(wish.amount / price), language))
+        elif is_multiple:
             sentences.append(multiplied(price, wish.amount, language))
         if wish.way == "left":
             sentences += [cash_left(cash - price * wish.amount, language)] if cash is not None else []
@@ -391,7 +393,7 @@ _COMPUTATIONS: dict[Way, Callable[[Wish, Sequence[Result], Language], SayText | 
     "if_moved": _if_moved,
     "grown": _grown,
     "share_of_cash": _share_of_cash,
-    **dict.fromkeys(("part", "affordable", "means", "left"), _with_price),
+    **dict.fromkeys(("part", "affordable", "raised", "means", "left"), _with_price),
     "either_side": _on_either_side,
     **dict.fromkeys((*RELATIVE_WAYS, "at_level", "sized", "spend"), _at_price_of_now),
 }

@@ -307,10 +307,9 @@ COMPARED_WITH = re.compile(
     r"\b(?:it|that|this|them|eso|ese|esa|esta|este)\b.{0,40}\b(?:than|as|que|com[op]\w*)\b|"
     r"\b(?:it|that|they)\b.{0,12}\b(?:beat|(?:out|under)perform\w*|lag\w*)\b"
     r"(?! (?:just |simply )?(?:buy|hold|compra|mantener))|"
-    r"^\W*(?:(?:y|e|lo|le)\W+)*(?:hizo mejor|bat\w+|super[oa]|gan[oa]) (?:que|a)\b|"
+    r"\bcompar\w+ (?:with|to|con|a)\b|^\W*(?:(?:y|e|lo|le)\W+)*(?:hizo mejor|bat\w+|super[oa]|gan[oa]) (?:que|a)\b|"
     r"^\W*(?:(?:and|y|e|so|pero|but)\b\W*)*(?:(?:es|esta|sube|vale|is|(?:is )?it) )?"
     r"(?:(?:que )?(?:mas|menos|more|less|worse|mejor|peor|\w+er) (?:\w+ )?(?:than|que)|"
-    r"compar\w+ (?:with|to|con|a)|"
     r"(?:versus|vs|against|frente a|contra))\b"
 )
 """Compares a named share with the one last mentioned: "is that more than IBM?"."""
@@ -345,7 +344,14 @@ IS_DONE = re.compile(
     r"cre)ad\w+|vendid\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
     r"^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|how many (?:do i have|are there|is that))\b|"
     r"^\W*what\W?s (?:still )?(?:open|pending|waiting|left)\W*$|^\W*que (?:sigue|queda|hay) (?:abiert|pendient)\w+\W*$|"
-    r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b"
+    r"^\W*(?:list|show)(?: me)? (?:them|those)(?: all)?\W*$|^\W*(?:muestra|ensena|lista)(?:me)?l[oa]s\W*$|"
+    r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b|"
+    r"^\W*(?:what (?:did|have) i (?:just )?(?:do(?:ne)?|set|order(?:ed)?|placed?)|"
+    r"que (?:acabo de hacer|he hecho|hice))\W*$|"
+    r"^\W*(?:(?:and|y|so)\W+)?(?:which|what|how many|any|cual(?:es)?|cuant[oa]s|algun[oa]s?)(?: (?:one|ones|of them))? "
+    r"(?:are|is|do i (?:still )?have|me|tengo|hay|qued\w+|sig\w+)\b(?: (?:still |now )?(?:left|set|queda\w*|puest\w+|"
+    r"activ\w*|viv\w+|open|abiert\w+|ahora))?\W*$|^\W*(?:me )?queda\w* algun[oa]\b|"
+    r"^\W*(?:did|has|have|ha|han)\b.{0,15}\b(?:fire|trigger|fill|go (?:off|through)|salta|dispara|ejecuta)\w*\b"
 )
 """Asks for the current state of orders, alerts or the watchlist."""
 SURE = re.compile(

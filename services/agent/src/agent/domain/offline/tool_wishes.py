@@ -15,14 +15,14 @@ from agent.domain.offline.amendments import AMENDABLE_WAYS, amended
 from agent.domain.offline.calls import EFFECTS_ON_ONE_SYMBOL, OfferedTools, call_of, portfolio_if_moved
 from agent.domain.offline.changed_arguments import FIGURES, ORDER, changes_listed
 from agent.domain.offline.changes import change_in, percent_in, share_in
-from agent.domain.offline.concepts import CONCEPT, DEFINES, concepts_in
+from agent.domain.offline.concepts import CONCEPT, DEFINES, DIFFERENCE, concepts_in
 from agent.domain.offline.conditions import order_and_condition, with_condition
 from agent.domain.offline.follow_up import LATER_TIME, MAX_FOLLOW_UP_WORDS
 from agent.domain.offline.grammar import TABLE, ToolPhrase
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.nearest_readings import LOOK_UPS, foreign_words
-from agent.domain.offline.order_words import order_named
+from agent.domain.offline.order_words import STOP_WITH_PRICE, order_named
 from agent.domain.offline.phrases import (
     LOOKED_UP,
     listed_by,
@@ -53,7 +53,7 @@ from agent.domain.offline.unread import (
     has_foreign_words,
     order_if_complete,
 )
-from agent.domain.offline.wishes import Intent, Way, Wish
+from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Way, Wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in
 
@@ -68,12 +68,6 @@ _ASKS_QUANTITY = re.compile(
     r"^\W*(?:(?:and|y|so|entonces)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
     r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
 )
-_SHARE_PRICE_WORDS = re.compile(
-    r"\b(?:trading at|quot\w+|cotiza\w*|a (?:cuanto|como) (?:esta|anda|va)|"
-    r"up or down|sube o baja)\b"
-)
-"""Words for the price of a share and of nothing that a company sells."""
-_STOP = re.compile(r"\bstop\b(?! (?:buy|order|de compra)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)")
 
 
 def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
@@ -110,7 +104,8 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     row = phrase_in_context(text, normalized, row, before, short=short)
     may_amend = row is not None or talk_words.AMENDS.search(normalized) or talk_words.YES_BUT.search(normalized)
     skip_talk = "?" not in text and short and bool(may_amend)
-    earlier = _earlier_wish(schemas, before, skip_talk=skip_talk) if before and not DEFINES.search(normalized) else None
+    continues = before and not (DEFINES.search(normalized) or DIFFERENCE.search(normalized))
+    earlier = _earlier_wish(schemas, before, skip_talk=skip_talk) if continues else None
     if row is not None and earlier is not None and _continues(text, normalized, row, earlier):
         row = None
     if earlier is not None and row is None and (one_order := one_of_several(earlier, symbols, normalized)) is not None:
@@ -132,6 +127,10 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         shares = (symbols or symbol_mentioned(normalized, before)) if orders_it else ()
         if orders_it and (same_order := same_quantity(earlier, shares, share_in(normalized) or 1.0)):
             return same_order
+    is_relative = earlier is not None and earlier.way in RELATIVE_WAYS and row is None
+    if is_relative and len(symbols) == 1 and not without_symbols(text) and earlier is not None:
+        tool, arguments = earlier.calls[0]  # the same, for another share
+        return replace(earlier, calls=((tool, {**arguments, "symbol": symbols[0]}),))
     nothing_else = not (
         without_symbols(text) or re.search(r"\d", normalized) or talk_words.OF_ONESELF.match(normalized)
     )
@@ -160,7 +159,7 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         row = None  # how something is done is told by the pages
     if earlier is not None and not symbols and short and talk_words.THE_OTHER.search(normalized):
         symbols = [symbol for symbol in symbols_mentioned(before) if symbol != earlier.calls[0][1].get("symbol")][-1:]
-    if "?" not in text and _STOP.search(normalized) and not _ASKS.match(normalized) and is_purchase(earlier):
+    if "?" not in text and STOP_WITH_PRICE.search(normalized) and not _ASKS.match(normalized) and is_purchase(earlier):
         # It sells what was bought: no stop of the purchase.
         row = next(phrase for phrase in TABLE if phrase.way == "stop")
     elif earlier is not None and (
@@ -331,7 +330,8 @@ def _reference(normalized: str, row: ToolPhrase, symbols: Sequence[str], before:
     may_be_several = row.tool in (*LOOKED_UP, "get_ohlcv", "get_correlation")
     if may_be_several and (talk_words.BOTH.search(normalized) or of_both):
         return symbols_mentioned(before)
-    may_refer = row.tool != "get_price" or bool(row.way) or talk_words.GOING_ON.search(normalized)
+    goes_on = bool(row.way) or talk_words.GOING_ON.search(normalized)
+    may_refer = row.tool != "get_price" or goes_on or (date_in(normalized) and market_words.OF_A_DAY.search(normalized))
     return symbol_mentioned(normalized, before) if may_refer and (row.about or row.way) else ()
 
 
@@ -359,7 +359,7 @@ def _without_share(
         return None
     if before and (row.way or row.tool not in weak):
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",))
-    of_a_share = row.tool in LOOKED_UP and (row.tool != "get_price" or _SHARE_PRICE_WORDS.search(normalized))
+    of_a_share = row.tool in LOOKED_UP and (row.tool != "get_price" or market_words.SHARE_PRICE.search(normalized))
     return Wish(Intent.SITE, missing=("symbol",)) if of_a_share else None
 
 

@@ -1,0 +1,125 @@
+"""Patterns of messages that continue a question about tickers, over plain text in Spanish and English."""
+
+import re
+
+from agent.domain.analysis.asked import KINDS
+from agent.domain.analysis.figure_vocabulary import FELL
+from agent.domain.analysis.normalization import CALM
+from agent.domain.analysis.question_patterns import CROSSING, LENGTHS, RULE_PATTERNS, UNIT, WHOLE_AVERAGE
+from agent.domain.claims import times
+
+RANKING_REQUEST = re.compile(
+    r"\b(?:sort|rank|order|compare)(?: all(?: of)?)? (?:them|these|those|all)\b|"
+    r"\b(?:ordena|clasifica|compara)(?:me)?l[oa]s\b|"
+    r"^\W*(?:(?:and|y|e|now|ahora)\b\W*)?(?:by|por) "
+)
+"""Matches a request to sort the tickers of earlier messages."""
+ONE_OF_THEM = re.compile(
+    r"\b(?:w(?:h)?ich|who|cual(?:es)?|quien)(?: one| una?)? (?:of|de) (?:them|those|these|the (?:two|three)|"
+    r"(?:l[oa]s|es[oa]s|est[oa]s) (?:dos|tres|[23])|ell[oa]s)\b|"
+    r"^\W*(?:and|y) (?:the|el|la) (?:better|worse|higher|lower|bigger|smaller|deeper|mejor|peor|mayor|menor) \w+\W*$|"
+    r"^\W*(?:(?:and|y|e|so|but|pero)\W+)?(?:w(?:h)?ich|who|cual|quien)(?: one)? "
+    r"(?:is|was|has|had|did|fell|rose|recovered|es|fue|era|ha|tuvo|cayo|subio|bajo|se recupero) "
+    r"(?:(?:the|el|la|l[oa]s) )?(?:(?:more|most|less|least|mas|menos|mayor|menor|biggest|smallest|largest|deepest)"
+    r"(?: \w+)?|\w+e(?:r|st)|best|worst|worse|mejor|peor|first|antes|primero)\W*$"
+)
+"""Matches a question which of the tickers of earlier messages has the most of something."""
+COMPARES = re.compile(r"\bcompar")
+ALL_OF_MARKET = re.compile(rf"\b(?:all|every|tod[oa]s)(?: (?:of|the|de|l[oa]s))* {KINDS}\b")
+"""Names all tickers of the market, and so none of earlier messages."""
+OPPOSITES = (
+    "best worst", "better worse", "most least", "more less", "highest lowest", "biggest smallest", "largest smallest",
+    "top bottom", "mejor peor", "mejores peores", "mas menos", "mayor menor", "mayores menores",
+)  # fmt: skip
+OPPOSITE = {word: pair.split()[1 - i] for pair in reversed(OPPOSITES) for i, word in enumerate(pair.split())}
+RISING = frozenset(pair.split()[0] for pair in OPPOSITES)
+QUALITIES = frozenset(("best", "worst", "better", "worse", "mejor", "peor", "mejores", "peores"))
+FALLING = re.compile(rf"\b{FELL}\b")
+SUPERLATIVE = re.compile(rf"\b(?:{'|'.join(OPPOSITE)})\b")
+COUNT = r"\d{1,2}|two|three|four|five|ten|dos|tres|cuatro|cinco|diez"
+OTHER_END = re.compile(
+    rf"^\W*(?:(?:and|y|e|but|pero|so|which|what|who|cual|que|one|about|is|was|are|fue|es|the|that|el|la|los|las|lo|"
+    rf"de|hay)\W+)*(?:(?P<count>{COUNT}) )?(?:(?P<calm>{CALM})|(?P<superlative>{'|'.join(OPPOSITE)})(?: volatil\w*)?)"
+    rf"(?: (?P<count2>{COUNT}))?(?: ones?| of (?:all|them))?\W*$"
+)
+"""Matches a message that asks for an end of a ranking: "and the worst?", "the best three?", "and the calmest?"."""
+VOLATILITY = re.compile(r"\bvolatil|\bcalm|\btranquil")
+BY_RETURN = re.compile(r"\b(?:by (?:their |its )?returns?|por (?:su )?rentabilidad)\b")
+OTHER_TICKER = re.compile(
+    r"\W*(?:(?:and|y|e|what|how|about|que|tal|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|mismo|now|ahora|"
+    r"then|a|no|not|sorry|perdon|i|meant?|queria|quise|decir|digo|just|only|solo|try|it|test|run|do|prueba\w*|haz\w*|"
+    r"between|entre)\W+)*\x01+(?:['’]s)?(?:(?:\W+(?:and|y|e))?\W+\x01+)*(?: (?:too|also|instead|tambien))?\W*"
+)
+"""Matches a message that only names other tickers, or corrects the ticker."""
+COMPARED_WITH = re.compile(
+    r"\W*(?:(?:and|y|e|now|ahora|please|por favor)\W+)*(?:compar\w+(?: (?:it|that|this|them|eso|esto|es[oa]s))?|vs\.?|"
+    r"versus|against|frente a|contra|(?:(?:is|was|es|fue|era|did|has|how) )?(?:(?:it|that|this|eso|esto) )?"
+    r"(?:(?:do|done|any|mucho|much) )?(?:better|worse|more|less|higher|lower|mejor|peor|mas|menos)(?: \w+)? "
+    r"(?:than|que)) (?:(?:with|to|against|con|a|(?:el|la|lo) de) )?(?:(?:the|el|la|los|las) )?\x01+(?:['’]s)?\W*"
+)
+"""Matches a message that compares what was asked with another ticker."""
+COMPARES_IT = re.compile(
+    r"\bcompar(?:\w*[aei]l[oa]s?|\w* (?:its?|their|sus?|th(?:is|at|em|ese|ose)|es[oae]s?|est[oae]s?|ell[oa]s))\b"
+)
+"""Compares what earlier messages were about with the tickers that are named."""
+PART_OF_YEAR = re.compile(
+    r"\b(?:q[1-4]|(?:first|second|third|fourth|1st|2nd|3rd|4th|primer|segund[oa]|tercer|cuarto) "
+    rf"(?:quarter|half|trimestre|semestre|mitad)|{times.MONTH})\b(?!\D{{0,8}}\d{{4}})"
+)
+HOLDING = dict(RULE_PATTERNS)["buy_and_hold"]
+WHOLE_RULE = (
+    *(pattern for _, pattern in RULE_PATTERNS if pattern is not HOLDING), CROSSING, LENGTHS, WHOLE_AVERAGE
+)  # fmt: skip
+GOES_ON = re.compile(
+    r"^\W*(?:and|y|e|but|pero|what about|how about|que tal|with|con|including|contando)\b|"
+    r"\b(?:its?|their|they|sus?|what(?:\W?s| is| was) the)\b"
+)
+"""Matches a message that is about what was asked last."""
+OWN_WORDS = re.compile(
+    r"\b(?:my|mine|mis?|i|me|he|hemos|llevo|voy|tengo|"
+    r"buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?|"
+    r"plans?|planes)\b|\bbeat(?: (?:\w+ )?(?:estimates|expectations))?\W*$"
+)
+"""Matches a message about the customer's own things, or what a word means."""
+WITH = re.compile(r"\b(?:with|con|at|a) $")
+DEFINES = re.compile(
+    r"^\W*(?:(?:and|y|e|ok|but|pero)\W+)*(?:q(?:ue)? (?:es|son|significa)|what(?:\W?s| is| are| does)|explain|"
+    r"explica\w*)\b|\bdiffer\w*|\bdiferencia\w*|\bmeans?\b"
+)
+"""Asks what a word means, or how it differs from another."""
+WORD = re.compile(r"[\^$]?\w[\w.&/-]*\w|\w")
+PLACES = re.compile(
+    r"\b(?:the )?(?:(?P<first>first)|last) (?:two|2)\b|"
+    r"\bl[oa]s (?:dos |2 )?(?:(?P<primeras>primer[oa]s)|ultim[oa]s)(?: dos)?\b"
+)
+"""Two of the tickers of a list, by their place."""
+EACH_OF_THEM = re.compile(
+    r"\b(?:both|all (?:three|of them)|cada un[oa]|amb[oa]s|(?:en|de|a|con|para) l[oa]s (?:dos|tres|cuatro))\b|"
+    r"\beach\b(?! (?:day|week|month|quarter|year|session|time|other))"
+)
+"""Each of several tickers of earlier messages."""
+ORDERS = re.compile(r"\b(?:buy|sell|alert\w*|avis\w+|compra(?:me|r)?|vend[ea]\w*|watch ?list|lista|orders?|ordenes)\b")
+WITH_MORE = re.compile(r"^\W*(?:(?:and|y|e|but|pero|what if|que tal)\W+)*(?:with|without|using|con|sin|usando)\b")
+COSTS_USED = re.compile(
+    r"\b(?:what|which|how|que|cuant[oa]s?|cual(?:es)?)\b.{0,20}\b(?:costs?|fees?|commissions?|costes?|comision(?:es)?|"
+    r"assum\w+|supuest\w+|supones)\b"
+)
+"""Asks what a trial of a rule took the costs to be."""
+OF_TWO = re.compile(r"\b(?:of|de) (?:the|these|those|l[oa]s|es[oa]s|est[oa]s) (?:two|dos|2)\b")
+WHEN_WAS_IT = re.compile(
+    r"^\W*(?:(?:and|y|so)\W+)*(?:(?:when|what day|on (?:what|which) day) (?:was|did|is) "
+    r"(?:that|it|this)(?: happen| be)?|"
+    r"(?:cuando|(?:en )?que dia) (?:fue|paso|ocurrio|es)(?: eso| esto)?)\W*$"
+)
+"""Asks for the day of what was just told."""
+THE_ONE_BEFORE = re.compile(
+    r"^\W*(?:(?:and|y|e|what about|how about|que tal)\W+)+(?:(?:the|la|el|in the|en la|en el)\W+)?"
+    r"(?:last|previous|prior|pasad[oa]|anterior|one before)(?: one)?\W*$"
+)
+"""The week, month, … before this one."""
+CURRENT = re.compile(rf"\b(?:this|est[ae]|lo que va del?|so far this) {UNIT}\b")
+"""The current week, month, …"""
+ADDS = re.compile(
+    r"\b(?:add|include|throw in|anad\w+|agreg\w+|incluy\w+|mete\w*)\b.*\b(?:comparison|comparacion|comparativa)\b"
+)
+"""Adds tickers to a comparison."""
