@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from agent.domain.turn.effects import Ack, Retry, Trigger
 from agent.ports import ConversationKey
 from agent.turns.stream import BATCH_SECONDS, Deltas
@@ -112,6 +114,21 @@ async def test_what_waits_for_a_busy_agent_is_not_handled_twice() -> None:
     assert await sweep.look() == 0
     room[0] = 1
     assert await sweep.look() == 1
+
+
+async def test_others_wait_while_a_conversation_of_another_company_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def handle(key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
+        return Ack("answered")
+
+    sweep = TurnSweep(handle)
+    assert not sweep.others_wait("demo")
+    sweep.observe(KEY, Fact(ChatKind.VISITOR, 1))
+    assert not sweep.others_wait("small"), "the companies were read just now, and are not read for each message"
+    monkeypatch.setattr("agent.turns.sweep.COMPANIES_SECONDS", 0.0)
+    assert sweep.others_wait("small")
+    assert not sweep.others_wait("demo")
+    sweep.observe(KEY, Fact(ChatKind.ASSISTANT, 2, basis=1))
+    assert not sweep.others_wait("small")
 
 
 async def test_a_look_that_lasts_holds_up_no_other_message() -> None:

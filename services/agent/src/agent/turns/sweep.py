@@ -30,6 +30,8 @@ MAX_CONVERSATIONS = 100_000
 """Conversations remembered at once; the oldest are dropped first."""
 LOOK_TIMEOUT_SECONDS = 120.0
 """Seconds after which one look of the sweep counts as stuck."""
+COMPANIES_SECONDS = 0.5
+"""Seconds after which the waiting conversations are read again for their companies: it is asked for each message."""
 MAX_PARALLEL_LOOKS = 16
 """Conversations handled at the same time."""
 Handle = Callable[[ConversationKey, Trigger, float], Awaitable[Ack | Retry]]
@@ -62,6 +64,7 @@ class TurnSweep:
         self._interval = interval
         self._overdue_after = overdue_after
         self._waiting = Bounded[ConversationKey, _WaitingMessage](MAX_CONVERSATIONS)
+        self._companies, self._companies_read_at = frozenset[str](), float("-inf")
         self._read_log: Callable[[], Awaitable[object]] | None = None
         self._has_missed_facts = True
         self._before_look_ran_at = float("-inf")
@@ -94,8 +97,11 @@ class TurnSweep:
         return key in self._waiting
 
     def others_wait(self, company: str) -> bool:
-        """Whether a conversation of another company has such a message."""
-        return any(key.company != company for key in self._waiting)
+        """Whether a conversation of another company has, or had half a second ago, such a message."""
+        now = time.monotonic()
+        if now - self._companies_read_at >= COMPANIES_SECONDS:
+            self._companies, self._companies_read_at = frozenset(key.company for key in self._waiting), now
+        return bool(self._companies - {company})
 
     @property
     def count(self) -> int:

@@ -183,6 +183,9 @@ def test_a_question_is_read_again_only_for_a_message_that_may_continue_it(monkey
         ("¿y en lo que va de año?", ["Compara IBM y MSFT en 2012"], "Compara IBM y MSFT: y en lo que va de año?"),
         ("and in 2010?", ["How did IBM do in 2012?"], None),
         ("rank them by volatility", ["hello"], None),
+        # The tools answer for both: the last message names one alone.
+        ("which one has the lower p/e?", ["Price of AAPL", "and MSFT?"], None),
+        ("¿cuál tiene el PER más bajo?", ["precio de AAPL", "¿y MSFT?"], None),
         ("rank all stocks by volatility", ["IBM vs MSFT in 2012"], None),
         ("thanks", ["Compare IBM and MSFT in 2012"], None),
         ("How is the market doing?", [], "Which stocks rose most today?"),

@@ -24,6 +24,8 @@ ONE_OF_THEM = re.compile(
     r"(?: \w+)?|\w+e(?:r|st)|best|worst|worse|mejor|peor|first|antes|primero)\W*$"
 )
 """Matches a question which of the tickers of earlier messages has the most of something."""
+CHOOSES = re.compile(r"\b(?:which one|who|quien)\b|\b(?:which|cual) (?:has|had|pays?|paid|tiene|tuvo|paga|pago)\b")
+"""Asks which of several tickers it is."""
 COMPARES = re.compile(r"\bcompar")
 ALL_OF_MARKET = re.compile(rf"\b(?:all|every|tod[oa]s)(?: (?:of|the|de|l[oa]s))* {KINDS}\b")
 """Names all tickers of the market, and so none of earlier messages."""

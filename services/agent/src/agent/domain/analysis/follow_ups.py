@@ -192,6 +192,8 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     goes_on = patterns.GOES_ON.search(normalized) is not None
     mentioned = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages[-_MAX_MESSAGES_BACK:]))
     tickers = next(filter(None, mentioned), list[str]())
+    if len(tickers) == 1 and patterns.CHOOSES.search(normalized):
+        return None  # of several that were spoken of one by one
     asked = read_question(text, tuple(tickers))
     if not asked.figures or asked.unread or not tickers or (patterns.DEFINES.search(normalized) and not goes_on):
         return None

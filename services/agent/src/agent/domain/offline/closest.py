@@ -94,89 +94,130 @@ def nearest_excerpts(
     No excerpts if no section stands out, none is similar in meaning, and none contains a word of this question or of
     the previous one.
     """
-    query = terms(FREE_OR_PAID.sub(" ", question))
-    earlier_terms = {word: keys for word, keys in terms(previous_question).items() if word not in query}
-    specific_terms = topic_words(query)
-    required = [
-        *required_keys(question),
-        *(inherited_keys(question, previous_question) if is_follow_up(question) else ()),
-    ]
-    # If the question has only common words, use those.
-    words = [*(specific_terms or (word for word in query if word[0] != "=")), *topic_words(earlier_terms)]
-    index, topic_keys = candidates.index, [(query | earlier_terms)[word] for word in words]
+    return _NearestSections(question, previous_question, last_quote, candidates).excerpts()
 
-    def near(section: Section) -> bool:
-        return similarity_of(section, candidates) >= MIN_SIMILARITY
 
-    unknown_terms = [word for word in specific_terms if not index.is_known(query[word])]
-    # If every word that it is about is unknown, having a previous question makes no section likely.
-    is_new_topic = bool(last_quote) and len(unknown_terms) == len(specific_terms) and not is_follow_up(question)
-    is_new_topic = is_new_topic and (len(unknown_terms) >= MIN_TOPIC_WORDS or unknown_words(question, candidates) != [])
+class _NearestSections:
+    """The sections that come near a question, and those that it is shown."""
 
-    def stands_out(section: Section) -> bool:
-        is_foreign = candidates.passages[section.sentences[0]].number in candidates.foreign
-        is_likely = section.likelihood >= _HIGH_LIKELIHOOD and not is_new_topic
-        return is_foreign or is_likely or similarity_of(section, candidates) >= _HIGH_SIMILARITY
+    def __init__(self, question: str, previous_question: str, last_quote: str, candidates: Candidates) -> None:
+        self._question, self._last_quote, self._candidates = question, last_quote, candidates
+        self._index = candidates.index
+        self._query = query = terms(FREE_OR_PAID.sub(" ", question))
+        self._earlier_terms = {word: keys for word, keys in terms(previous_question).items() if word not in query}
+        self._specific_terms = specific_terms = topic_words(query)
+        self._unknown_terms = [word for word in specific_terms if not self._index.is_known(query[word])]
+        self._required = [
+            *required_keys(question),
+            *(inherited_keys(question, previous_question) if is_follow_up(question) else ()),
+        ]
+        # If the question has only common words, use those.
+        words = [*(specific_terms or (word for word in query if word[0] != "=")), *topic_words(self._earlier_terms)]
+        self._topic_keys = [(query | self._earlier_terms)[word] for word in words]
+        self._sections = ranked_sections(question, previous_question, last_quote, candidates)
 
-    def comes_close(section: Section) -> bool:
-        return section.likelihood >= MIN_LIKELIHOOD or similarity_of(section, candidates) >= _HIGH_SIMILARITY
-
-    def missing(section: Section) -> float:
-        return sum(index.weight(query[word]) for word in uncovered_words(query, section.sentences, candidates))
-
-    def stands_near(section: Section) -> bool:
-        position = section.sentences[0]
-        if section.likelihood >= _HIGH_LIKELIHOOD or near(section):
-            return True
-        if index.is_fragment(position) or not any(
-            index.strength(keys, position) >= MIN_STRENGTH for keys in topic_keys
-        ):
-            return False
-        context_share = _PREVIOUS_QUESTION_BONUS * index.coverage(earlier_terms, position) if earlier_terms else 0.0
-        context_share += _LAST_QUOTE_BONUS * (candidates.passages[position].is_in(last_quote))
-        return (index.coverage(query, position) if query else 0.0) + context_share >= (
-            _MIN_RELATED_COVERAGE if earlier_terms or last_quote else MIN_ACTION_COVERAGE
+    def excerpts(self) -> tuple[list[Excerpt], bool]:
+        """The excerpts to show, and whether they may be the answer."""
+        if self._is_about_something_else():
+            return [], False
+        near_sections = self._preferred(self._near_sections())
+        if not near_sections:
+            return self._faintly_similar(), False
+        best = near_sections[0]
+        # A thing that no page names does not exist there, however similar other things of its kind are.
+        may_answer = _may_answer(self._question, self._query, self._required, best, self._candidates) or (
+            self._is_similar(best) and not unknown_words(self._question, self._candidates)
         )
+        others = [section for section in self._sections if section in near_sections or self._similarity(section) > 0]
+        shown = [
+            best,
+            *(section for section in others if can_be_shown_beside(section, [best], self._required, self._candidates)),
+        ]
+        return self._extracts(shown[:MAX_SECTIONS_SHOWN]), may_answer
 
-    sections = ranked_sections(question, previous_question, last_quote, candidates)
-    if 2 * len(unknown_terms) >= max(len(specific_terms), 1) and not any(
-        map(stands_out, sections[:MAX_SECTIONS_SHOWN])
-    ):
-        return [], False  # the question is about something else
-    near_sections = [section for section in sections if stands_near(section)]
-    if specific_terms and not any(index.is_known(query[word]) for word in specific_terms):
+    def _is_about_something_else(self) -> bool:
+        """Whether half of the words that the question is about are unknown, and no section stands out."""
+        if 2 * len(self._unknown_terms) < max(len(self._specific_terms), 1):
+            return False
+        is_new_topic = self._is_new_topic()
+        return not any(self._stands_out(section, is_new_topic) for section in self._sections[:MAX_SECTIONS_SHOWN])
+
+    def _is_new_topic(self) -> bool:
+        """Whether every word that the question is about is unknown: having a previous question makes no section likely
+        then."""
+        if not self._last_quote or len(self._unknown_terms) != len(self._specific_terms):
+            return False
+        has_unknown_words = len(self._unknown_terms) >= MIN_TOPIC_WORDS or unknown_words(
+            self._question, self._candidates
+        )
+        return bool(has_unknown_words) and not is_follow_up(self._question)
+
+    def _near_sections(self) -> list[Section]:
+        near_sections = [section for section in self._sections if self._is_near(section)]
+        if not self._specific_terms or len(self._unknown_terms) < len(self._specific_terms):
+            return near_sections
         # Sections near the previous question are about other things, unless this question continues it.
-        near_sections = [
+        continues = is_follow_up(self._question)
+        return [
             section
             for section in near_sections
-            if (is_follow_up(question) and section.likelihood >= _HIGH_LIKELIHOOD) or near(section)
+            if (continues and section.likelihood >= _HIGH_LIKELIHOOD) or self._is_similar(section)
         ]
-    if not near_sections:
-        similarities = [similarity_of(section, candidates) for section in sections[:MAX_SECTIONS_SHOWN]]
-        if max(similarities, default=0.0) < _MIN_FAINT_SIMILARITY:
-            return [], False
-        shown = [section for section, similarity in zip(sections, similarities, strict=False) if similarity > 0]
-        return [excerpt for section in shown for excerpt in section_extract((), section, candidates)], False
-    # Prefer a section that contains rarer words of the question. Prices and dates must be shown by the section.
-    missing_weights = {section.location: missing(section) for section in near_sections}
-    near_sections = [
-        section
-        for section in near_sections
-        if comes_close(section) and missing_weights[section.location] < missing_weights[near_sections[0].location]
-    ][:1] or near_sections
-    near_sections = [
-        section for section in near_sections if index.has_all(required, section.sentences[0])
-    ] or near_sections
-    # A thing that no page names does not exist there, however similar other things of its kind are.
-    may_answer = _may_answer(question, query, required, near_sections[0], candidates) or (
-        near(near_sections[0]) and not unknown_words(question, candidates)
-    )
-    others = [section for section in sections if section in near_sections or similarity_of(section, candidates) > 0]
-    shown = [
-        near_sections[0],
-        *(section for section in others if can_be_shown_beside(section, near_sections[:1], required, candidates)),
-    ][:MAX_SECTIONS_SHOWN]
-    return [excerpt for section in shown for excerpt in section_extract((), section, candidates)], may_answer
+
+    def _preferred(self, near_sections: list[Section]) -> list[Section]:
+        """The one of them that contains rarer words of the question than the first, if there is one. Prices and dates
+        must be shown by the section, if one shows them."""
+        missing_weights = {section.location: self._missing_weight(section) for section in near_sections}
+        rarer = [
+            section
+            for section in near_sections
+            if self._comes_close(section)
+            and missing_weights[section.location] < missing_weights[near_sections[0].location]
+        ][:1] or near_sections
+        return [section for section in rarer if self._index.has_all(self._required, section.sentences[0])] or rarer
+
+    def _faintly_similar(self) -> list[Excerpt]:
+        likeliest = self._sections[:MAX_SECTIONS_SHOWN]
+        if max(map(self._similarity, likeliest), default=0.0) < _MIN_FAINT_SIMILARITY:
+            return []
+        return self._extracts([section for section in likeliest if self._similarity(section) > 0])
+
+    def _extracts(self, sections: Sequence[Section]) -> list[Excerpt]:
+        return [excerpt for section in sections for excerpt in section_extract((), section, self._candidates)]
+
+    def _similarity(self, section: Section) -> float:
+        return similarity_of(section, self._candidates)
+
+    def _is_similar(self, section: Section) -> bool:
+        return self._similarity(section) >= MIN_SIMILARITY
+
+    def _stands_out(self, section: Section, is_new_topic: bool) -> bool:
+        is_foreign = self._candidates.passages[section.sentences[0]].number in self._candidates.foreign
+        is_likely = section.likelihood >= _HIGH_LIKELIHOOD and not is_new_topic
+        return is_foreign or is_likely or self._similarity(section) >= _HIGH_SIMILARITY
+
+    def _comes_close(self, section: Section) -> bool:
+        return section.likelihood >= MIN_LIKELIHOOD or self._similarity(section) >= _HIGH_SIMILARITY
+
+    def _missing_weight(self, section: Section) -> float:
+        missing = uncovered_words(self._query, section.sentences, self._candidates)
+        return sum(self._index.weight(self._query[word]) for word in missing)
+
+    def _is_near(self, section: Section) -> bool:
+        """Whether a section is likely or similar, or covers enough of this question and of the previous one."""
+        index, position = self._index, section.sentences[0]
+        if section.likelihood >= _HIGH_LIKELIHOOD or self._is_similar(section):
+            return True
+        if index.is_fragment(position) or not any(
+            index.strength(keys, position) >= MIN_STRENGTH for keys in self._topic_keys
+        ):
+            return False
+        context_share = (
+            _PREVIOUS_QUESTION_BONUS * index.coverage(self._earlier_terms, position) if self._earlier_terms else 0.0
+        )
+        context_share += _LAST_QUOTE_BONUS * (self._candidates.passages[position].is_in(self._last_quote))
+        share = (index.coverage(self._query, position) if self._query else 0.0) + context_share
+        return share >= (_MIN_RELATED_COVERAGE if self._earlier_terms or self._last_quote else MIN_ACTION_COVERAGE)
 
 
 def _may_answer(
