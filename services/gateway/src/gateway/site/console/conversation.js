@@ -273,7 +273,8 @@ export class ConversationView {
     this.#owner = owner;
     const name = owner.name || owner.operatorId || "";
     const kind = owner.kind === "waiting" && this.#view?.status === "resolved" ? "resolved" : owner.kind;
-    const text = this.#isMine ? say("ownerYou") : kind === "human" ? say("ownerHuman", { name }) : say(kind === "resolved" ? "is_resolved" : `owner_${kind}`);
+    const said = { human: () => say("ownerHuman", { name }), resolved: () => say("is_resolved") }[kind] || (() => say(`owner_${kind}`));
+    const text = this.#isMine ? say("ownerYou") : said();
     const pressed = this.#banner.contains(document.activeElement);
     this.#banner.dataset.owner = this.#isMine ? "me" : kind;
     this.#banner.replaceChildren(make("span", {}, text),
