@@ -183,6 +183,17 @@ def test_a_question_is_read_again_only_for_a_message_that_may_continue_it(monkey
         ("¿y en lo que va de año?", ["Compara IBM y MSFT en 2012"], "Compara IBM y MSFT: y en lo que va de año?"),
         ("and in 2010?", ["How did IBM do in 2012?"], None),
         ("rank them by volatility", ["hello"], None),
+        (
+            "¿y el más tranquilo?",
+            ["volatilidad de IBM por meses en 2012"],
+            "volatilidad de IBM por meses en 2012, rank the months by volatility, lowest first",
+        ),
+        (
+            "and the worst?",
+            ["monthly volatility of IBM in 2012"],
+            "monthly volatility of IBM in 2012, rank the months by volatility, highest first",
+        ),
+        ("and the worst?", ["IBM returns by month in 2012"], "IBM returns worst months in 2012"),
         # The tools answer for both: the last message names one alone.
         ("which one has the lower p/e?", ["Price of AAPL", "and MSFT?"], None),
         ("¿cuál tiene el PER más bajo?", ["precio de AAPL", "¿y MSFT?"], None),

@@ -80,6 +80,19 @@ def up_to_days(names: AbstractSet[str], periods: list[PeriodArguments], query: s
     return [period.up_to(from_first=from_first) if period.is_day else period for period in periods]
 
 
+def volatilities_of_parts(
+    question: Question, places: list[tuple[int, str, Kind | None]], parts: list[tuple[int, str]]
+) -> tuple[list[tuple[int, str, Kind | None]], list[tuple[int, str]]]:
+    """The figures and the figures of parts, with the parts' volatilities instead of their returns if they are ranked by
+    volatility, or if it is asked for and returns are not."""
+    named = {name for _, name, _ in places}
+    is_table = bool(parts) and all(name.endswith("_return") for _, name in parts)
+    if "volatility" not in named or not (question.ranks_parts or (is_table and "return" not in named)):
+        return places, parts
+    others = [place for place in places if place[1] != "volatility"]
+    return others, [(at, name.replace("_return", "_volatility")) for at, name in parts]
+
+
 def name_past_prices(question: Question, by_kind: ByKind, periods: Sequence[PeriodArguments], query: str) -> None:
     """Asks for the price of the first day, or of then, instead of or beside the current one."""
     if periods == [ALL_TIME] and FIRST_DAY.search(query):

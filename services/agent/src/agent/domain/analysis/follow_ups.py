@@ -18,6 +18,7 @@ from agent.domain.analysis.question_patterns import (
     BOTTOM_FIRST,
     CORRELATED,
     COSTS,
+    EACH,
     EXTREME,
     MARKET_STATE,
     PER_RISK,
@@ -25,6 +26,7 @@ from agent.domain.analysis.question_patterns import (
     RETURNS_OF,
     TOP_FIRST,
     unit_of,
+    unit_of_parts,
     unread_words,
 )
 from agent.domain.analysis.relative_days import shifted_days
@@ -328,12 +330,16 @@ def _complete_superlative(text: str, question: str) -> str | None:
     if match["calm"] and not by_volatility:
         return None
     superlative, is_top = patterns.SUPERLATIVE.search(folded_question), match["superlative"] in patterns.RISING
-    if superlative is None and (ranked := RANKED_PARTS.search(folded_question)):
+    ranked, each = RANKED_PARTS.search(folded_question), EACH.search(folded_question)
+    if superlative is None and (listed := ranked or each):
+        units = next(filter(None, ranked.groups())) if ranked else f"{unit_of_parts(listed)}s"
         if by_volatility:
-            return f"{question.strip(' ?.')}, {'highest' if is_top else 'lowest'} first"
-        count, unit = match["count"] or match["count2"] or "", ranked["unit"] or ranked["before"]
-        rest = patterns.BY_RETURN.sub(" ", f"{question[: ranked.start()]}\n{question[ranked.end() :]}")
-        return " ".join(rest.replace("\n", f" {'best' if is_top else 'worst'} {count} {unit} ").split())
+            is_top = is_top != (match["superlative"] in patterns.QUALITIES)  # the worst is the most volatile
+            order = f"rank the {units} by volatility, {'highest' if is_top else 'lowest'} first"
+            return f"{question.strip(' ?.')}, {order}"
+        count = match["count"] or match["count2"] or ""
+        rest = patterns.BY_RETURN.sub(" ", f"{question[: listed.start()]}\n{question[listed.end() :]}")
+        return " ".join(rest.replace("\n", f" {'best' if is_top else 'worst'} {count} {units} ").split())
     if superlative is None:
         return None
     is_quality = match["superlative"] in patterns.QUALITIES

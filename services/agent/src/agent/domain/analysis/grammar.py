@@ -14,17 +14,18 @@ from typing import Any
 
 from agent.domain.analysis import question_patterns as patterns
 from agent.domain.analysis.amounts import WITH_MONEY, amount_in, other_currency_in
-from agent.domain.analysis.call_plan import ByKind, CallPlan, RequestedParts, name_past_prices, settle_days, up_to_days
+from agent.domain.analysis.call_plan import (
+    ByKind,
+    CallPlan,
+    RequestedParts,
+    name_past_prices,
+    settle_days,
+    up_to_days,
+    volatilities_of_parts,
+)
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST_FIRST, ROWS, Kind, disambiguate
 from agent.domain.analysis.normalization import normalize
-from agent.domain.analysis.question_patterns import (
-    crossing_direction,
-    in_one_clause,
-    period_ahead,
-    unit_of,
-    unread_words,
-    whole_numbers,
-)
+from agent.domain.analysis.question_patterns import unit_of, unread_words, whole_numbers
 from agent.domain.analysis.stretches import (
     ALL_TIME,
     ALL_TIME_PHRASE,
@@ -90,7 +91,7 @@ class _QuestionReader:
         self._report(patterns.UNSUPPORTED_PERIOD)
         self._ordered()
         if patterns.EARNINGS.search(self._unread.text) and (ahead := self._unread.first(patterns.AHEAD)) is not None:
-            question.ahead = period_ahead(ahead)
+            question.ahead = patterns.period_ahead(ahead)
             self._add(ahead, "next_earnings_date", "company")
         why = self._unread.first(patterns.WHY_MOVED)
         if why is not None:
@@ -104,8 +105,7 @@ class _QuestionReader:
         hours = self._unread.first(patterns.HOURS)
         part_unit = self._counted(price_level) or part_unit
         self._figures()
-        if question.ranks_parts and (others := [at for at in self._places if at[1] != "volatility"]) != self._places:
-            self._places, extremes = others, [(at, name.replace("_return", "_volatility")) for at, name in extremes]
+        self._places, extremes = volatilities_of_parts(question, self._places, extremes)
         per_risk = patterns.PER_RISK.search(self._unread.text)
         if per_risk is not None and not self._places:
             for name in ("return", "volatility"):
@@ -251,7 +251,7 @@ class _QuestionReader:
         if match is None:
             return None
         self._add(match, "crossings", None)
-        self._question.upward = crossing_direction(self._folded_query)
+        self._question.upward = patterns.crossing_direction(self._folded_query)
         lengths = self._lengths() or self._of_averages() or {}
         self._unread.first(patterns.WHOLE_AVERAGE)
         return lengths
@@ -318,8 +318,7 @@ class _QuestionReader:
                     self._question.most[name] = int(NUMBERS.get(count, count))
         part_match = next(filter(None, map(self._unread.first, patterns.PARTS)), None)
         if part_match is not None:
-            words = next(filter(None, part_match.groups()))
-            unit = patterns.PART_OF.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
+            unit = patterns.unit_of_parts(part_match)
             if unit != "day":
                 part_unit = unit
                 extremes.append((part_match.start(), f"{unit}_return"))
@@ -378,7 +377,7 @@ class _QuestionReader:
         implied = {"eps"} if question.ahead else set[str]()
         exact = {"growth", "cagr", *(() if self._how_it_did else ("averages", "crossings"))}
         volume = [position for position, name, _ in self._places if name in ("return", "average_volume")]
-        exact |= {"average_volume"} if in_one_clause(self._folded_query, volume) else set[str]()
+        exact |= {"average_volume"} if patterns.in_one_clause(self._folded_query, volume) else set[str]()
         has_more_exact = any(name.endswith("_return") or name in exact for name in names)
         if has_more_exact and not re.search(r"\breturns?\b|\brentabilidad", self._folded_query):
             implied.add("return")

@@ -133,6 +133,7 @@ EACH = re.compile(
     rf"ano a ano|ano por ano|mes a mes)"
     r"|(?P<ly>yearly|annual|monthly|quarterly|weekly|calendar[- ]year) (?:returns?|performance|table|breakdown|"
     r"moves?|changes?)"
+    r"|(?<!by )(?P<of>monthly|quarterly|weekly) (?=volatility)|(?<=volatilidad )(?P<de>mensual|trimestral|semanal)"
     r"|(?:rentabilidad(?:es)?|rendimientos?|tabla|desglose|variacion(?:es)?) "
     r"(?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
     r"(?! (?:media|compuesta|anualizada)))\b"
@@ -343,6 +344,12 @@ def whole_numbers(match: re.Match[str]) -> list[int]:
 def unit_of(words: str) -> str:
     """The unit of a word that `UNIT` matches: day, week, month, quarter or year."""
     return next(unit for name, unit in UNITS.items() if words.startswith(name))
+
+
+def unit_of_parts(match: re.Match[str]) -> str:
+    """The unit of the parts that one of `PARTS` has matched."""
+    words = next(filter(None, match.groups()))
+    return PART_OF.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
 
 
 _PRONOUN = re.compile(r"(?<=[a-z]{3})(?:me|nos|(?:me)?l[oa]s?)$")

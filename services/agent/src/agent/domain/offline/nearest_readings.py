@@ -32,7 +32,8 @@ _LOOK_UP_WORDS = word_set(
     "higher lower bigger smaller up down ratio max maximum money su sus mayor menor llevo queda ahora hoy actual "
     "ultimo ultima ultimos ultimas accion acciones mes meses ano anos semana semanas dia dias precio cuenta dolares "
     "ciento ha he hubo hizo hicieron anterior activa activas activo activos active had smallest biggest "
-    "highest lowest largest greatest grande grandes pequena porcentaje percentage"
+    "highest lowest largest greatest grande grandes pequena pequeno pequenas pequenos alto alta altos altas bajo baja "
+    "bajos bajas pay pays paga pagan porcentaje percentage"
 )
 """Words that are part of any look-up."""
 LOOK_UPS = word_set(
