@@ -37,7 +37,6 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ),
     ("what is my portfolio?", ("get_portfolio", {})),
     ("¿qué posiciones tengo?", ("get_portfolio", {})),
-    ("¿cuánto poder de compra me queda?", ("get_portfolio", {})),
     ("mis órdenes pendientes", ("get_pending_orders", {})),
     ("add AAPL to my watchlist", ("add_to_watchlist", {"symbol": "AAPL"})),
     ("quita IBM de mi lista", ("remove_from_watchlist", {"symbol": "IBM"})),

@@ -224,3 +224,8 @@ def test_the_nearest_readings_are_by_the_words_of_the_message() -> None:
     assert nearest_readings("xyzzy", SCHEMAS, "en") == []
     assert foreign_words("get_price", "what is IBM worth today?") == []
     assert foreign_words("get_price", "what do the tea spoons of IBM cost?") == ["tea", "spoons"]
+
+
+@pytest.mark.parametrize("text", ["cuánto poder de compra me queda", "¿cuánta pasta me queda?", "mi poder adquisitivo"])
+def test_money_is_called_by_many_names(text: str) -> None:
+    assert read(text, language="es").calls == (("get_portfolio", {}),)

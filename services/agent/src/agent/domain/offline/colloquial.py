@@ -97,9 +97,10 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"(?P<n>{_COUNT}) (?:quid|smackers)\b", r"\g<n> dollars"),
         (r"\bde (?:lana|pasta|plata|feria|guita)\b", "de efectivo"),
         (
-            r"\b(?:how much|cuant[oa]) (?:bread|dough|dosh|moolah|scratch|lana|plata|pasta|feria|guita)\b",
+            r"\b(?:how much|cu[aá]nt[oa]) (?:bread|dough|dosh|moolah|scratch|lana|plata|pasta|feria|guita)\b",
             "how much cash",
         ),
+        (r"\bpoder (?:de compra|adquisitivo)\b", "efectivo"),
         (r"\bmi (?:lana|plata|pasta|feria|guita|dinerito|platita)\b", "mi dinero"),
         (
             rf"\b(?:dumped|chucked|thrown|stuck|sunk|yoloed)(?= [$€£]? ?{_COUNT}(?: ?(?:{_MONEY}))? (?:at|into|in|"

@@ -352,8 +352,7 @@ TABLE: tuple[ToolPhrase, ...] = (
                           r"invest)|in|on|left|here|now|available|"
          r"total))*\W*$|"
          r"\bcuanto (?:tengo|me queda)\b(?: (?:aqui|ahora|dentro|disponible|en total|todavia))*\W*$"),
-    _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata|saldo|"
-                          r"buying power|poder de compra|poder adquisitivo)\b.*\b(?:left|"
+    _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
                           r"have|got|queda|tengo)\b"),
     _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _OWNER,
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
@@ -365,7 +364,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:tengo|do i (?:have|own|hold)|have i got) (?:algo|algun\w*|any\w*|some)\b",
          unless=r"\b(?:tiempo|time|days?|dias|plazo|hours?|horas)\b", about=True),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|posis|positions|holdings|balance|saldo|equity|"
-         r"buying power|poder de compra|p ?[&/] ?l|pnl)\W*$"),
+         r"buying power|p ?[&/] ?l|pnl)\W*$"),
 )  # fmt: skip
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|ya no|nah|nope|wait|hold on|hmm|actually|sorry|y|mejor|pues|bueno|vale|espera|perdon|"
