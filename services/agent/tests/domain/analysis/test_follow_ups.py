@@ -194,6 +194,11 @@ def test_a_question_is_read_again_only_for_a_message_that_may_continue_it(monkey
             "monthly volatility of IBM in 2012, rank the months by volatility, highest first",
         ),
         ("and the worst?", ["IBM returns by month in 2012"], "IBM returns worst months in 2012"),
+        (
+            "which month was the worst for it in 2011",
+            ["buy 2 MSFT", "how far is AAPL from its 52-week high"],
+            "AAPL which month was the worst for it in 2011",
+        ),
         # The tools answer for both: the last message names one alone.
         ("which one has the lower p/e?", ["Price of AAPL", "and MSFT?"], None),
         ("¿cuál tiene el PER más bajo?", ["precio de AAPL", "¿y MSFT?"], None),

@@ -42,6 +42,7 @@ MAX_CHARACTERS = 600
 """Characters of a message that are read for what it asks."""
 _MAX_FIGURE_WORDS, _MAX_CURRENCY_WORDS, _MAX_SHIFT_WORDS = 12, 4, 5
 """Maximum words of a message that only names another figure or ticker, another currency, or a distance in time."""
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _MAX_PERIOD_WORDS = 8
 """Maximum words of a message that only names another period."""
 
@@ -187,7 +188,9 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     IBM?", "how long did it take to recover?", "which month was the worst?". The period is that of the last message,
     unless another is named. One figure of now that a single tool returns is no analysis."""
     normalized, question = plain(text), earlier_messages[-1]
-    is_level = re.search(r"\d", text) and any(map(patterns.ORDERS.search, map(plain, earlier_messages[-3:])))
+    is_level = re.search(r"\d", _YEAR.sub("", text)) and any(
+        map(patterns.ORDERS.search, map(plain, earlier_messages[-3:]))
+    )
     names_others = is_level or patterns.OWN_WORDS.search(normalized) or is_about_all_tickers(text)
     if len(text.split()) > _MAX_FIGURE_WORDS or names_others or not read_question(text, ()).figures:
         return None

@@ -340,7 +340,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"que (?:le )?(?:esta )?pasa(?:ndo)? (?:con|a)\b|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"finish(?:ed)?|"
-         r"cerro|cierre)\b", unless=r"\b(?:what time|a que hora|what happens|que pasa(?:ria)? (?:si|cuando))\b",
+         r"cerro|cierre)\b", unless=r"\b(?:what time|a que hora|what happens|que pasa(?:ria)? (?:si|cuando)|"
+                                   r"(?:can|could|may) (?:i|we|you) (?:\w+ )?trade)\b",
          about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have(?! to))|"
