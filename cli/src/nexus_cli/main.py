@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from importlib.metadata import version
@@ -100,7 +99,4 @@ app.add_typer(marks.app, name="marks")
 
 def main() -> None:
     """Entry point of the console script."""
-    # For the C library: a silent DNS costs 3 s for each name, not 10 s and more. A lookup cannot be cancelled: the
-    # command would wait for it at its end too.
-    os.environ.setdefault("RES_OPTIONS", "timeout:1 attempts:2")
     app()
