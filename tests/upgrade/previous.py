@@ -5,7 +5,7 @@ import tarfile
 from io import BytesIO
 from pathlib import Path
 
-PREVIOUS = "6050791c"
+PREVIOUS = "ee2cb2cad"
 ROOT = Path(__file__).parents[2]
 
 
