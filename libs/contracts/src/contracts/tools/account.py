@@ -231,7 +231,7 @@ class CreatedAlertData(AlertData, OptionallySourced):
     """Output of create_alert, with the current price. `already_true`: the condition holds at that price, so the alert
     fires with the next market data unless the price moves away."""
 
-    alert_id: NonEmpty = Field()
+    alert_id: NonEmpty = Field()  # required, unlike in a list
     current_price: float = NOT_REQUIRED
     already_true: bool = NOT_REQUIRED
 

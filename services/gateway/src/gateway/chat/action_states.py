@@ -53,6 +53,8 @@ class ActionStates:
             *(self._current_states(company, actions, customer) for customer, actions in actions_by_customer.items())
         )
         states = {action: state for known in found for action, state in known.items()}
+        if not states:
+            return list(views)
         return [
             view.model_copy(update={"last_message": _with_current_actions(view.last_message, states)})
             if view.last_message is not None

@@ -81,15 +81,16 @@ class Customers:
         action: str,
         decision: Literal["confirm", "reject"],
         edits: Mapping[str, object] | None,
+        conversation: str | None,
     ) -> None:
-        """Decides an action for a socket, and tells it the state: also if the action was decided before, so that there
-        is no new fact; not if the fact has arrived first."""
+        """Decides an action for a socket, and tells it the state in this conversation, else in its home: also if the
+        action was decided before, so that there is no new fact; not if the fact has arrived first."""
         seen = self._sockets.get((caller.company, caller.subject), {}).get(socket, SeenNews(1))
         seen.pop(action, None)
         decided = await self.actions.decide(caller, action, decision, socket.locale, edits)
         if action not in seen:
             seen[action] = decided.to_wire()
-            socket.push(server_frames.action_updated(socket.home, seen[action]))
+            socket.push(server_frames.action_updated(conversation or socket.home, seen[action]))
 
     async def catch_up(self, company: str, user: str) -> None:
         """Sends the alerts and orders that happened while the customer was not connected. Sending them twice is better
