@@ -229,3 +229,29 @@ def test_the_nearest_readings_are_by_the_words_of_the_message() -> None:
 @pytest.mark.parametrize("text", ["cuánto poder de compra me queda", "¿cuánta pasta me queda?", "mi poder adquisitivo"])
 def test_money_is_called_by_many_names(text: str) -> None:
     assert read(text, language="es").calls == (("get_portfolio", {}),)
+
+
+@pytest.mark.parametrize("text", ["can you buy 3 msft shares for me?", "would you buy 3 MSFT for me please?"])
+def test_an_order_for_oneself_may_be_put_as_a_question(text: str) -> None:
+    assert read(text).calls == (("create_paper_order", {"quantity": 3, "symbol": "MSFT", **BUY}),)
+
+
+@pytest.mark.parametrize(
+    ("said", "changed"),
+    [
+        (("compra 15 IBM a 170", "mejor a 165", "no, mejor 10 acciones"), {"quantity": 10, "limit_price": 165}),
+        (("buy 15 IBM limit 170", "sorry, 10 shares"), {"quantity": 10, "limit_price": 170}),
+    ],
+)
+def test_a_change_that_names_shares_or_the_price_changes_the_order(
+    said: tuple[str, ...], changed: dict[str, float]
+) -> None:
+    wish = read(*said, language="es")
+    assert wish.way == "replace"
+    assert changed.items() <= wish.calls[0][1].items()
+
+
+@pytest.mark.parametrize("text", ["cámbiale el precio a 168", "bájale el precio a 168", "change its price to 168"])
+def test_a_new_price_changes_the_order_that_waits(text: str) -> None:
+    wish = read("compra 15 IBM a 170", text, language="es")
+    assert (wish.way, wish.calls[0]) == ("replace_listed", ("create_paper_order", {"price": 168}))

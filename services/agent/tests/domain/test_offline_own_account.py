@@ -87,3 +87,47 @@ def test_a_day_that_was_asked_for_is_told_and_never_the_span_around_it() -> None
 def test_only_of_what_changes_something_it_is_said_that_it_may_have_been_done(tool: str, unknown: bool) -> None:
     error = {"error": {"code": "UNKNOWN_OUTCOME", "message": "interrupted"}}
     assert ("whether it was done" in answer_from(tool, {"symbol": "AAPL"}, error, "AAPL", "en")) is unknown
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ("show me everything I've bought so far", "get_trade_history"),
+        ("did that sale make me any money?", "get_trade_history"),
+        ("¿gané algo?", "get_trade_history"),
+        ("how many orders are waiting?", "get_pending_orders"),
+        ("am I still being alerted about anything?", "list_alerts"),
+        ("añade msft a mis favoritas", "add_to_watchlist"),
+        ("qué tengo en favoritas", "get_watchlist"),
+    ],
+)
+def test_what_was_done_and_waits_is_asked_for_in_everyday_words(text: str, tool: str) -> None:
+    assert wish_in(text, SCHEMAS).calls[0][0] == tool
+
+
+def test_the_gain_of_another_position_is_asked_for_by_its_name() -> None:
+    asked = ["what's my profit on apple", "and on google?"]
+    wish = wish_in("y con IBM", SCHEMAS, asked)
+    assert (wish.way, wish.words) == ("portfolio", "profit y con IBM")
+    assert wish_in("and on google?", SCHEMAS, ["price of apple"]).calls == (("get_price", {"symbol": "GOOG"}),)
+
+
+def test_the_other_of_two_is_not_guessed_after_one_was_chosen_by_its_place() -> None:
+    alerts = ["alert me when MSFT drops under 25", "and another for AAPL over 850"]
+    assert wish_in("get rid of the other one", SCHEMAS, alerts).calls[0][1]["symbol"] == "MSFT"
+    for chosen in ("make the first one 20", "make the second one 860", "delete the first one"):
+        assert wish_in("get rid of the other one", SCHEMAS, [*alerts, chosen]).calls[0][1] == {}
+        assert wish_in("make the other one 30", SCHEMAS, [*alerts, chosen]).calls[1] == ("delete_alert", {})
+    assert wish_in("remove them all", SCHEMAS, [*alerts, "get rid of the other one"]).way == "delete_alert"
+    other = wish_in("pon la otra en 175", SCHEMAS, ["avísame si AAPL pasa de 840", "mis alertas", "borra la primera"])
+    assert (other.way, other.calls[0]) == ("replace_listed", ("create_alert", {"price": 175.0}))
+
+
+@pytest.mark.parametrize("text", ["si adelante", "go ahead", "ok hazlo", "place it"])
+def test_a_yes_long_after_an_order_shows_what_waits_for_it(text: str) -> None:
+    said = ["compra 15 IBM a 170", "mejor a 165", "¿está abierta la bolsa?", "¿y mañana?"]
+    assert wish_in(text, SCHEMAS, said).calls == (("get_pending_orders", {}),)
+
+
+def test_a_no_long_after_an_order_says_how_to_cancel_it() -> None:
+    assert wish_in("no thanks, drop it", SCHEMAS, ["buy 3 IBM", "what about MSFT?"]).intent is Intent.NOT_YET

@@ -62,3 +62,11 @@ def test_a_tool_that_failed_is_not_named_to_people(tool: str, arguments: dict[st
     error = {"code": "TIMEOUT", "message": "No ha habido respuesta a tiempo (5 s)."}
     said = answer_from(tool, arguments, {"error": error}, "?", "es")
     assert said == f"No he podido consultar {arguments.get('symbol', 'eso')}: No ha habido respuesta a tiempo (5 s)."
+
+
+def test_what_a_sale_gained_and_how_an_order_is_confirmed_is_told() -> None:
+    sale = {"symbol": "IBM", "side": "sell", "quantity": 2, "price": 210.5, "time": "2012-09-11T13:30:00Z"}
+    assert str(tool_answer("get_trade_history", {"trades": [{**sale, "realized": -1.25}]}, "en")).endswith("(-1.25)")
+    order = {"symbol": "IBM", "side": "buy", "quantity": 2, "order_type": "market", "status": "pending_confirmation"}
+    assert "say “confirm the order”" in str(tool_answer("get_pending_orders", {"orders": [order]}, "en"))
+    assert "confirm" not in str(tool_answer("get_pending_orders", {"orders": [{**order, "status": "open"}]}, "en"))

@@ -117,7 +117,9 @@ def changes_listed(
     if not talk_words.CHANGES_IT.search(normalized) or not numbers_in(normalized) or percent_in(normalized) is not None:
         return None  # a percentage is no price
     last_tool = earlier.calls[0][0] if earlier is not None and phrase is None else ""
-    names_listed = ordinal_in(normalized) is not None or talk_words.ONE_NAMED.search(normalized) is not None
+    names_listed = ordinal_in(normalized) is not None or any(
+        words.search(normalized) for words in (talk_words.ONE_NAMED, talk_words.THE_OTHER)
+    )
     names_listed_alert = phrase is None and listed_by == "list_alerts" and names_listed
     was_relative_alert = (
         last_tool == "create_alert" and earlier is not None and earlier.way in RELATIVE_WAYS

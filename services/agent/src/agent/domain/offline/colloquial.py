@@ -209,9 +209,9 @@ _INVESTS = re.compile(
     re.IGNORECASE,
 )
 _REQUESTED = re.compile(
-    rf"^\W*(?:(?:can|could|would|will) you (?:please |kindly )?(?P<en>buy|sell) me|"
+    rf"^\W*(?:(?:can|could|would|will) you (?:please |kindly )?(?P<en>buy|sell)(?: me|(?=.*\bfor me\b))|"
     rf"(?:me (?:puedes?|podr[íi]as?) (?P<inf>compra|vende)r|(?:puedes?|podr[íi]as?) (?P<inf2>compra|vende)rme)|"
-    rf"me (?P<es>compra|vende)s) (?P<rest>{_COUNT}(?: [\w$&.]+){{1,4}})(?:,? (?:please|por favor))?\W*$",
+    rf"me (?P<es>compra|vende)s) (?P<rest>{_COUNT}(?: [\w$&.]+){{1,4}})(?:,? (?:please|por favor|for me))*\W*$",
     re.IGNORECASE,
 )
 """An order put as a question: ¿me compras 5 de MSFT?"""

@@ -20,7 +20,7 @@ _ALERT = (
     r"notify me|tell me (?:when|if)|let me know (?:when|if)|ping me|avisame|avisa|"
     r"(?:(?:give|drop|send|text|message|mail|warn|call) me|(?:da|manda|envia|haz|escribe|llama)me)\b.{0,20}"
     r"\b(?:when|if|once|cuando|si|en cuanto)|"
-    r"avisar\w*|notificame|dime (?:cuando|si))\b"
+    r"avisar\w*|notificame|dime (?:cuando|si)|me avises)\b"
 )
 _DELETE = (
     r"\b(delete|remove|turn off|switch off|disable|desactiva\w*|cancel|erase|kill|drop|clear|scrap|bin|ditch|borra\w*|"
@@ -137,7 +137,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?|avisos?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
-    _row("list_alerts", r"\b(alerts?|alertas?|alarma?s|avisos)\b",
+    _row("list_alerts", r"\b(alert(?:s|ed)?|alertas?|alarma?s|avisos)\b",
          rf"{_OWNER}|\b(?:what|que|which|cuant[oa]s|how many) (?:alerts|alertas|avisos)\b|"
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
          unless=r"\b(how(?! many)|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
@@ -148,12 +148,11 @@ TABLE: tuple[ToolPhrase, ...] = (
          way="cancel"),
     _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese) (?:\w+ )?stop\b(?! loss)",
          unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
-    _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|do i have|list|show|any|hanging|pendientes?|"
-                                       r"abiertas?|mis|"
-                                       r"tengo|en "
-                                       r"espera|lista)\b",
+    _row("get_pending_orders", _ORDER,
+         r"\b(pending|open|my|waiting|do i have|list|show|any|hanging|pendientes?|abiertas?|mis|tengo|en "
+         r"espera|lista)\b",
          unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?|what (?:happens|would happen)|"
-         r"que (?:pasa|pasaria|ocurre))\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
+         r"que (?:pasa|pasaria|ocurre))\b|\bhow\b(?! many)|\bcomo\b|\btypes?\b|\btipos?\b"),
     _row("get_pending_orders", r"^\W*(?:(?:and|y|the|las) )*(?:orders?|ordenes)\W*$"),
     _row("get_pending_orders", r"\b(?:what|which|que)\b.*\b(?:on order|en orden|ordenado)\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
@@ -163,7 +162,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:did|have) i (?:\w+ )?(?:buy|sell|trade|bought|sold|traded)|me dieron|"
          r"(?:did|have) i (?:pa(?:y|id)|get filled)\b|^\W*(?:(?:and|y)\W+)?(?:a que precio|at what price)\W*$|"
          r"pag(?:ue|ado) por|a (?:cuanto|como|que precio) (?:l[oa]s? )?(?:he )?(?:compr|vend|entr)(?:e|i|ado|ido)|"
-         r"acabo de (?:comprar|vender)|"
+         r"acabo de (?:comprar|vender)|(?:everything|what|all) i(?:\W?ve| have)? (?:\w+ )?(?:bought|sold|traded)|"
          r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
          r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:\w+ )?(?:comprado|"
@@ -174,6 +173,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_trade_history", r"^\W*(?:i|we) (?:just |already )?(?:sold|bought)\b|^\W*(?:yo )?vendi\b",
          r"\?|\b(?:did|cuanto)\b", unless=r"\bif\b|\bsi\b|\bhow am i\b"),
+    _row("get_trade_history", r"\b(?:that|the|this|my|last|esa|la|mi|ultima) (?:sales?|ventas?|trades?|operacion)\b",
+         r"\b(?:ma[dk]e|earn\w*|lose|lost|profit\w*|gan\w+|perd\w+)\b", unless=r"\b(?:if|si|would)\b"),
+    _row("get_trade_history", r"^\W*(?:(?:y|pero|entonces|cuanto)\W+)*(?:gane|perdi)(?: (?:algo|dinero))?\W*$"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
          r"\bwhat (?:has )?happened (?:to|with) my (?:trade|order|purchase|sale)\b|"
@@ -201,7 +203,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", rf"\b(?:{_SELLING}) (?:all )?(?:of )?(?:(?:my|mis?|las|el|la)\b|"
-         r"(?=\w)(?!(?:it|that|this|them|those|one)\b))",
+         r"(?=\w)(?!(?:it|that|this|them|those|one|the other)\b))",
          unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|list", about=True, way="sell"),
     _row("create_paper_order",
          r"\b(?:put|set|place|add|protect|pon(?:me|le|l[oa])?|poner|coloca|anade|mete\w*|"
@@ -219,8 +221,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|stop (?:watch|follow|track)ing|quita\w*|"
                                   r"elimina|borra|"
          r"dej[ae] de (?:seguir|vigilar)|saca\w*)\b",
-         r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|(?:watch|follow|track)ing|seguir|vigilar|seguimiento)\b",
-         about=True),
+         r"\b(watch ?list|lista|favou?rites|favorit[oa]s|unfollow|(?:watch|follow|track)ing|seguir|vigilar|"
+         r"seguimiento)\b", about=True),
     _row("remove_from_watchlist", r"\b(?:take|drop|remove|delete|quita|saca)(?:me|l[oa])?\b.{0,20}\b(?:off|from "
                                   r"(?:it|there|that)|"
          r"de (?:ahi|ella|la lista))\b", about=True),
@@ -229,12 +231,12 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\d", about=True),
     _row("add_to_watchlist", r"\b(add|follow|put|save|track|keep|agreg\w+|anad\w+|sigue|seguir|pon\w*|mete\w*|"
          r"apunta\w*|guarda\w*|vigila\w*)\b",
-         r"\b(watch ?list|my list|lista|favou?rites|favoritos|follow|track|an eye on|sigue|seguimiento|my radar|"
+         r"\b(watch ?list|my list|lista|favou?rites|favorit[oa]s|follow|track|an eye on|sigue|seguimiento|my radar|"
          r"vigila\w*)\b",
          about=True),
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
                           r"following)|"
-         r"estoy siguiendo|que sigo|mi lista|(?:on|in|en) (?:the|my|la|esta) lista?|favou?rites|favoritos)\b"),
+         r"estoy siguiendo|que sigo|mi lista|(?:on|in|en) (?:the|my|la|esta) lista?|favou?rites|favorit[oa]s)\b"),
     _row("search_memory", r"\b(did we|what did you (?:say|tell me)|que me (?:dijiste|contaste)|"
          r"what did (?:we|i)(?! (?:just )?(?:do|get|order|place|set)\b)|"
          r"what (?:i|we) (?:had )?(?:told|said|mentioned|talked|"

@@ -138,6 +138,8 @@ def _asks_for_movers(text: str, normalized: str, earlier_texts: Sequence[str]) -
     """Whether a text asks which of all shares moved most, and not which of those that were mentioned."""
     if not market_words.MOVERS.search(normalized) or symbols_in(text):
         return False
+    if earlier_texts and re.search(r"\d", text) and "?" not in text and talk_words.AMENDS.search(normalized):
+        return False  # "mejor 10 acciones" after an order
     several_mentioned = listed_by(earlier_texts[-2:]) == "get_portfolio" or len(symbols_mentioned(earlier_texts)) > 1
     was_comparison = bool(earlier_texts) and len(symbols_in(earlier_texts[-1])) > 1
     is_about_mentioned = (was_comparison and not market_words.ALL_SHARES.search(normalized)) or (
@@ -171,10 +173,12 @@ def _names_years(text: str) -> bool:
 def _talk(text: str, normalized: str, schemas: OfferedTools, earlier_texts: Sequence[str]) -> Wish | None:
     """The wish of small talk, of a request about memory, or of a plain yes or no; None for anything else."""
     decision = decision_in(text)
-    may_confirm = decision is not None and after_an_order(earlier_texts[-3:], schemas)
+    may_confirm = decision is not None and after_an_order(earlier_texts, schemas)
     pending = Wish(Intent.TOOL, (("get_pending_orders", {}),))  # shows what there is to confirm
     if decision == "confirm" and may_confirm and talk_words.AGREES.search(normalized):
         return pending
+    if decision == "reject" and may_confirm and small_talk_in(normalized) is None:
+        return Wish(Intent.NOT_YET)
     if talk := small_talk_in(normalized) or small_talk_in(with_known_spelling(text)) or mood_in(normalized, text):
         return Wish(talk)
     if _MEMORY_TOOL in schemas:

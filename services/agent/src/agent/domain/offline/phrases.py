@@ -66,7 +66,8 @@ def phrase_in_context(
     if may_be_other and short and talk_words.IS_DONE.search(normalized):
         row = phrase_for(listed_by(before)) or row
     is_price = row is not None and row.tool == "get_price" and not symbols_in(text)
-    is_count = is_price and talk_words.COUNTED.search(normalized) and talk_words.YES_BUT.search(normalized)
+    changes = any(words.search(normalized) for words in (talk_words.YES_BUT, talk_words.CORRECTS, talk_words.AMENDS))
+    is_count = is_price and talk_words.COUNTED.search(normalized) and changes and "?" not in text
     return None if is_count else row  # so many of what was ordered
 
 

@@ -30,7 +30,8 @@ def symbol_mentioned(normalized: str, texts: Sequence[str]) -> list[str]:
     """The ticker mentioned last; or the first, second or other one if the normalized text says so. At most one."""
     position, symbols = ordinal_in(normalized), symbols_mentioned(texts, MAX_MESSAGES_BACK)
     if position is None and THE_OTHER.search(normalized) and len(symbols) == 2:
-        return symbols[:1]
+        # Of two, it is the one that was not chosen by its place, and where it stands is not known here.
+        return [] if ordinal_in(plain(texts[-1])) is not None else symbols[:1]
     if position is None or len(symbols) < 2:
         return symbols_before(texts[-MAX_MESSAGES_BACK:])[:1]
     return [symbols[position]] if position < len(symbols) else []

@@ -14,8 +14,9 @@ from agent.domain.offline import talk_words
 from agent.domain.offline.changes import change_in
 from agent.domain.offline.order_words import SAYS_SIDE, condition_in
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for
+from agent.domain.offline.tool_words import without_symbols
 from agent.domain.offline.wishes import Calls, Intent, Wish
-from agent.domain.text_features import language_of, number_of, numbers_in, plain
+from agent.domain.text_features import language_of, number_of, numbers_in, plain, symbols_in
 from agent.domain.tool_cues import NAMING
 from agent.texts import TEXTS
 
@@ -119,6 +120,13 @@ def one_of_several(earlier: Wish, own: Sequence[str], normalized: str) -> Wish |
         or talk_words.YES_BUT.search(normalized)
     )
     return Wish(Intent.TOOL, ((orders[0][0], {}),), ("symbol",)) if changes and not own else None
+
+
+def of_other_holding(text: str, previous: Wish | None) -> Wish | None:
+    """The previous question about a position, for the share that the text names: "and on google?"."""
+    if previous is None or previous.way != "portfolio" or not symbols_in(previous.words):
+        return None
+    return replace(previous, words=" ".join([*without_symbols(previous.words), text]))
 
 
 def is_purchase(wish: Wish | None) -> bool:

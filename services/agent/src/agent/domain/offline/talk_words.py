@@ -6,18 +6,15 @@ from agent.domain.offline.market_words import ANOTHER_DAY
 
 ABILITIES = re.compile(
     r"^\W*(?:(?:and|so|ok|well|y|pues|bueno)\W+)*(?:what (?:can|could) i(?: \w+)? (?:do|see|check)|que puedo hacer)"
-    r"(?: (?:here|with (?:you|this)|aqui|contigo|con esto))?\W*$|"
+    r"(?: (?:here|(?:with|on) (?:you|this|my (?:account|plan))|aqui|contigo|con (?:esto|mi (?:cuenta|plan)))){0,2}\W*$|"
     r"\b(what (can|could) (you|i)( \w+)? (ask|help|look up)( \w+)?|what (can|could) you( \w+)? (do|see|check)( \w+)?|"
     r"what do you (do|know)\W*$|how can you help|what are "
-    r"you able|"
-    r"(?:are )?you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
+    r"you able|(?:are )?you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
     r"que (puedes|sabes|podrias) (hacer|preguntar\w*)|que puedo preguntar\w*|que haces|"
-    r"en que (me )?(puedes|podrias) ayudar\w*|"
-    r"como (me )?puedes ayudar\w*|para que sirves|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|"
-    r"\b(?:is this|am i (?:talking|speaking|chatting|writing) (?:to|with)) (?:a |an )?(?:real )?(?:chat ?)?(?:bot|"
-    r"robot|ai|"
-    r"human|machine|person)\b|\b(?:hablo|hablando|chateando|escribiendo) con (?:un|una) (?:bot|robot|maquina|ia|"
-    r"persona)\b|"
+    r"en que (me )?(puedes|podrias) ayudar\w*|como (me )?puedes ayudar\w*|para que sirves|"
+    r"eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|\b(?:is this|am i (?:talking|speaking|chatting|writing) "
+    r"(?:to|with)) (?:a |an )?(?:real )?(?:chat ?)?(?:bot|robot|ai|human|machine|person)\b|"
+    r"\b(?:hablo|hablando|chateando|escribiendo) con (?:un|una) (?:bot|robot|maquina|ia|persona)\b|"
     r"\besto es (?:un|una) (?:chat ?)?(?:bot|robot|maquina|ia)\b|\bwhat (?:\w+ ){0,5}(?:can|could|may|should) i ask\b|"
     r"\bque (?:\w+ ){0,4}(?:puedo|podria) (?:preguntar|pedir)\w*|"
     r"\b(?:i\W?m (?:new|lost)|new (?:here|to this)|where do i (?:start|begin)|soy nuev[oa]|por donde empiezo|"
@@ -64,11 +61,11 @@ GREETED = re.compile(
 )
 """A greeting before a question."""
 _CHANGES_IT = (
-    r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:it|that|them|the|my)|"
+    r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:its?|that|them|the|my)|"
     r"(?:make|set|put) (?:it|that|the (?:\w+ )?one)(?= (?:to |at )?[$€]?\d)|"
     r"(?:pon|deja)l[oa](?= (?:mejor )?(?:a|en) [$€]?\d)|"
-    r"(?:pon|deja|haz) (?:la|el) de (?=\w+ (?:a|en) [$€]?\d)|"
-    r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oa]s?| (?:el|la|mi))"
+    r"(?:pon|deja|haz) (?:la|el) (?:de )?(?=\w+ (?:a|en) [$€]?\d)|"
+    r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oae]s?| (?:el|la|mi))"
 )
 YES_BUT = re.compile(
     r"^\W*(?:h?m+\W+|um+\W+|eh+\W+)?(?:yes|si|ok|vale|but|pero|only|just|solo)\b(?!\W*(?:and|y|plus)\b).{0,12}\d"
@@ -139,7 +136,10 @@ WANTS = re.compile(
     r"\b(?:what|how|when|where|who|which|why|can|could|would|want|need|que|cual|como|cuando|cuanto|cuanta|donde|quien|"
     r"puedo|puedes|quiero|necesito|busco|tengo|hay|buy|sell|compra|vende|cancel\w*|price|precio|and|pero|but)\b"
 )
-THANKFUL = re.compile(r"\b(?:thanks?|thx|ty|cheers|gracias|agradecid[oa]|merci|much appreciated)\b")
+THANKFUL = re.compile(
+    r"\b(?:thanks?|thx|ty|cheers|gracias|agradecid[oa]|merci|much appreciated|(?:you(?:\W?re| are)|that was|eres) "
+    r"(?:\w+ )?(?:quick|fast|great|awesome|amazing|brilliant|clever|smart|funny|genial|rapid[oa]|list[oa]|crack))\b"
+)
 UPSET = re.compile(
     r"\b(?:useless|stupid|idiots?|dumb|terrible|awful|horrible|"
     r"(?<!and the )worst(?! (?:\w+ )?(?:days?|weeks?|months?|quarters?|years?)\b)|"

@@ -102,6 +102,7 @@ def _history(body: Fields, language: Language) -> str:
     lines = [
         f"- {moment(trade['time'], language)}: {_said(trade['side'], language)} {figure(trade['quantity'], language)} "
         f"{trade['symbol']} · {number(trade['price'], language)}"
+        + (f" ({signed(number(trade['realized'], language))})" if trade.get("realized") else "")
         for trade in _list(body, "trades")
     ]
     return _listed("history", lines, language)
@@ -113,6 +114,8 @@ def _orders(body: Fields, language: Language) -> str:
         f"{_price_type(order, language)}: {_said(order['status'], language)}"
         for order in _list(body, "orders")
     ]
+    if any(order["status"] == "pending_confirmation" for order in _list(body, "orders")):
+        lines.append(f"\n{_say('unconfirmed', language)}")
     return _listed("orders", lines, language)
 
 

@@ -38,6 +38,7 @@ from agent.domain.offline.several import (
     alert_instead,
     alerts_by_price,
     is_purchase,
+    of_other_holding,
     one_of_several,
     order_sold_later,
     orders_by_symbol,
@@ -114,13 +115,8 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         earlier = one_order
     if earlier is not None and not symbols and (details := _details(normalized, earlier)) is not None:
         return details
-    if (
-        earlier is not None
-        and row is None
-        and short
-        and "?" not in text
-        and (alert := alert_instead(normalized, earlier))
-    ):
+    alert = alert_instead(normalized, earlier) if earlier is not None and row is None and short else None
+    if alert is not None and "?" not in text:
         return alert if "create_alert" in schemas else None
     if earlier is not None and short and (row is None or row.tool == ORDER) and ORDER in schemas:
         orders_it = talk_words.THAT_MANY.search(normalized) and "?" not in text and not numbers_in(normalized)
@@ -137,17 +133,12 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     compares = bool(len(symbols) == 1 and before and talk_words.COMPARED_WITH.search(normalized))
     if compares:
         symbols = list(dict.fromkeys([*symbol_mentioned(normalized, before), *symbols]))
-    goes_on = (
-        compares
-        or nothing_else
-        or (
-            talk_words.CORRECTS.search(normalized)
-            or talk_words.GOING_ON.search(normalized)
-            or talk_words.POSSESSED.search(text)
-        )
-    )
+    goes_on = compares or nothing_else or talk_words.POSSESSED.search(text)
+    goes_on = goes_on or talk_words.CORRECTS.search(normalized) or talk_words.GOING_ON.search(normalized)
     repeated = None
     if row is None and symbols and before and short and goes_on:
+        if holding := of_other_holding(text, tool_wish(before[-1], schemas, before[:-1])):
+            return holding
         # What it was that was explained, or asked of another, which may have gone on with what was asked before it.
         row = matching_phrase(with_known_spelling(before[-1])) or (
             phrase_for(earlier.calls[0][0]) if earlier is not None else None
@@ -157,8 +148,12 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
             return replace(earlier, calls=((PERFORMANCE, {**earlier.calls[0][1], "tickers": symbols}),))
     if row is not None and not symbols and talk_words.ASKS_HOW.search(normalized) and not re.search(r"\d", normalized):
         row = None  # how something is done is told by the pages
-    if earlier is not None and not symbols and short and talk_words.THE_OTHER.search(normalized):
-        symbols = [symbol for symbol in symbols_mentioned(before) if symbol != earlier.calls[0][1].get("symbol")][-1:]
+    names_other = short and not symbols and talk_words.THE_OTHER.search(normalized)
+    if names_other and earlier is not None:
+        if "place" in (chosen := earlier.calls[0][1]):
+            earlier = None  # the other is not the one that was chosen by its place
+        else:
+            symbols = [symbol for symbol in symbols_mentioned(before) if symbol != chosen.get("symbol")][-1:]
     if "?" not in text and STOP_WITH_PRICE.search(normalized) and not _ASKS.match(normalized) and is_purchase(earlier):
         # It sells what was bought: no stop of the purchase.
         row = next(phrase for phrase in TABLE if phrase.way == "stop")

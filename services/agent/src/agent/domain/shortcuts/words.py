@@ -16,8 +16,11 @@ _YES = (
     r"place it|proceed|please do|approved?|i agree|go for it|let s do it|lets do it|correct(?:o)?|exact(?:o|ly)|"
     r"si|claro|claro que si|por supuesto|dale|de acuerdo|confirm(?:o|a|ar|ado|ada|alo|ala)|adelante|hazlo|hagale|"
     r"procede|acepto|aceptar|apruebo|simon|send it|bet|lfg|sobres|dale (?:cana|nomas|pues)|orale|hagamoslo|esta "
-    r"bien|that s (?:right|fine)|very well|"
-    r"(?:envi|mand|confirm|acept)[ae]l[oa]|envia|manda|👍|✅"
+    r"bien|that s (?:right|fine)|very well|do (?:that|so)|let s do (?:this|that)|sure thing|make it so|ship it|"
+    r"(?:place|submit|execute|process) (?:it|that|the trade)|place|go on then|go through with (?:it|that)|i m sure|"
+    r"that works|works for me|looks (?:good|right|fine)|good to go|yea|yess+|yessir|sii+|sip|sep|si quiero|hazla|"
+    r"estoy segur[oa]|eso es|tal cual|me parece bien|como no|por mi si|hecho|ejecuta|tramita|"
+    r"(?:envi|mand|confirm|acept|ejecut|tramit|realiz)[ae]l[oa]|envia|manda|👍|✅"
 )
 _FINE = r"fine|alright|all right|ok|okay|okey|vale|perfect|perfecto|sounds good"
 _WEAK_YES = r"y|s|k|go|va que va|bueno|va|venga|great|genial|listo"
@@ -27,10 +30,15 @@ _NO = (
     r"call it off|"
     r"cancel(?:a|ar|alo|ala|ada|ado)|rechaz(?:o|a|ar|alo|ala)|mejor no|no lo hagas|no la hagas|olvidalo|"
     r"nel|ni hablar|scratch that|olvida(?:te)?(?: de)? (?:la orden|el pedido)|(?:dej|descart|quit|anul|cancel|"
-    r"olvid)[ae]l[oa]|ahora no|para nada|👎|❌"
+    r"olvid)[ae]l[oa]|ahora no|para nada|hold off|not any ?more|(?:i d )?rather not|better not|(?:i )?pass|"
+    r"abort(?: it| that)?|kill it|(?:i |i ve )?changed my mind|he cambiado de idea|no quiero|nop|ni loc[oa]|que va|"
+    r"ya no l[oa] quiero|mejor l[oa] dejo|paso|no me (?:convence|interesa)|no por ahora|(?:de|por el) momento no|"
+    r"no sigas|no l[oa] (?:mandes|envies|ejecutes|compres|vendas|pongas|quiero|confirmes)|"
+    r"(?:don t|do not) (?:place|send|submit|execute|confirm|buy|sell) (?:it|that|them)|👎|❌"
 )
 _FILLER = (
     r"please|pl[sz]|thanks|thank you|thx|it|this|that|the order|my order|this order|the other|the other one|now|"
+    r"and|then|entonces|right (?:now|away)|(?:ahora|ya) mismo|por fa|"
     r"por favor|porfa|porfavor|gracias|pues|la orden|mi orden|esta orden|el pedido|la otra|el otro|ahora|ya"
 )
 _STARTS = [
@@ -38,9 +46,14 @@ _STARTS = [
     for name, phrases in (("yes", _YES), ("no", _NO), ("fine", _FINE), ("weak", _WEAK_YES), ("filler", _FILLER))
     for phrase in re.split(r"\|(?![^(]*\))", phrases)
 ]
-_PURCHASE = re.compile(r"(?:buy|compr)")
-_BUY_IT = re.compile(r"\b(?:buy (?:it|them)|compr[ae]l[oa]s?)\b")
-"""Agrees to a purchase, and to nothing else."""
+_SIDES = tuple(
+    (re.compile(summary), re.compile(rf"\b(?:{agreement})\b"))
+    for summary, agreement in (
+        ("(?:buy|compr)", "buy (?:it|them)|compr[ae]l[oa]s?"),
+        ("(?:sell|vend)", "sell (?:it|them)|vend[ae]l[oa]s?"),
+    )
+)
+"""How a summary of a purchase or sale begins, and the words that agree to it, and to no order of the other side."""
 _ORDER = re.compile(r"\b(order|trade|orden|pedido|operacion|confirm\w*)\b")
 _ALL = re.compile(r"\b(all|both|all of them|todas|todos|ambas|ambos|las dos|los dos)\b")
 ORDINALS = {
@@ -73,6 +86,7 @@ _PICK = re.compile(
     r"^(?P<word>.+?)\s+(?:(?:to|with|for|a|al|con|para)\s+)?(?:(?:the|la|el|lo)\s+)?(?:(?:de|order|orden|number|numero|n)\s+)?"
     r"(?P<which>\S+(?: (?:of them|dos))?)(?:\s+(?:one|order|orden))?$"
 )
+_PICK_FIRST = re.compile(r"^(?:(?:to|a) )?(?:the|la|el|lo) (?P<which>\S+)(?: one| order| orden)? (?P<word>\S.*)$")
 MAX_CHARACTERS = 60
 """Maximum characters of a plain answer."""
 
@@ -118,8 +132,9 @@ def verdict_in(text: str, shown_actions: Sequence[ShownAction]) -> Verdict | Non
     """What a text decides about the actions in the newest answer; None if the model must read it."""
     if not shown_actions:
         return None
-    is_purchase = len(shown_actions) == 1 and _PURCHASE.match(plain(shown_actions[0].summary)) is not None
-    decision = decision_in(_BUY_IT.sub(" ok ", plain(text)) if is_purchase else text)
+    summary = plain(shown_actions[0].summary) if len(shown_actions) == 1 else ""
+    agreement = next((agreement for side, agreement in _SIDES if side.match(summary)), None)
+    decision = decision_in(agreement.sub(" ok ", plain(text)) if agreement else text)
     if decision is not None:
         return Verdict(decision, (shown_actions[0],) if len(shown_actions) == 1 else ())
     if len(text) > MAX_CHARACTERS or "?" in text:
@@ -130,12 +145,11 @@ def verdict_in(text: str, shown_actions: Sequence[ShownAction]) -> Verdict | Non
         remainder = " ".join((normalized[: all_match.start()] + normalized[all_match.end() :]).split())
         decision_ = decision_in(re.sub(r" (?:to|a|con|with)$", "", remainder))
         return Verdict(decision_, tuple(shown_actions)) if decision_ else None
-    match = _PICK.match(normalized)
-    decision_ = decision_in(match["word"]) if match else None
-    if match is None or decision_ is None:
-        return None
-    chosen = _named(match["which"].lstrip("#"), shown_actions)
-    return Verdict(decision_, (chosen,)) if chosen else None
+    for match in filter(None, (_PICK.match(normalized), _PICK_FIRST.match(normalized))):
+        chosen = _named(match["which"].lstrip("#"), shown_actions)
+        if chosen and (decision_ := decision_in(match["word"])):
+            return Verdict(decision_, (chosen,))
+    return None
 
 
 def order_decision_in(text: str) -> Decision | None:
