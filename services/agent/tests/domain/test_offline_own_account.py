@@ -1,11 +1,16 @@
 """What customers ask in words that no phrase of the grammar has: their account, a share by its name alone, a moment."""
 
+import re
+
 import pytest
 
 from agent.domain.offline.answers import answer_from
+from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
+from agent.domain.offline.steps import SayText
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
+from agent.texts import TEXTS
 
 
 @pytest.mark.parametrize(
@@ -131,3 +136,23 @@ def test_a_yes_long_after_an_order_shows_what_waits_for_it(text: str) -> None:
 
 def test_a_no_long_after_an_order_says_how_to_cancel_it() -> None:
     assert wish_in("no thanks, drop it", SCHEMAS, ["buy 3 IBM", "what about MSFT?"]).intent is Intent.NOT_YET
+
+
+@pytest.mark.parametrize("text", ["1", "the first one please", "la primera"])
+def test_an_order_chosen_without_a_yes_is_asked_about_and_not_placed(text: str) -> None:
+    which = {"role": "assistant", "content": TEXTS["step.which"].in_language("en") + "\n1. Buy 3 AAPL\n2. Buy 3 GOOG"}
+    messages = [{"role": "user", "content": "the first one yes"}, which, {"role": "user", "content": text}]
+    answer = respond(messages, SCHEMAS, "en", introduced=True)
+    assert isinstance(answer, SayText)
+    assert re.search(r"“yes to 1”|«sí a la 1»", answer.text)
+
+
+def test_a_change_after_the_orders_were_listed_is_no_question_for_figures() -> None:
+    assert wish_in("move it up to 190", SCHEMAS, ["buy 3 IBM limit 180", "my orders"]).way == "replace_listed"
+    assert wish_in("did IBM move up to 190?", SCHEMAS).calls[0][0] == "market_snapshot"
+
+
+def test_a_question_back_before_a_request_is_left_out() -> None:
+    stop = "put in a stop order to sell 5 IBM at 180"
+    wish = wish_in("I don't own any? then buy 20 of them at market", SCHEMAS, [stop])
+    assert wish.calls[0][1] == {"quantity": 20, "symbol": "IBM", "side": "buy", "order_type": "market"}

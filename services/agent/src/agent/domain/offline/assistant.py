@@ -33,7 +33,7 @@ from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.day_answers import hours_call, market_now
 from agent.domain.offline.fallback_answers import answer_otherwise, readings_beside_price, refers_to_figures
 from agent.domain.offline.intents import is_about_the_company, wish_in
-from agent.domain.offline.listed import chosen_item
+from agent.domain.offline.listed import chosen_item, place_without_decision
 from agent.domain.offline.nearest_readings import LOOK_UPS, covers_question, foreign_words
 from agent.domain.offline.own_name import name_answer
 from agent.domain.offline.person_words import without_person_request
@@ -218,6 +218,8 @@ def _response(request: _Request) -> SayText | UseTools:
         question, request.earlier_questions, request.facts or (), language, is_visitor=request.is_visitor
     ):
         return SayText(name_reply)
+    if request.replies and (place := place_without_decision(question, request.replies[-1])):
+        return SayText(say("yes_or_no_to", language, place=place))
     if not wish.calls and (events := coming_events(question, request.market, language)):
         return SayText(events)
     if request.facts and not wish.way and all(tool == "get_price" for tool, _ in wish.calls):

@@ -56,9 +56,13 @@ _WHEN_FILLED = re.compile(
 """The request to be told when an order is filled."""
 
 
+_ASKED_BACK = re.compile(r"^[^?]{1,60}\?\s+(?=(?:then|so|ok|okay|pues|entonces|vale)\b)", re.IGNORECASE)
+"""A question back before a request: "I own none? then buy 5"."""
+
+
 def _request(text: str) -> str:
-    """A message without its greeting and without the request to be told of a fill."""
-    text = past_greeting(text[:MAX_CHARACTERS])
+    """A message without its greeting, a question back, and the request to be told of a fill."""
+    text = _ASKED_BACK.sub("", past_greeting(text[:MAX_CHARACTERS]))
     fill_request = _WHEN_FILLED.search(text)
     return text[: fill_request.start()] if fill_request and len(text[: fill_request.start()].split()) > 1 else text
 

@@ -59,6 +59,18 @@ def chosen_reading(text: str, last_answer: str) -> str | None:
     return readings[position] if position < len(readings) else None
 
 
+def place_without_decision(text: str, last_answer: str) -> str | None:
+    """The place that a text chooses from the orders that the newest answer asked about, without a yes or a no; None if
+    it chooses none, or the last."""
+    asks_which = any(question in last_answer for question in TEXTS["step.which"].by_language.values())
+    match = _ITEM.fullmatch(plain(text)) if asks_which else None
+    if match is None or match["ends"]:
+        return None
+    place = match["place"]
+    number = int(place) if place.isdigit() else ORDINALS[place] + 1
+    return str(number) if number else None
+
+
 def chosen_item(text: str, last_answer: str, offered: Collection[str], earlier_texts: Sequence[str]) -> Wish | None:
     """The earlier request, for the item that the text chooses only by its place from the newest answer's list; None if
     it chooses none."""

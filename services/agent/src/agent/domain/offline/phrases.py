@@ -65,6 +65,9 @@ def phrase_in_context(
     may_be_other = row is None or row.tool in ("get_portfolio", "market_snapshot")
     if may_be_other and short and talk_words.IS_DONE.search(normalized):
         row = phrase_for(listed_by(before)) or row
+    is_figure = row is not None and row.tool in ("get_price", "market_snapshot") and not symbols_in(text)
+    if is_figure and talk_words.CHANGES_IT.search(normalized) and re.search(r"\d", normalized):
+        row = None  # "move it up to 190"
     is_price = row is not None and row.tool == "get_price" and not symbols_in(text)
     changes = any(words.search(normalized) for words in (talk_words.YES_BUT, talk_words.CORRECTS, talk_words.AMENDS))
     is_count = is_price and talk_words.COUNTED.search(normalized) and changes and "?" not in text

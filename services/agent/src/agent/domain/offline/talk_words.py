@@ -5,7 +5,7 @@ import re
 from agent.domain.offline.market_words import ANOTHER_DAY
 
 ABILITIES = re.compile(
-    r"^\W*(?:(?:and|so|ok|well|y|pues|bueno)\W+)*(?:what (?:can|could) i(?: \w+)? (?:do|see|check)|que puedo hacer)"
+    r"^\W*(?:(?:and|so|ok|y|pues|hey|there)\W+)*(?:what (?:can|could) i(?: \w+)? (?:do|see|check)|que puedo hacer)"
     r"(?: (?:here|(?:with|on) (?:you|this|my (?:account|plan))|aqui|contigo|con (?:esto|mi (?:cuenta|plan)))){0,2}\W*$|"
     r"\b(what (can|could) (you|i)( \w+)? (ask|help|look up)( \w+)?|what (can|could) you( \w+)? (do|see|check)( \w+)?|"
     r"what do you (do|know)\W*$|how can you help|what are "
