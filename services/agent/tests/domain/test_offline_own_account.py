@@ -9,6 +9,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import SayText
 from agent.domain.offline.wishes import Intent
+from agent.domain.shortcuts.memory_words import memory_wish
 from agent.testing.offered import SCHEMAS
 from agent.texts import TEXTS
 
@@ -156,3 +157,45 @@ def test_a_question_back_before_a_request_is_left_out() -> None:
     stop = "put in a stop order to sell 5 IBM at 180"
     wish = wish_in("I don't own any? then buy 20 of them at market", SCHEMAS, [stop])
     assert wish.calls[0][1] == {"quantity": 20, "symbol": "IBM", "side": "buy", "order_type": "market"}
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "way"),
+    [
+        ("shift the ibm one to 255", "create_alert", "replace_listed"),
+        ("move the apple one to 910", "create_alert", "replace_listed"),
+        ("pasa la de ibm a 255", "create_alert", "replace_listed"),
+        ("was it deleted?", "list_alerts", ""),
+        ("and one for MSFT at 30", "create_alert", ""),
+    ],
+)
+def test_one_of_several_alerts_is_changed_and_not_doubled(text: str, tool: str, way: str) -> None:
+    wish = wish_in(text, SCHEMAS, ["alert me when IBM passes 260", "same for apple at 900"])
+    assert (wish.calls[0][0], wish.way) == (tool, way)
+
+
+@pytest.mark.parametrize(
+    ("said", "tool"),
+    [
+        (["buy 3 IBM", "what would the whole thing come to?"], "get_price"),
+        (["buy 3 IBM", "list what's still waiting"], "get_portfolio"),
+        (["compra 3 IBM", "anúlalo todo", "¿seguro que no queda nada?"], "get_portfolio"),
+        (["add ibm to my watchlist", "anything else on that list?"], "get_watchlist"),
+        (["add ibm to my watchlist", "drop it again"], "remove_from_watchlist"),
+        (["buy 3 IBM", "eh, make that 9 shares"], "create_paper_order"),
+    ],
+)
+def test_what_was_done_last_is_asked_about_and_changed_in_everyday_words(said: list[str], tool: str) -> None:
+    assert wish_in(said[-1], SCHEMAS, said[:-1]).calls[0][0] == tool
+
+
+def test_the_price_of_a_plan_that_was_named_for_a_tool_is_no_share_price() -> None:
+    free = {name: schema for name, schema in SCHEMAS.items() if name != "create_paper_order"}
+    said = ["sell 3 msft", "so which plan do i need for that"]
+    assert wish_in("and how much is it a month", free, said).calls == ()
+
+
+@pytest.mark.parametrize("text", ["note that I only trade on fridays", "apunta que mi broker se llama Lucas"])
+def test_a_note_is_asked_for_in_everyday_words(text: str) -> None:
+    assert (wish := memory_wish(text)) is not None
+    assert wish.kind == "remember"

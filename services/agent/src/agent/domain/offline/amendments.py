@@ -104,6 +104,7 @@ def _is_another_alert(follow_up: FollowUp) -> bool:
     """Whether a text asks for one more alert: "and AAPL above 150", "another at 700"."""
     another = _ANOTHER.search(follow_up.normalized)
     goes_on = follow_up.symbols and talk_words.GOING_ON.search(follow_up.normalized)
+    goes_on = goes_on and not talk_words.CHANGES_IT.search(follow_up.normalized)
     is_alert = follow_up.tool == "create_alert" and bool(follow_up.symbols or not follow_up.earlier.missing)
     return is_alert and follow_up.phrase is None and bool(another or goes_on)
 

@@ -235,8 +235,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"vigila\w*)\b",
          about=True),
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
-                          r"following)|"
-         r"estoy siguiendo|que sigo|mi lista|(?:on|in|en) (?:the|my|la|esta) lista?|favou?rites|favorit[oa]s)\b"),
+         r"following)|estoy siguiendo|que sigo|mi lista|(?:on|in|en) (?:the|my|that|this|la|es[at]a) lista?|"
+         r"favou?rites|favorit[oa]s)\b"),
     _row("search_memory", r"\b(did we|what did you (?:say|tell me)|que me (?:dijiste|contaste)|"
          r"what did (?:we|i)(?! (?:just )?(?:do|get|order|place|set)\b)|"
          r"what (?:i|we) (?:had )?(?:told|said|mentioned|talked|"
@@ -378,7 +378,7 @@ TAKES_BACK = re.compile(
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s?| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(ORDINALS)}))?(?: de [\w.,]++)?)?)"
-    r"(?:\W++(?:please|pl[sz]|thanks|thank you|gracias|por favor|porfa|mejor|then|entonces|actually|now|ya|"
+    r"(?:\W++(?:please|pl[sz]|thanks|thank you|gracias|por favor|porfa|mejor|again|then|entonces|actually|now|ya|"
     r"anda))*+\W*+$"
 )
 UNDOES = {

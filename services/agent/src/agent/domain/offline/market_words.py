@@ -50,14 +50,14 @@ MARKET = re.compile(
     r"bolsa|"
     r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|"
     r"\b(?:next|proxima) (?:trading )?(?:session|sesion)\b|"
-    r"\bhay (?:bolsa|mercado)\b|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
+    r"\bhay (?:bolsa|mercado)\b|\b(?:market|exchange|mercado|bolsa)\b.*\b(?:hours|open|closed|shut|"
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
 )
 OPEN = re.compile(
     r"\b(can (?:i|we|you) trade(?= (?:on|this|tomorrow|today)\b(?! (?:\w+ ){0,2}(?:plan|account)\b))|"
     r"se (?:puede )?operar?\b|"
     r"hay (?:bolsa|mercado)|(?:next|proxima) (?:trading )?(?:session|sesion)|"
-    r"open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b"
+    r"open\w*|clos\w*|shut|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b"
 )
 HOLIDAYS = re.compile(
     r"\b(?:half[- ]days?|early close|media (?:sesion|jornada)|"

@@ -63,9 +63,9 @@ def phrase_in_context(
     if is_look_up and short and talk_words.THEY.search(normalized) and listed_by(before) == LIST_TOOL:
         row = phrase_for(LIST_TOOL)
     may_be_other = row is None or row.tool in ("get_portfolio", "market_snapshot")
-    if may_be_other and short and talk_words.IS_DONE.search(normalized):
+    if may_be_other and short and any(map(talk_words.IS_DONE.search, (normalized, plain(text)))):
         row = phrase_for(listed_by(before)) or row
-    is_figure = row is not None and row.tool in ("get_price", "market_snapshot") and not symbols_in(text)
+    is_figure = row is not None and row.tool in ("get_price", "market_snapshot") and "?" not in text
     if is_figure and talk_words.CHANGES_IT.search(normalized) and re.search(r"\d", normalized):
         row = None  # "move it up to 190"
     is_price = row is not None and row.tool == "get_price" and not symbols_in(text)

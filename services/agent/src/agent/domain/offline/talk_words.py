@@ -27,9 +27,9 @@ WHETHER = re.compile(
 )
 """A question to be answered by yes or no."""
 MY_PLAN = re.compile(
-    r"\b(?:what|which|que|cual)\b.{0,12}\bplan\b.{0,8}\b"
-    r"(?:am i|do i have|have i|i am|i m|i have|tengo|estoy|es el mio)\b|"
-    r"\b(?:whats?|what is|which is|what s|cual es|dime) (?:my|mi) (?:current |actual )?plan\b"
+    r"\b(?:what|which|que|cual)\b.{0,12}\bplan\b.{0,8}\b(?:am i|do i have|have i|i am|i m|i have|tengo|estoy|"
+    r"es el mio)\b|\b(?:whats?|what is|which is|what s|cual es|dime|que (?:incluye|trae)) (?:in )?(?:my|"
+    r"mi) (?:current |actual )?plan\b"
 )
 OF_WHAT_WAS_TOLD = re.compile(
     r"^\W*(?:(?:and|y)\W+)?(?:when|which|how (?:much|many)|where|cuando|cual|cuant[oa]s?|donde)\b.*"
@@ -61,10 +61,10 @@ GREETED = re.compile(
 )
 """A greeting before a question."""
 _CHANGES_IT = (
-    r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:its?|that|them|the|my)|"
+    r"(?:raise|lower|move|shift|bring|bump|increase|reduce|double|change|edit) (?:its?|that|them|the|my)|"
     r"(?:make|set|put) (?:it|that|the (?:\w+ )?one)(?= (?:to |at )?[$€]?\d)|"
     r"(?:pon|deja)l[oa](?= (?:mejor )?(?:a|en) [$€]?\d)|"
-    r"(?:pon|deja|haz) (?:la|el) (?:de )?(?=\w+ (?:a|en) [$€]?\d)|"
+    r"(?:pon|deja|haz|pasa) (?:la|el) (?:de )?(?=\w+ (?:a|en) [$€]?\d)|"
     r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oae]s?| (?:el|la|mi))"
 )
 YES_BUT = re.compile(
@@ -73,11 +73,9 @@ YES_BUT = re.compile(
 """Agrees with another figure: "yes, but only 10"."""
 AGREES = re.compile(r"\b(?:yes|yeah|yep|si)\b")
 IN_ALL = re.compile(
-    r"\b(?:how much|what|cuanto)\b.*\b(?:(?:would|will|does) (?:that|it|this|they|those) (?:be|come to|set me back|"
-    r"cost)|"
-    r"(?:that|it|this|they|those) cost|all in|in total|"
-    r"altogether|in all|en total|seria|serian|costaria\w*|(?:va|van) a (?:costar|salir)|cuesta eso|would (?:it|that|"
-    r"they) cost)\b"
+    r"\b(?:how much|what|cuanto)\b.*\b(?:(?:would|will|does) (?:that|it|this|they|those|the (?:whole thing|lot|"
+    r"order)) (?:be|come to|set me back|cost)|(?:that|it|this|they|those) cost|all in|in total|altogether|in all|"
+    r"en total|seria|serian|costaria\w*|(?:va|van) a (?:costar|salir)|cuesta eso|would (?:it|that|they) cost)\b"
 )
 """Asks for the total of an order."""
 REMINDER = re.compile(
@@ -153,15 +151,15 @@ WAITED = re.compile(
     r"\b(?:second|third|fourth|fifth|tenth|hundredth|umpteenth|\d+(?:nd|rd|th)) time (?:i|we|that i|asking|writing|"
     r"calling|telling)\b|"
     rf"\b(?:segunda|tercera|cuarta|quinta|enesima) vez que (?:(?:te|os|le|les|lo|la) )*{_ASKED_FOR}|"
-    r"\b(?:i|we) (?:have |ve |am |m |are |re )?(?:still )?(?:been )?(?:waiting|waited|on hold|trying|calling|writing) "
-    r"(?:for )?(?:\d+|an?|one|two|three|four|five|six|over|more|days|hours|weeks|months|since|all|so|ages)\b|"
+    r"\b(?:i|we) (?:have |ve |am |m |are |re )?(?:still )?(?:been )?(?:waiting|waited|on hold|trying|calling|"
+    r"writing) (?:for )?(?:\d+|an?|one|two|three|four|five|six|over|more|days|hours|weeks|months|since|all|so|ages)\b|"
     r"\bllev(?:o|amos) (?:\w+ ){1,4}(?:esperando|llamando|intentando|escribiendo|sin (?:respuesta|saber|noticias))\b|"
-    r"\b(?:sigo|seguimos|still) (?:esperando|waiting|sin (?:respuesta|saber|noticias)|no (?:answer|reply|response))\b|"
-    r"\b(?:nobody|no one|noone|nadie) (?:(?:me|nos|has|ha|ever|is) )*(?:answer|repl|respon|contest|call|llam|cog|"
-    r"atiend|hac\w+ caso|pick)|\b(?:i|we) (?:have |ve )?already (?:told|asked|said|explained|wrote)\b|"
-    r"\bi keep (?:asking|writing|calling)\b|"
-    r"\bya (?:(?:te|os|se|lo|le) )*(?:he|hemos|dije|pregunte|explique|escribi|llame)\b(?=.*\b(?:veces|dije|dicho|"
-    r"preguntado|pregunte|explicado|explique)\b)|\b(?:not|wasn t|isn t) what i (?:asked|said|meant)\b|"
+    r"(?<!s )(?<!is )(?<!are )\b(?:sigo|seguimos|still) (?:esperando|waiting|sin (?:respuesta|saber|noticias)|"
+    r"no (?:answer|reply|response))\b|\b(?:nobody|no one|noone|nadie) (?:(?:me|nos|has|ha|ever|is) )*(?:answer|repl|"
+    r"respon|contest|call|llam|cog|atiend|hac\w+ caso|pick)|\b(?:i|we) (?:have |ve )?already (?:told|asked|said|"
+    r"explained|wrote)\b|\bi keep (?:asking|writing|calling)\b|\bya (?:(?:te|os|se|lo|le) )*(?:he|hemos|dije|pregunte|"
+    r"explique|escribi|llame)\b(?=.*\b(?:veces|dije|dicho|preguntado|pregunte|explicado|explique)\b)|\b(?:not|wasn t|"
+    r"isn t) what i (?:asked|said|meant)\b|"
     rf"\bno (?:es|era|fue) (?:eso |esto )?lo que (?:he |te |os |yo )*{_ASKED_FOR}|"
     r"\byou (?:didn t|didnt|did not|haven t|havent|never) answer|"
     r"\bno me (?:has|habeis|han) (?:contestado|respondido)\b"
@@ -197,8 +195,8 @@ TONGUE = re.compile(
     r"ingles)\b"
 )
 FORGET = re.compile(
-    r"\W*(?:(?:please|ok|por favor)\W+)*(?:forget (?:that|this)|olvida (?:eso|esto))\W*(?:please|"
-    r"por favor)?\W*"
+    r"\W*(?:(?:please|ok|por favor)\W+)*(?:(?:forget|wipe|erase) (?:that|this)|(?:olvida|borra) (?:eso|"
+    r"esto))\W*(?:please|por favor)?\W*"
 )
 STATED = re.compile(
     r"^(?:(?:and|but|well|actually|now|hi|hey|so|ok|btw|by the way|honestly|y|pero|bueno|buenas|hola|pues|oye|mira|"
@@ -224,12 +222,12 @@ _LED = r"\W*(?:(?:hi|hello|hola|so|and|well|y|pues|bueno|ya|yo)\W+)*"
 TELLS = re.compile(
     r"^(?!.*\b(?:need|wan(?:t|na)|would like|looking for|problem|help|error|question|wonder|can ?(?:'t|not)|stolen|"
     r"forgot|know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|"
-    r"busco|ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|queria|querria|"
-    r"no (?:se|entiendo|encuentro|veo|funciona\w*|carga\w*|abre|me (?:llega|deja|sale))|\w*(?:not|n'?t) work\w*|broken|"
-    r"fail\w*|crash\w*|wrong|charged|lost (?:access|my (?:password|phone|account|card))|fall[ao]n?|cobraron)\b)"
-    r"(?:\W*(?:(?!(?:what|which|who|how|why|when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
-    r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|i[' ](?:m|ve)|soy|estoy|somos|estamos|"
-    r"(?<!\w )me|(?<=\bmi )me|(?<=\bya )me|(?<=\bno )me|(?<=\bque )me|nos) |"
+    r"busco|ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|queria|querria|no (?:se|entiendo|encuentro|veo|"
+    r"funciona\w*|carga\w*|abre|me (?:llega|deja|sale))|\w*(?:not|n'?t) work\w*|broken|fail\w*|crash\w*|wrong|charged|"
+    r"lost (?:access|my (?:password|phone|account|card))|fall[ao]n?|cobraron)\b)(?:\W*(?:(?!(?:what|which|who|how|why|"
+    r"when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|donde|"
+    r"cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|i[' ](?:m|ve)|soy|estoy|somos|estamos|(?<!\w )me|(?<=\bmi )me|"
+    r"(?<=\bya )me|(?<=\bno )me|(?<=\bque )me|nos) |"
     rf"{_LED}(?:it(?:'?s| is| was)|that(?:'?s| is| was)|this (?:is|was)|you (?:are|were|have|gave|did|told)|yesterday|"
     rf"last (?:night|week|month)|est[ao] (?:es|esta|\w+ndo)|eso (?:es|fue)|fue|llueve|nieva|"
     rf"hace (?:\w+ )?(?:frio|calor|sol|viento)|ayer|anoche|hoy|la (?:semana|proxima semana)|"
@@ -337,21 +335,18 @@ THAT_MANY = re.compile(
 IS_DONE = re.compile(
     r"^\W*(?:(?:and|so|y|entonces|pero|ok)\b\W*)*(?:(?:is|are|was|were|did|has|have) (?:it|they|that|those|both|"
     r"the \w+|my \w+)|(?:ya )?(?:se (?:ha|han)|ha sido|han sido|esta|estan|sigue\w*))\b.{0,20}\b(?:gone|there|done|"
-    r"filled|"
-    r"executed|through|on(?=\W*$| (?:my|it|there|now|yet|the (?:watch ?)?list)\b)|live|in place|"
-    r"deleted|removed|cancell?ed|set|placed|active|pending|"
-    r"bought|sold|(?:ejecut|borr|elimin|cancel|quit|activ|compr|realiz|"
-    r"cre)ad\w+|vendid\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
-    r"^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|how many (?:do i have|are there|is that))\b|"
-    r"^\W*what\W?s (?:still )?(?:open|pending|waiting|left)\W*$|^\W*que (?:sigue|queda|hay) (?:abiert|pendient)\w+\W*$|"
-    r"^\W*(?:list|show)(?: me)? (?:them|those)(?: all)?\W*$|^\W*(?:muestra|ensena|lista)(?:me)?l[oa]s\W*$|"
-    r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b|"
-    r"^\W*(?:what (?:did|have) i (?:just )?(?:do(?:ne)?|set|order(?:ed)?|placed?)|"
-    r"que (?:acabo de hacer|he hecho|hice))\W*$|"
-    r"^\W*(?:(?:and|y|so)\W+)?(?:which|what|how many|any|cual(?:es)?|cuant[oa]s|algun[oa]s?)(?: (?:one|ones|of them))? "
-    r"(?:are|is|do i (?:still )?have|me|tengo|hay|qued\w+|sig\w+)\b(?: (?:still |now )?(?:left|set|queda\w*|puest\w+|"
-    r"activ\w*|viv\w+|open|abiert\w+|ahora))?\W*$|^\W*(?:me )?queda\w* algun[oa]\b|"
-    r"^\W*(?:did|has|have|ha|han)\b.{0,15}\b(?:fire|trigger|fill|go (?:off|through)|salta|dispara|ejecuta)\w*\b"
+    r"filled|executed|through|on(?=\W*$| (?:my|it|there|now|yet|the (?:watch ?)?list)\b)|live|in place|deleted|removed|"
+    r"cancell?ed|set|placed|active|pending|bought|sold|(?:ejecut|borr|elimin|cancel|quit|activ|compr|realiz|cre)ad\w+|"
+    r"vendid\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|"
+    r"how many (?:do i have|are there|is that))\b|^\W*(?:list |show me )?what\W?s (?:still )?(?:open|pending|waiting|"
+    r"left)\W*$|^\W*que (?:sigue|queda|hay) (?:abiert|pendient)\w+\W*$|^\W*(?:seguro que )?(?:ya )?no queda (?:nada|"
+    r"ningun\w+)\W*$|^\W*(?:list|show)(?: me)? (?:them|those)(?: all)?\W*$|^\W*(?:muestra|ensena|"
+    r"lista)(?:me)?l[oa]s\W*$|^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b|^\W*(?:what (?:did|"
+    r"have) i (?:just )?(?:do(?:ne)?|set|order(?:ed)?|placed?)|que (?:acabo de hacer|he hecho|hice))\W*$|^\W*(?:(?:and|"
+    r"y|so)\W+)?(?:which|what|how many|any|cual(?:es)?|cuant[oa]s|algun[oa]s?)(?: (?:one|ones|of them))? (?:are|is|"
+    r"do i (?:still )?have|me|tengo|hay|qued\w+|sig\w+)\b(?: (?:still |now )?(?:left|set|queda\w*|puest\w+|activ\w*|"
+    r"viv\w+|open|abiert\w+|ahora))?\W*$|^\W*(?:me )?queda\w* algun[oa]\b|^\W*(?:did|has|have|ha|"
+    r"han)\b.{0,15}\b(?:fire|trigger|fill|go (?:off|through)|salta|dispara|ejecuta)\w*\b"
 )
 """Asks for the current state of orders, alerts or the watchlist."""
 SURE = re.compile(

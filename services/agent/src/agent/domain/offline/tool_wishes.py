@@ -263,9 +263,9 @@ def _wish_of_phrase(
     """The wish that a phrase makes, for the shares that the text names or refers to. `is_repeated` is true if it is the
     phrase of the message before."""
     # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
-    if row.tool == "get_price" and not symbols and before:
+    if row.tool in ("get_price", "market_snapshot") and not symbols and before:
         last = tool_wish(before[-1], schemas, before[:-1])
-        if last is not None and last.withheld:
+        if (last is not None and last.withheld) or talk_words.PLAN_FOR_IT.search(plain(before[-1])):
             return None  # what the plan costs that has it
     is_look_up = row.about and row.tool in LOOKED_UP
     group = market_words.GROUP.search(normalized) if is_look_up and not symbols else None
@@ -332,7 +332,8 @@ def _reference(normalized: str, row: ToolPhrase, symbols: Sequence[str], before:
 
 def _is_about_something_else(text: str, row: ToolPhrase) -> bool:
     """Whether a look-up without a share has words for something that is no share: "how many kids do I have?"."""
-    return row.tool in LOOK_UPS and not row.way and bool(foreign_words(row.tool, text))
+    may_be = row.tool in LOOK_UPS and not row.way and not talk_words.IS_DONE.search(plain(text))
+    return may_be and bool(foreign_words(row.tool, text))
 
 
 def _without_share(

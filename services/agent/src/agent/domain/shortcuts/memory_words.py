@@ -68,8 +68,9 @@ _NO_MEMORY = re.compile(
 )
 """Things that are deleted elsewhere, by other words than "forget"."""
 _NOTE = re.compile(
-    rf"{_POLITE}(?:remember|keep in mind|don'?t forget|make a note|recuerda(?:me)?|acuerdate(?: de)?|ten en cuenta|"
-    r"no olvides|no te olvides de|anota|toma nota)(?: de)?(?: (?:that|que)|:|,| (?=(?:my|mi|mis|im?|i'm|to)\b))"
+    rf"{_POLITE}(?:remember|keep in mind|don'?t forget|(?:make a )?note|recuerda(?:me)?|acuerdate(?: de)?|"
+    r"ten en cuenta|no olvides|no te olvides de|anota|apunta(?:te)?|toma nota)(?: de)?"
+    r"(?: (?:that|que)|:|,| (?=(?:my|mi|mis|im?|i'm|to)\b))"
     r" ?(?P<what>\S.*)"
 )
 _ASKED = re.compile(

@@ -32,12 +32,13 @@ _NO = (
     r"nel|ni hablar|scratch that|olvida(?:te)?(?: de)? (?:la orden|el pedido)|(?:dej|descart|quit|anul|cancel|"
     r"olvid)[ae]l[oa]|ahora no|para nada|hold off|not any ?more|(?:i d )?rather not|better not|(?:i )?pass|"
     r"abort(?: it| that)?|kill it|(?:i |i ve )?changed my mind|he cambiado de idea|no quiero|nop|ni loc[oa]|que va|"
-    r"ya no l[oa] quiero|mejor l[oa] dejo|paso|no me (?:convence|interesa)|no por ahora|(?:de|por el) momento no|"
-    r"no sigas|no l[oa] (?:mandes|envies|ejecutes|compres|vendas|pongas|quiero|confirmes)|"
+    r"ya no l[oa]s? quiero|mejor l[oa] dejo|paso|no me (?:convence|interesa)|no por ahora|(?:de|por el) momento no|"
+    r"no sigas|no l[oa]s? (?:mandes|envies|ejecutes|compres|vendas|pongas|quiero|confirmes)|"
     r"(?:don t|do not) (?:place|send|submit|execute|confirm|buy|sell) (?:it|that|them)|👎|❌"
 )
 _FILLER = (
     r"please|pl[sz]|thanks|thank you|thx|it|this|that|the order|my order|this order|the other|the other one|now|"
+    r"lovely|brilliant|cool|awesome|excellent|nice|wonderful|estupendo|fenomenal|muy bien|"
     r"and|then|entonces|right (?:now|away)|(?:ahora|ya) mismo|por fa|"
     r"por favor|porfa|porfavor|gracias|pues|la orden|mi orden|esta orden|el pedido|la otra|el otro|ahora|ya"
 )
