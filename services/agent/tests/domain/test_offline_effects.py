@@ -8,7 +8,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.listed import chosen_item
 from agent.domain.offline.steps import SayText
-from agent.domain.offline.unread import EFFECTS
+from agent.domain.offline.unread import EFFECTS, has_effects
 from agent.testing.offered import SCHEMAS
 
 
@@ -109,3 +109,41 @@ def test_what_is_said_beside_an_order_does_not_stop_it(text: str) -> None:
 )
 def test_two_things_that_are_asked_of_two_tickers_are_each_looked_up(text: str, calls: list[tuple[str, str]]) -> None:
     assert [(tool, arguments["symbol"]) for tool, arguments in wish_in(text, SCHEMAS).calls] == calls
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "tool"),
+    [
+        (["add AAPL to my watchlist", "and fb"], "is msft on it?", "get_watchlist"),
+        (["añade AAPL a mi lista"], "¿está MSFT en ella?", "get_watchlist"),
+        (["alert me if IBM falls to 150"], "is there one for MSFT at 30?", "list_alerts"),
+        (["buy 5 IBM"], "did you buy 5 AAPL?", "get_price"),
+    ],
+)
+def test_a_question_how_something_stands_changes_nothing(before: list[str], text: str, tool: str) -> None:
+    wish = wish_in(text, SCHEMAS, before)
+    assert not has_effects(wish)
+    assert wish.calls[0][0] == tool
+
+
+@pytest.mark.parametrize(
+    ("text", "symbol"), [("set a price alert on ibm", "IBM"), ("crea una alarma de apple", "AAPL")]
+)
+def test_an_alert_without_a_price_is_asked_for_it(text: str, symbol: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.calls[0], wish.missing[-1]) == (("create_alert", wish.calls[0][1]), "price")
+    assert wish.calls[0][1]["symbol"] == symbol
+    for other in ("how do i set an alert on ibm", "don't set an alert on ibm"):
+        assert not has_effects(wish_in(other, SCHEMAS))
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "condition"),
+    [
+        ("ponme una alerta en ibm", "si baja de 150", "<="),
+        ("set a price alert on ibm", "when it goes over 250", ">="),
+        ("set a price alert on ibm", "at 150", "=="),
+    ],
+)
+def test_the_price_of_an_alert_is_given_with_its_side(first: str, then: str, condition: str) -> None:
+    assert wish_in(then, SCHEMAS, [first]).calls[0][1]["condition"] == condition

@@ -211,7 +211,11 @@ def _completed(follow_up: FollowUp) -> Wish | None:
         return replace(earlier, calls=((tool, {**arguments, "tickers": list(symbols)}),), missing=())
     if earlier.missing == ("symbol",) and len(symbols) > 1:
         return replace(earlier, calls=tuple((tool, {**arguments, "symbol": symbol}) for symbol in symbols), missing=())
-    updates = {name: new for name, new in new_arguments.items() if name in earlier.missing or name.endswith("_price")}
+    updates = {
+        name: new
+        for name, new in new_arguments.items()
+        if name in earlier.missing or name.endswith("_price") or (name == "condition" and new != "==")
+    }
     may_complete = "?" not in follow_up.text or earlier.missing == tuple(new_arguments)
     if not updates or not may_complete or small_talk_in(follow_up.normalized) is not None:
         return None

@@ -137,6 +137,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?|avisos?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
+    _row("create_alert", r"^\W*(?:\w+ ){0,3}(?:set|create|make|add|put|pon(?:me)?|crea(?:me)?|anade)\b.{0,20}"
+         r"\b(?:alert|alerta|alarma)\b", unless=r"\?|\d|\b(?:how|como|no|not|don t|dont|always|siempre)\b", about=True),
     _row("list_alerts", r"\b(alert(?:s|ed)?|alertas?|alarma?s|avisos)\b",
          rf"{_OWNER}|\b(?:what|que|which|cuant[oa]s|how many) (?:alerts|alertas|avisos)\b|"
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
@@ -219,13 +221,11 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
          unless=f"{_ADVICE}|{_ALERT}", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|stop (?:watch|follow|track)ing|quita\w*|"
-                                  r"elimina|borra|"
-         r"dej[ae] de (?:seguir|vigilar)|saca\w*)\b",
+         r"elimina|borra|dej[ae] de (?:seguir|vigilar)|saca\w*)\b",
          r"\b(watch ?list|lista|favou?rites|favorit[oa]s|unfollow|(?:watch|follow|track)ing|seguir|vigilar|"
          r"seguimiento)\b", about=True),
     _row("remove_from_watchlist", r"\b(?:take|drop|remove|delete|quita|saca)(?:me|l[oa])?\b.{0,20}\b(?:off|from "
-                                  r"(?:it|there|that)|"
-         r"de (?:ahi|ella|la lista))\b", about=True),
+         r"(?:it|there|that)|de (?:ahi|ella|la lista))\b", about=True),
     _row("add_to_watchlist", r"^\W*(?:and |y )?(?:add|put|agrega|anade|pon|mete)\b.*\b"
          r"(?:to it|to that|ahi|en ella|a ella)\W*$",
          unless=r"\d", about=True),

@@ -86,6 +86,18 @@ def _mentions_portfolio(before: Sequence[str]) -> bool:
     return any(row is not None and row.tool == "get_portfolio" for row in rows)
 
 
+_ASKS_STATE = re.compile(
+    r"^\W*(?:(?:and|so|but|y|e|pero)\W+)*(?:(?:is|are|was|were)(?! it (?:possible|ok|okay|fine|allowed)\b)|am i|do i|"
+    r"does|did|has|have (?:i|you|we)|esta|estan|hay|tengo|sigo)\b"
+)
+"""Asks how something stands, and for nothing to be done: "is MSFT on it?"."""
+
+
+def list_asked_about(text: str, before: Sequence[str]) -> str | None:
+    """The list that a question about the state of what was spoken of asks for; None for other texts."""
+    return listed_by(before) if _ASKS_STATE.match(plain(text)) else None
+
+
 def phrase_for(tool: str | None) -> ToolPhrase | None:
     """The first phrase of the grammar for a tool."""
     return next((row for row in TABLE if row.tool == tool), None)

@@ -25,6 +25,7 @@ from agent.domain.offline.nearest_readings import LOOK_UPS, foreign_words
 from agent.domain.offline.order_words import STOP_WITH_PRICE, order_named
 from agent.domain.offline.phrases import (
     LOOKED_UP,
+    list_asked_about,
     listed_by,
     matching_phrase,
     only_states,
@@ -84,6 +85,8 @@ def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish |
         if wish is not unchecked and is_question(text):  # a question, and perhaps about something that has such words
             without_effects = _read_wish(text, schemas, before, effects=False)
             wish = None if without_effects is not None and has_effects(without_effects) else without_effects
+        if wish is not None and has_effects(wish) and (listed := list_asked_about(text, before)):
+            wish = Wish(Intent.TOOL, ((listed, {}),)) if listed in schemas else None
         schemas.read[key] = wish
     return schemas.read.get(key)
 

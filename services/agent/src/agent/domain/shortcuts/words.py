@@ -38,7 +38,7 @@ _NO = (
 )
 _FILLER = (
     r"please|pl[sz]|thanks|thank you|thx|it|this|that|the order|my order|this order|the other|the other one|now|"
-    r"lovely|brilliant|cool|awesome|excellent|nice|wonderful|estupendo|fenomenal|muy bien|"
+    r"right|lovely|brilliant|cool|awesome|excellent|nice|wonderful|estupendo|fenomenal|muy bien|"
     r"and|then|entonces|right (?:now|away)|(?:ahora|ya) mismo|por fa|"
     r"por favor|porfa|porfavor|gracias|pues|la orden|mi orden|esta orden|el pedido|la otra|el otro|ahora|ya"
 )
