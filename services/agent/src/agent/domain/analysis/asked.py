@@ -100,6 +100,8 @@ _OF_ALL = re.compile(
     rf"|{_BEST}"
     rf"|(?:the|las|los) {_FEW} (?:{_FIRST} )?(?:{KINDS}|que (?:mas|menos|mejor|peor))"
     r"|(?:rank|sort|order|ordena|clasifica) (?:them )?(?:all|every(?:thing| one)|todo|todas|todos)"
+    rf"|{KINDS} (?:with|that|whose|having|trading|paying|con|que|cuy[oa]s?) "
+    r"(?!(?:i|you|we|yo|tu|tengo|tienes|sigo)\b)(?=\w)"
     r"|(?:ranking|clasificacion) (?:by|por|segun)|(?:of|de) (?:them )?(?:all|todas|todos)"
     r"|(?:the )?whole market|todo el mercado"
     rf"|(?:of|de) (?:the|las|los) {_SEVERAL}(?=\W*$| (?:in|en|of|de|by|por|from|desde|since|over)\b)"
