@@ -38,6 +38,8 @@ WHICH_OF_ALL = re.compile(
     r"(?:w(?:h)?ich|who|any|cual(?:es)?|quien(?:es)?|algun[oa])\b"
 )
 """After a question about all tickers, asks it of them, too."""
+UP_TO_NOW = re.compile(r"\b(?:ha(?:s|ve) (?:it|they) been|last (?:trade|close|time)|llevan?|ultima vez)\b")
+"""Asks for what has lasted, or last was, up to now."""
 IS_NOW = re.compile(
     r"^\W*(?:(?:and|y|so|ok)\W+)*(?:which|who|any|cual(?:es)?|quien(?:es)?)\W+(?:is|are|es|son|esta|estan)\b"
 )

@@ -221,7 +221,8 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
         return f"{question.strip(' ?.')} {text.strip(' ¿')}"  # with dividends
     names_period = main_period(normalize(text).text).period is not None
     is_of_company = any(call.tool == COMPANY for call in asked.calls)
-    period = "" if names_period or not was_analysis or is_of_company else period_of(question)
+    is_of_now = patterns.UP_TO_NOW.search(normalized)
+    period = "" if names_period or not was_analysis or is_of_company or is_of_now else period_of(question)
     completed = " ".join(filter(None, [*tickers, text, period]))
     return completed if (goes_on and was_analysis) or is_of_company or is_analysis(completed) else None
 

@@ -121,8 +121,9 @@ UNIT = (
     r"anos?)"
 )
 EXTREME = re.compile(
-    rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?(?P<one>best|worst|mejor(?:es)?|"
-    rf"peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|mejor(?:es)?|peor(?:es)?))?(?: (?:single|"
+    rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?(?P<one>best|worst|better|worse|"
+    rf"mejor(?:es)?|peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?"
+    rf"(?P<two>best|worst|mejor(?:es)?|peor(?:es)?))?(?: (?:single|"
     rf"trading|calendar))?(?: (?P<count2>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez))? {UNIT}\b"
 )
 PART_OF = {
@@ -226,6 +227,11 @@ UNSUPPORTED_PERIOD = re.compile(
 )
 """Stretches and averages that no tool has: the first three months, from a high to a low, since then, an average close,
 the one before."""
+_UNSUPPORTED_OR_UNKNOWN = re.compile(
+    rf"{UNSUPPORTED_PERIOD.pattern}|\b(?:(?:in|over|during|en|durante) )?(?:that|the same|those|es[ea]s?|"
+    r"(?:el |la |l[oa]s )?mism[oa]s?) (?:week|month|quarter|year|period|stretch|time|days|weeks|months|years|semana|"
+    r"mes|trimestre|ano|periodo|tramo|tiempo|dias|semanas|meses|anos)\b"
+)
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
@@ -326,6 +332,11 @@ def crossing_direction(query: str) -> bool | None:
     """The direction of the crossings asked for: above (True) or below (False); None for both."""
     above, below = bool(_ABOVE.search(query)), bool(_BELOW.search(query))
     return above if above != below else None
+
+
+def unsupported_period(query: str) -> re.Pattern[str]:
+    """The pattern of periods that no tool has; a reference to a period is one if the query names none itself."""
+    return UNSUPPORTED_PERIOD if re.search(r"\b(?:19|20)\d\d\b", query) else _UNSUPPORTED_OR_UNKNOWN
 
 
 def in_one_clause(query: str, places: Collection[int]) -> bool:

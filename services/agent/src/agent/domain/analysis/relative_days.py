@@ -65,7 +65,7 @@ _AGO = re.compile(
 _SINCE_THEN = re.compile(
     r"\b(?:(?P<since>since|desde) (?:then|that (?:day|date)|entonces|es[ae] (?:d[ií]a|fecha)))\b", re.I
 )
-_THAT_YEAR = re.compile(
+THAT_YEAR = re.compile(
     r"\b(?:(?:in|en|during|durante) )?(?:that|the same|es[ea]|(?:el )?mismo) (?:year|a[nñ]o|(?P<month>month|mes))\b",
     re.I,
 )
@@ -152,7 +152,7 @@ def since_then(text: str, earlier_texts: Sequence[str]) -> str:
         named = (words for earlier in reversed(earlier_texts) if (words := _period_in_words(earlier)))
         return THAT_PERIOD.sub(next(named, r"\g<0>"), text)
     is_then = not _SINCE_THEN.search(text) and _THEN.search(text) and _LOOKS_BACK.search(text)
-    if not (is_then or _SINCE_THEN.search(text) or _THAT_YEAR.search(text)):
+    if not (is_then or _SINCE_THEN.search(text) or THAT_YEAR.search(text)):
         return text
     periods = (main_period(earlier_text).arguments for earlier_text in reversed(earlier_texts))
     period = next((arguments for arguments in periods if "start" in arguments), None)
@@ -163,7 +163,7 @@ def since_then(text: str, earlier_texts: Sequence[str]) -> str:
         last = period.get("end", day)
         return _THEN.sub(f"on {day}" if last == day else f"from {day} to {last}", text)
     first, last = _month_of(date.fromisoformat(str(day)))
-    text = _THAT_YEAR.sub(lambda match: f"{first} to {last}" if match["month"] else f"in {first.year}", text)
+    text = THAT_YEAR.sub(lambda match: f"{first} to {last}" if match["month"] else f"in {first.year}", text)
     return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text)
 
 

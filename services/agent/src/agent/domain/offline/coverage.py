@@ -8,7 +8,7 @@ import re
 from datetime import date
 from typing import Any, cast
 
-from agent.domain.analysis.relative_days import THAT_PERIOD, with_past_days
+from agent.domain.analysis.relative_days import THAT_PERIOD, THAT_YEAR, with_past_days
 from agent.domain.analysis.stretches import BLANK, UnreadText, take_periods
 from agent.domain.claims.lexer import folded
 from agent.domain.offline.slots import NUMBER
@@ -42,7 +42,8 @@ def uncovered_parts(question: str, calls: Calls) -> list[str]:
     take_periods(unread)
     text = _INDEX_NAMES.sub(" ", _AVERAGES.sub(" ", unread.text.replace(BLANK, " ")))
     is_of_prices = {tool for tool, _ in calls} <= _PRICE_TOOLS
-    kinds = [match[0] for pattern in (_KIND, THAT_PERIOD) for match in pattern.finditer(text) if is_of_prices]
+    patterns = (THAT_PERIOD, THAT_YEAR, *((_KIND,) if is_of_prices else ()))
+    kinds = [match[0] for pattern in patterns for match in pattern.finditer(text)]
     known = [value for _, arguments in calls for value in _numbers(arguments)]
     figures = [
         match[0].strip() for match in _FIGURE.finditer(text) if number_of(match["number"], point=True) not in known
