@@ -86,6 +86,35 @@ def test_what_no_rule_reads_of_such_a_message_is_named(texts: tuple[str, ...], u
 
 
 @pytest.mark.parametrize(
+    ("question", "figures", "arguments"),
+    [
+        ("were there any green weeks for IBM in 2009", ["up_weeks"],
+         {"start": "2009-01-01", "end": "2009-12-31", "every": "week"}),
+        ("has IBM ever had a losing year", ["down_years"], {"start": "1900-01-01", "every": "year"}),
+        ("¿ha tenido IBM algún año en pérdidas?", ["down_years"], {"start": "1900-01-01", "every": "year"}),
+        ("if i'd bought ibm in march 2009 what would it be worth", ["base", "price"], {"start": "2009-03-01"}),
+        ("are IBM and google usually moving in the same direction", ["correlation"], {}),
+        ("15k into IBM at the start of 2009", ["growth", "base"], {"start": "2009-01-02", "amount": 15000.0}),
+        ("busca el mes en que más perdió IBM", ["worst_month"], {"start": "1900-01-01", "every": "month"}),
+        ("which had the better quarter, IBM or MSFT, in 2009", ["best_quarter"],
+         {"start": "2009-01-01", "end": "2009-12-31", "every": "quarter"}),
+    ],
+)  # fmt: skip
+def test_parts_of_a_direction_and_sums_are_read(
+    question: str, figures: list[str], arguments: dict[str, object]
+) -> None:
+    assert not is_about_all_tickers(question)
+    read = read_question(question, tuple(tickers_in(question)))
+    assert (read.figures, read.unread) == (figures, [])
+    assert read.calls[0].arguments == arguments
+
+
+def test_a_period_that_nothing_names_is_not_answered_for_another() -> None:
+    assert read_question("how did msft do the same month", ("MSFT",)).unread == ["the same month"]
+    assert read_question("IBM in 2010 and MSFT in the same year", ("IBM", "MSFT")).unread == []
+
+
+@pytest.mark.parametrize(
     ("question", "message"),
     [
         ("rank the five by volatility in 2011", "when does the market open on 3 September 2012"),

@@ -82,7 +82,7 @@ def _streaks(words: str) -> str:
     )
 
 
-_PARTS_ES = r"(?:dias?|sesion(?:es)?|semanas?|mes(?:es)?|trimestres?)"
+_PARTS_ES = r"(?:dias?|sesion(?:es)?|semanas?|mes(?:es)?|trimestres?|anos?)"
 _DAYS = r"(?:days?|sessions?|dias?|sesion(?:es)?)"
 _ROW = r"(?:in a row|straight|running|(?:seguid|consecutiv)[oa]s)"
 _EITHER_WAY = rf"(?:{_UP_WORDS}|{_DOWN_WORDS}|risen|fallen|gone (?:up|down)|way (?:up|down)|en (?:verde|rojo))"
@@ -146,7 +146,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "down_streak", _streaks(_DOWN_WORDS), r"worst (?:streak|run)", r"peor racha"),
     _row("stretch", "up_days", r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:up|higher)",
          r"(?:acabo|termino|cerro|cerraron) (?:al alza|en (?:verde|positivo))",
-         r"(?:up|positive|winning|green)[- ](?:days?|sessions?|weeks?|months?|quarters?)",
+         r"(?:up|positive|winning|green)[- ](?:days?|sessions?|weeks?|months?|quarters?|years?)",
          rf"{_PARTS_ES} (?:al alza|positiv[oa]s?|"
          r"en (?:verde|positivo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:rise|"
          r"rose|gain\w*|go up|went up|"
@@ -155,9 +155,9 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "down_days",
          r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:down|lower)",
          r"(?:acabo|termino|cerro|cerraron) (?:a la baja|en (?:rojo|negativo))",
-         r"(?:down|negative|losing|red)[- ](?:days?|sessions?|weeks?|months?|quarters?)",
+         r"(?:down|negative|losing|red)[- ](?:days?|sessions?|weeks?|months?|quarters?|years?)",
          rf"{_PARTS_ES} (?:a la baja|negativ[oa]s?|"
-         r"en (?:rojo|negativo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:fall|"
+         r"en (?:rojo|negativo|perdidas))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:fall|"
          r"fell|lose|lost|go down|went down|"
          r"close\w* (?:down|lower))", r"(?:dias?|sesion(?:es)?) (?:(?:ha |en que |que )?(?:bajo|bajaron|"
          r"bajado|cae|cayo|perdio))"),
@@ -293,7 +293,7 @@ hits hey anything someone somebody necesito ordenalas ordenalos else putting
 thing things pls plz til ganando perdiendo tipo use usually valdria valdrian vale
 valen vender ver
 view vs want wich way whats whether
-instead used using try usando prueba coming upcoming
+instead used using try usando prueba coming upcoming tenido llevamos
 explica explicar pon furthest farthest pagaron repartieron
 """
 QUESTION_WORDS = (PLAIN_WORDS - {"split", "splits"}) | frozenset(_QUESTION_WORDS.split()) | NUMBERS.keys()

@@ -18,6 +18,7 @@ RANKING_REQUEST = re.compile(
 ONE_OF_THEM = re.compile(
     r"\b(?:w(?:h)?ich|who|cual(?:es)?|quien)(?: one| una?)? (?:of|de) (?:them|those|these|the (?:two|three)|"
     r"(?:l[oa]s|es[oa]s|est[oa]s) (?:dos|tres|[23])|ell[oa]s)\b|"
+    r"\b(?:of|de) (?:the|l[oa]s) (?:two|three|dos|tres)\W*$|"
     r"^\W*(?:and|y) (?:the|el|la) (?:better|worse|higher|lower|bigger|smaller|deeper|mejor|peor|mayor|menor) \w+\W*$|"
     r"^\W*(?:(?:and|y|e|so|but|pero)\W+)?(?:w(?:h)?ich|who|cual|quien)(?: one)? "
     r"(?:is|was|has|had|did|fell|rose|recovered|es|fue|era|ha|tuvo|cayo|subio|bajo|se recupero) "
@@ -35,7 +36,9 @@ WHICH_HAS_MORE = re.compile(
 WHICH_OF_ALL = re.compile(
     r"^\W*(?:(?:and|y|e|so|but|pero|ok|now|ahora)\W+)*"
     r"(?:(?:of|de) (?:those|them|these|es[oa]s|ell[oa]s|l[oa]s que)\W+)?"
-    r"(?:w(?:h)?ich|who|any|cual(?:es)?|quien(?:es)?|algun[oa])\b"
+    r"(?:w(?:h)?ich|who|any|cual(?:es)?|quien(?:es)?|algun[oa]|"
+    r"(?:(?:show|list|give|dame|muestra\w*|ensena\w*|lista\w*) (?:me )?)?(?:only|just|sol[oa]) "
+    r"(?:those|the ones|l[oa]s|es[oa]s|aquell[oa]s) (?:that|which|whose|with|que|con|cuy[oa]s))\b"
 )
 """After a question about all tickers, asks it of them, too."""
 UP_TO_NOW = re.compile(r"\b(?:ha(?:s|ve) (?:it|they) been|last (?:trade|close|time)|llevan?|ultima vez)\b")
@@ -70,7 +73,7 @@ OTHER_END = re.compile(
 VOLATILITY = re.compile(r"\bvolatil|\bcalm|\btranquil")
 BY_RETURN = re.compile(r"\b(?:by (?:their |its )?returns?|por (?:su )?rentabilidad)\b")
 OTHER_TICKER = re.compile(
-    r"\W*(?:(?:and|y|e|what|how|about|que|tal|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|mismo|now|ahora|"
+    r"\W*(?:(?:and|y|e|what|how|about|que|tal|thing|again|cosa|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|mismo|now|ahora|"
     r"then|a|no|not|sorry|perdon|i|meant?|queria|quise|decir|digo|just|only|solo|try|it|test|run|do|prueba\w*|haz\w*|"
     r"between|entre|"
     r"is|are|es|son|ok|so|well|check|get|give|me|dame|show|mira|back-?test|lo)\W+)*"

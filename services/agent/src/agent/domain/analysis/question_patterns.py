@@ -13,7 +13,8 @@ from contracts.calendar_names import MONTHS
 
 CORRELATED = re.compile(
     r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+|mov(?:e|es|ed|ing) (?:\w+ "
-    r"){0,2}?(?:together|alike|in (?:the same direction|tandem|step|sync|parallel))|se (?:mueven|movieron|han movido) "
+    r"){0,2}?(?:together|alike|in (?:the same direction|tandem|step|sync|parallel))|"
+    r"in the same direction|en la misma direccion|se (?:mueven|movieron|han movido) "
     r"(?:\w+ )?(?:junt[oa]s|a la (?:vez|par)|igual|al unisono|en la misma direccion|en paralelo))\b(?: "
     r"(?:of|in|between) (?:the |their )?(?:daily |weekly |monthly )?returns\b| (?:de|entre) (?:las |sus )?"
     r"rentabilidades(?: diarias| semanales| mensuales)?\b)?"
@@ -197,7 +198,7 @@ PRICE_BEYOND = re.compile(
 )
 """A price that was exceeded, which is no amount invested."""
 HAD_BOUGHT = re.compile(
-    r"\b(?:if (?:i|we)|had (?:i|we)|i d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
+    r"\b(?:if (?:i|we)(?:['’]d)?|had (?:i|we)|i['’ ]d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
     r"(?:bought|got|comprad[oa])\b|"
     r"(?<![\w.,])\d[\d.,]* (?:\S+ ){1,3}?(?:(?:that|which) )?(?:i|we) (?:had )?(?:bought|got)\b|"
     r"(?<![\w.,])\d[\d.,]* (?:\S+ ){1,4}?que (?:yo )?(?:compre|compramos|adquiri)\b"
@@ -258,10 +259,14 @@ WHICH_YEAR = re.compile(
     r"\b(?:which|what|que|cual)\b[^?;]{0,60}?(?<!last )(?<!this )(?<!a )\b(?:years?|anos?)\b"
     r"|\b(?:most|least) \w+ years?\b|\banos? (?:(?:con|de) )?(?:mas|menos|mayor|menor)\b"
 )
+_DIRECTION = r"(?:up|positive|winning|green|down|negative|losing|red)"
 HOW_MANY = re.compile(
-    rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) "
-    rf"(?:(?=(?:up|down|green|red|positive|negative|winning|losing)\b)\w+ )?{UNIT}\b"
+    rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) (?:{_DIRECTION} )?{UNIT}\b|"
+    rf"\b{_DIRECTION}[- ](weeks?|months?|quarters?|years?)\b|"
+    r"\b(semanas?|mes(?:es)?|trimestres?|anos?) (?:al alza|a la baja|positiv[oa]s?|negativ[oa]s?|"
+    r"en (?:verde|rojo|positivo|negativo|perdidas))\b"
 )
+"""How many days, …; or weeks, months, … that ended higher or lower."""
 SHARE_OF = re.compile(
     rf"\b(?:what )?(?:share|percentage|fraction|proportion) of (?:(?:the|its|all) )*{UNIT}\b|"
     rf"\b(?:que )?(?:porcentaje|proporcion|fraccion) de (?:l[oa]s |sus )?{UNIT.replace('unit', 'unidad')}\b"

@@ -20,8 +20,8 @@ _PRICE_TOOLS = word_set("get_price market_snapshot get_performance get_ohlcv get
 _LOOK_UPS = _PRICE_TOOLS | word_set("get_fundamentals fundamentals_events get_news get_sentiment get_ml_signals")
 _KIND = re.compile(
     r"\b(?:(?:on )?(?:which|what) (?:days|dates|sessions|weeks|months|years)|(?:en )?que "
-    r"(?:dias|fechas|sesiones|semanas|meses|anos)|how (?:often|many times|many (?:days|sessions|weeks|months|years))|"
-    r"cuant[oa]s (?:veces|dias|sesiones|semanas|meses|anos)|how long (?:did|has|was|does|it)|cuanto tiempo|"
+    r"(?:dias|fechas|sesiones|semanas|meses|anos)|how (?:often|many \w+)|cuant[oa]s \w+|"
+    r"how long (?:did|has|was|does|it)|cuanto tiempo|"
     r"(?:why|por que)(?! no\b))\b"
 )
 """Asks for days, counts, durations or reasons, which look-ups of prices do not tell."""
