@@ -9,6 +9,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.coverage import uncovered_parts
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import SayText
+from agent.domain.offline.unread import has_effects
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 
@@ -68,6 +69,14 @@ def test_bars_of_a_length_news_and_the_range_of_a_day_are_read(text: str, tool: 
     ((called, given),) = wish_in(text, SCHEMAS).calls
     assert called == tool
     assert arguments.items() <= given.items()
+
+
+def test_what_a_sum_in_the_past_would_be_is_no_order() -> None:
+    for text in (
+        "if i put 2,000 dollars in msft on 3 january 2011, how much by the end of 2012",
+        "si meto 2.000 dólares en msft el 3 de enero de 2011, ¿cuánto tendría?",
+    ):
+        assert not has_effects(wish_in(text, SCHEMAS)), text
 
 
 def test_the_worst_of_a_share_is_no_complaint() -> None:

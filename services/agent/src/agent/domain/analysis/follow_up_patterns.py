@@ -12,6 +12,7 @@ from agent.domain.tickers import NAMES
 RANKING_REQUEST = re.compile(
     r"\b(?:sort|rank|order|compare)(?: all(?: of)?)? (?:them|these|those|all)\b|"
     r"\b(?:ordena|clasifica|compara)(?:me)?l[oa]s\b|"
+    r"\bhow (?:do|did|would) (?:they|these|those) (?:rank|compare)\b|"
     r"^\W*(?:(?:and|y|e|now|ahora)\b\W*)?(?:by|por) "
 )
 """Matches a request to sort the tickers of earlier messages."""
@@ -36,7 +37,7 @@ WHICH_HAS_MORE = re.compile(
 WHICH_OF_ALL = re.compile(
     r"^\W*(?:(?:and|y|e|so|but|pero|ok|now|ahora)\W+)*"
     r"(?:(?:of|de) (?:those|them|these|es[oa]s|ell[oa]s|l[oa]s que)\W+)?"
-    r"(?:w(?:h)?ich|who|any|cual(?:es)?|quien(?:es)?|algun[oa]|"
+    r"(?:w(?:h)?ich|who|(?:(?:is|are|did|has|have|hay|esta|estan) )?(?:any|some|algun[oa]s?)|cual(?:es)?|quien(?:es)?|"
     r"(?:(?:show|list|give|dame|muestra\w*|ensena\w*|lista\w*) (?:me )?)?(?:only|just|sol[oa]) "
     r"(?:those|the ones|l[oa]s|es[oa]s|aquell[oa]s) (?:that|which|whose|with|que|con|cuy[oa]s))\b"
 )
@@ -44,9 +45,12 @@ WHICH_OF_ALL = re.compile(
 UP_TO_NOW = re.compile(r"\b(?:ha(?:s|ve) (?:it|they) been|last (?:trade|close|time)|llevan?|ultima vez)\b")
 """Asks for what has lasted, or last was, up to now."""
 IS_NOW = re.compile(
-    r"^\W*(?:(?:and|y|so|ok)\W+)*(?:which|who|any|cual(?:es)?|quien(?:es)?)\W+(?:is|are|es|son|esta|estan)\b"
+    r"^\W*(?:(?:and|y|so|ok)\W+)*(?:(?:which|who|cual(?:es)?|quien(?:es)?)\W+(?:is|are|es|son|esta|estan)|"
+    r"(?:is|are|hay|esta|estan) (?:any|some|algun[oa]s?))\b"
 )
 """Asks how tickers stand now."""
+OF_BOTH = re.compile(r"\b(?:their|they|them|each other)\b")
+"""Refers to several tickers, or to the people of one company."""
 PLURAL_NAME = re.compile(rf"\b(?:{'|'.join(name for name in NAMES if name.isalpha())})s\W*$", re.IGNORECASE)
 """A company's name with an s, whose apostrophe was left out."""
 CHOOSES = re.compile(r"\b(?:which one|who|quien)\b|\b(?:which|cual) (?:has|had|pays?|paid|tiene|tuvo|paga|pago)\b")

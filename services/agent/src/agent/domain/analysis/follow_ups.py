@@ -8,7 +8,7 @@ from agent.domain.analysis import follow_up_patterns as patterns
 from agent.domain.analysis.amounts import other_currency_in
 from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.inherited import complete_parts, complete_term
+from agent.domain.analysis.inherited import complete_amount, complete_parts, complete_term
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_parts import (
     figures_of,
@@ -102,6 +102,7 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
         or _complete_relation(text, question)
         or _complete_shift(text, question)
         or _complete_period(text, question)
+        or complete_amount(text, question)
         or _complete_currency(text, question)
         or _complete_figures(text, earlier_messages)
         or _complete_which(text, earlier_messages)
@@ -214,7 +215,7 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     may_complete = is_mostly_read(asked.unread) if goes_on else not asked.unread
     if not asked.figures or not may_complete or not tickers or (patterns.DEFINES.search(normalized) and not goes_on):
         return None
-    if len(tickers) == 1 and "correlation" in asked.figures:
+    if len(tickers) == 1 and ("correlation" in asked.figures or patterns.OF_BOTH.search(normalized)):
         tickers = _last_two(earlier_messages)  # of which the last was named alone
     was_analysis = is_analysis(question)
     if was_analysis and asked.figures == ["total_return"]:

@@ -3,18 +3,26 @@
 "and IBM in 2010?" asks what was asked of AAPL in 2009; "and AAPL's?", after "what is a Sharpe ratio?", for AAPL's.
 """
 
+import re
+
 from agent.domain.analysis import follow_up_patterns as patterns
+from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_analysis
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_parts import period_of, with_tickers_as, words_left
 from agent.domain.analysis.question_patterns import BACKTEST_REQUEST, PER_RISK
-from agent.domain.analysis.stretches import MARK, UnreadText, main_period, take_periods
+from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE, SNAPSHOT
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
 from agent.domain.tickers import tickers_in
 
+_AMOUNT = re.compile(
+    r"\W*(?:(?:and|y|what|if|it|i|were|was|had|been|put|with|only|si|fueran?|fuesen?|hubiera|puesto|con|solo|que|tal)\W+)*"
+    r"[$€]?(?P<sum>\d[\d.,]*k?)(?: ?(?P<unit>dollars?|usd|euros?|dolares|[$€]))?\W*"
+)
+"""A message that only names another amount."""
 _MAX_WORDS = 12
 """Maximum words of a message that leaves out a part of its question."""
 
@@ -48,6 +56,16 @@ def complete_parts(text: str, question: str) -> str | None:
     unread = UnreadText(folded(question))
     take_periods(unread)
     return f"{with_tickers_as(tickers[0], words_left(question, unread))}: {period_of(text)}"
+
+
+def complete_amount(text: str, question: str) -> str | None:
+    """The last question about an invested amount, with the other one that the message names: "if it were 5,000?"."""
+    match, question = _AMOUNT.fullmatch(plain(text)), normalize(question).text
+    unread = UnreadText(folded(question))
+    if match is None or amount_in(unread) is None:
+        return None
+    first, last = unread.text.index(BLANK), unread.text.rindex(BLANK) + 1
+    return f"{question[:first]}{match['sum']} {match['unit'] or 'usd'}{question[last:]}"
 
 
 def _marked(text: str) -> str:

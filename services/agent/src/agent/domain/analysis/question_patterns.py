@@ -231,7 +231,8 @@ the one before."""
 _UNSUPPORTED_OR_UNKNOWN = re.compile(
     rf"{UNSUPPORTED_PERIOD.pattern}|\b(?:(?:in|over|during|en|durante) )?(?:that|the same|those|es[ea]s?|"
     r"(?:el |la |l[oa]s )?mism[oa]s?) (?:week|month|quarter|year|period|stretch|time|days|weeks|months|years|semana|"
-    r"mes|trimestre|ano|periodo|tramo|tiempo|dias|semanas|meses|anos)\b"
+    r"mes|trimestre|ano|periodo|tramo|tiempo|dias|semanas|meses|anos)\b|\b(?:after|before) that\b|"
+    r"\b(?:despues|antes)(?=\W*$)"
 )
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")

@@ -215,7 +215,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
     _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
          r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
-         unless=f"{_ADVICE}|{_ALERT}", about=True),
+         unless=rf"{_ADVICE}|{_ALERT}|^\W*(?:what )?(?:if|si)\b.*\b(?:19|20)\d\d\b", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|stop (?:watch|follow|track)ing|quita\w*|"
                                   r"elimina|borra|"
          r"dej[ae] de (?:seguir|vigilar)|saca\w*)\b",
