@@ -40,7 +40,10 @@ def test_a_look_up_covers_the_figures_and_the_kind_of_answer_or_they_are_found(
 
 
 def test_the_answer_names_them() -> None:
-    body = {"tickers": {"IBM": {"returns": {"1y": 0.05}, "as_of": "2013-01-31T21:00:00Z", "source": "s"}}, "errors": []}
+    body: dict[str, Any] = {
+        "tickers": {"IBM": {"returns": {"1y": 0.05}, "as_of": "2013-01-31T21:00:00Z", "source": "s"}},
+        "errors": [],
+    }
     looked_up = {
         "role": "assistant",
         "tool_calls": [{"id": "1", "function": {"name": "market_snapshot", "arguments": "{}"}}],
