@@ -54,7 +54,7 @@ _HOLIDAYS: tuple[tuple[str, OfYear], ...] = (
     (r"martin luther king|mlk", _nth(1, _MONDAY, 3)),
     (r"presidents?\W? day|president\W?s day|washington\W?s birthday|d[ií]a de los? presidentes?", _nth(2, _MONDAY, 3)),
     (r"memorial day", _nth(5, _MONDAY, -1)),
-    (r"labou?r day", _nth(9, _MONDAY, 1)),
+    (r"labou?r day|d[ií]a del trabajo", _nth(9, _MONDAY, 1)),
     (r"columbus day", _nth(10, _MONDAY, 2)),
     (r"black friday|(?:day|friday) after thanksgiving|"
      r"(?:d[ií]a|viernes) (?:despu[eé]s|siguiente) (?:de|a) acci[oó]n de gracias",

@@ -25,7 +25,8 @@ _INVESTED_NUMBER = re.compile(
 )
 _SUM = rf"(?:\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|\d+(?:[.,]\d+)?k\b)"
 _LARGE_SUM = re.compile(
-    rf"(?<![\w.,$€£])(?:(?P<a>{_SUM})(?= (?:in|en)\b)|(?:(?<=\bwith )|(?<=\bcon ))"
+    rf"(?<![\w.,$€£])(?:(?P<a>{_SUM}|\d{{4,12}}(?= (?:in each|en cada)\b))(?= (?:in|into|en)\b)|"
+    rf"(?:(?<=\bwith )|(?<=\bcon ))"
     rf"(?P<b>{_SUM}|(?!(?:19|20)\d\d\b)\d{{4,12}})(?![\w.,]*\d| ?%| (?:shares|acciones)))"
 )
 """A large number that is invested in something or the cash of a backtest: 10,000 in IBM, a trial with 50,000."""
@@ -48,7 +49,7 @@ def amount_in(unread: UnreadText) -> tuple[float, str | None] | None:
     return None
 
 
-_LARGE_SUM_IN = re.compile(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|en) ")
+_LARGE_SUM_IN = re.compile(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|into|en) ")
 
 
 def other_currency_in(text: str) -> str | None:

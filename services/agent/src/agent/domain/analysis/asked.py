@@ -96,10 +96,12 @@ _OF_ALL = re.compile(
     rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) (?:[a-z-]+ )?{KINDS}"
     rf"|(?:the|las|los) {_SEVERAL} {KINDS}"
     rf"|(?:rank|sort|order|list|compare|ordena|clasifica|compara) (?:the|las|los|your|tus) {_SEVERAL}"
-    r"(?=\W*$| (?:by|por|segun|in|en)\b)"
+    r"(?=\W*$| (?:by|por|segun|in|en|on|over|for|since|desde)\b)"
     rf"|{_BEST}"
     rf"|(?:the|las|los) {_FEW} (?:{_FIRST} )?(?:{KINDS}|que (?:mas|menos|mejor|peor))"
     r"|(?:rank|sort|order|ordena|clasifica) (?:them )?(?:all|every(?:thing| one)|todo|todas|todos)"
+    rf"|{KINDS} (?:with|that|whose|having|trading|paying|con|que|cuy[oa]s?) "
+    r"(?!(?:i|you|we|yo|tu|tengo|tienes|sigo)\b)(?=\w)"
     r"|(?:ranking|clasificacion) (?:by|por|segun)|(?:of|de) (?:them )?(?:all|todas|todos)"
     r"|(?:the )?whole market|todo el mercado"
     rf"|(?:of|de) (?:the|las|los) {_SEVERAL}(?=\W*$| (?:in|en|of|de|by|por|from|desde|since|over)\b)"
@@ -109,7 +111,10 @@ _OF_ALL = re.compile(
 )
 """Matches a question about all tickers of the market."""
 _OWN = re.compile(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
-_COMPARISON_WITH_ONE = re.compile(r"\b(?:beat\w*|outperform\w*|underperform\w*|than|que|bati\w+|super\w+)\b")
+_COMPARISON_WITH_ONE = re.compile(
+    r"\b(?:beat\w*|outperform\w*|underperform\w*|than|"
+    r"(?:mas|menos|mejor|peor|mayor|menor)(?: \w+)? que|bati\w+|super\w+)\b"
+)
 _OTHER = re.compile(
     r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
     r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"

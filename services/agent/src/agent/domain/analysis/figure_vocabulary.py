@@ -36,7 +36,8 @@ INDICATOR_WORDS = {
     "MACD": r"macd(?: (?:line|signal|histogram))*|(?:histograma|senal) (?:de(?:l)? )?macd",
     "BB": r"(?:bandas de )?bollinger(?: bands?)?",
     "EMA": r"ema|exponential (?:moving )?averages?|medias? (?:movil(?:es)? )?exponencial(?:es)?",
-    "ATR": r"atr|average true range|rango verdadero(?: medio)?",
+    "ATR": r"atr|average true range|(?:typical|average|mean|usual|normal) (?:daily |day'?s )?(?:range|swing)|"
+    r"(?:rango|oscilacion) (?:diari[oa] )?(?:medi[oa]|habitual|tipic[oa])(?: diari[oa])?|rango verdadero(?: medio)?",
     "VWAP": r"vwap",
     "OBV": r"obv|on[- ]balance volume",
     "ADX": r"adx",
@@ -81,6 +82,7 @@ def _streaks(words: str) -> str:
     )
 
 
+_PARTS_ES = r"(?:dias?|sesion(?:es)?|semanas?|mes(?:es)?|trimestres?|anos?)"
 _DAYS = r"(?:days?|sessions?|dias?|sesion(?:es)?)"
 _ROW = r"(?:in a row|straight|running|(?:seguid|consecutiv)[oa]s)"
 _EITHER_WAY = rf"(?:{_UP_WORDS}|{_DOWN_WORDS}|risen|fallen|gone (?:up|down)|way (?:up|down)|en (?:verde|rojo))"
@@ -107,7 +109,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"empresas? (?:mas grandes?|mayor(?:es)?)", r"most valuable|mas valios[oa]s?"),
     _row("company", "next_dividend_date", r"(?:fecha )?ex[- ]?divide?n\w*(?: dates?)?",
          r"(?:next|upcoming) dividends?(?: (?:date|payment)s?)?", r"dividend dates?",
-         r"(?:proximo|siguiente) (?:pago (?:del? )?)?dividendo", r"fecha del dividendo"),
+         r"(?:proximo|siguiente) (?:pago (?:del? )?)?dividendo", r"fecha del dividendo",
+         r"descuent\w* (?:el |su )?dividendo"),
     _row("company", "dividend_yield", _CLAIMS["dividend_yield"],
          r"pays? (?:out )?(?:the )?(?:more|most|better|best|least|less)(?! for\b)",
          r"pagan? (?:mas|menos|mejor)(?! por\b)"),
@@ -139,11 +142,12 @@ ROWS: tuple[FigureWords, ...] = (
          r"volumen(?:es)? (?:diario )?(?:medio|promedio|habitual)(?: diario)?"),
     _row("standing", "volume_zscore", r"(?:trading )?volumes?|volumen(?:es)?(?: de negociacion)?"),
     _row("stretch", "current_streak", *_RUNNING),
-    _row("stretch", "up_streak", _streaks(_UP_WORDS)),
-    _row("stretch", "down_streak", _streaks(_DOWN_WORDS)),
+    _row("stretch", "up_streak", _streaks(_UP_WORDS), r"best (?:streak|run)", r"mejor racha"),
+    _row("stretch", "down_streak", _streaks(_DOWN_WORDS), r"worst (?:streak|run)", r"peor racha"),
     _row("stretch", "up_days", r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:up|higher)",
          r"(?:acabo|termino|cerro|cerraron) (?:al alza|en (?:verde|positivo))",
-         r"(?:up|positive|winning|green)[- ](?:days?|sessions?)", r"(?:dias?|sesion(?:es)?) (?:al alza|positiv[oa]s?|"
+         r"(?:up|positive|winning|green)[- ](?:days?|sessions?|weeks?|months?|quarters?|years?)",
+         rf"{_PARTS_ES} (?:al alza|positiv[oa]s?|"
          r"en (?:verde|positivo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:rise|"
          r"rose|gain\w*|go up|went up|"
          r"close\w* (?:up|higher))", r"(?:dias?|sesion(?:es)?) (?:(?:ha |en que |que )?(?:subio|subieron|"
@@ -151,8 +155,9 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "down_days",
          r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:down|lower)",
          r"(?:acabo|termino|cerro|cerraron) (?:a la baja|en (?:rojo|negativo))",
-         r"(?:down|negative|losing|red)[- ](?:days?|sessions?)", r"(?:dias?|sesion(?:es)?) (?:a la baja|negativ[oa]s?|"
-         r"en (?:rojo|negativo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:fall|"
+         r"(?:down|negative|losing|red)[- ](?:days?|sessions?|weeks?|months?|quarters?|years?)",
+         rf"{_PARTS_ES} (?:a la baja|negativ[oa]s?|"
+         r"en (?:rojo|negativo|perdidas))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:fall|"
          r"fell|lose|lost|go down|went down|"
          r"close\w* (?:down|lower))", r"(?:dias?|sesion(?:es)?) (?:(?:ha |en que |que )?(?:bajo|bajaron|"
          r"bajado|cae|cayo|perdio))"),
@@ -236,10 +241,9 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:(?:was|were|is|are) (?:\x01+ )?)?up or down", r"(?:was|were|is|are|been) (?:up|down)(?! to\b)",
          r"(?:gain|los|mov)ers?", r"doubl(?:e|ed|ing)|dobl(?:o|aron|ado)|duplic(?:o|aron|ado)",
          r"suben?|caen?|pierden?|ganan?|bajan|llevan?",
-         r"(?:better|worse) (?:year|quarter|month|week)",
          rf"(?:chang|mov)ed?{_BEFORE_A_PERIOD}", rf"changes?(?: of|{_BEFORE_A_PERIOD})",
          r"(?:ha |han )(?:cambiado|variado)", rf"(?:cambi|vari)(?:o|aron)(?: (?=\x01)|{_BEFORE_A_PERIOD})",
-         r"gain(?:s|ed)?", r"los[et]|lost|lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
+         r"gain(?:s|ed)?|w[io]n", r"los[et]|lost|lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
          r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
          r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)", r"rent(?:o|aron|ado)|rindi(?:o|"
          r"eron)|vari(?:o|aron|ado)",
@@ -285,10 +289,11 @@ resumeme right salio sea sell selling serie should siempre sort sorted starting 
 summarise summarize symbol symbols tal tan tarda tardaron tardo tendria tendrian tenemos thank
 bad coming dibuja draw economicos grafico i'd inside ordename plot puesta
 morning afternoon evening talk tardes larga print printed
-hits hey anything someone somebody necesito ordenalas ordenalos react reacted else putting
+hits hey anything someone somebody necesito ordenalas ordenalos else putting
 thing things pls plz til ganando perdiendo tipo use usually valdria valdrian vale
 valen vender ver
 view vs want wich way whats whether
+instead used using try usando prueba coming upcoming tenido llevamos
 explica explicar pon furthest farthest pagaron repartieron
 """
 QUESTION_WORDS = (PLAIN_WORDS - {"split", "splits"}) | frozenset(_QUESTION_WORDS.split()) | NUMBERS.keys()

@@ -7,16 +7,19 @@ from agent.domain.analysis.figure_vocabulary import FELL
 from agent.domain.analysis.normalization import CALM
 from agent.domain.analysis.question_patterns import CROSSING, LENGTHS, RULE_PATTERNS, UNIT, WHOLE_AVERAGE
 from agent.domain.claims import times
+from agent.domain.tickers import NAMES
 
 RANKING_REQUEST = re.compile(
     r"\b(?:sort|rank|order|compare)(?: all(?: of)?)? (?:them|these|those|all)\b|"
     r"\b(?:ordena|clasifica|compara)(?:me)?l[oa]s\b|"
+    r"\bhow (?:do|did|would) (?:they|these|those) (?:rank|compare)\b|"
     r"^\W*(?:(?:and|y|e|now|ahora)\b\W*)?(?:by|por) "
 )
 """Matches a request to sort the tickers of earlier messages."""
 ONE_OF_THEM = re.compile(
     r"\b(?:w(?:h)?ich|who|cual(?:es)?|quien)(?: one| una?)? (?:of|de) (?:them|those|these|the (?:two|three)|"
     r"(?:l[oa]s|es[oa]s|est[oa]s) (?:dos|tres|[23])|ell[oa]s)\b|"
+    r"\b(?:of|de) (?:the|l[oa]s) (?:two|three|dos|tres)\W*$|"
     r"^\W*(?:and|y) (?:the|el|la) (?:better|worse|higher|lower|bigger|smaller|deeper|mejor|peor|mayor|menor) \w+\W*$|"
     r"^\W*(?:(?:and|y|e|so|but|pero)\W+)?(?:w(?:h)?ich|who|cual|quien)(?: one)? "
     r"(?:is|was|has|had|did|fell|rose|recovered|es|fue|era|ha|tuvo|cayo|subio|bajo|se recupero) "
@@ -24,6 +27,32 @@ ONE_OF_THEM = re.compile(
     r"(?: \w+)?|\w+e(?:r|st)|best|worst|worse|mejor|peor|first|antes|primero)\W*$"
 )
 """Matches a question which of the tickers of earlier messages has the most of something."""
+WHICH_HAS_MORE = re.compile(
+    rf"^\W*(?:(?:and|y|e|so|but|pero|ok)\W+)*(?:which|who|cual|quien)\b(?! (?:of|de) (?:the|all|l[oa]s|tod\w+) {KINDS})"
+    r"(?!.*\b(?:days?|weeks?|months?|quarters?|years?|dias?|semanas?|mes(?:es)?|trimestres?|anos?)\b)"
+    r".*\b(?:more|most|less|least|mas|menos|mayor|menor|mejor|peor|better|worse|best|worst|w[io]ns?|gan[oa]|lost|perdio|"
+    r"\w{3,}(?:[^aeiou]er|est))\b"
+)
+"""The same, with other words behind it: "and which has grown faster?". Only after several tickers."""
+WHICH_OF_ALL = re.compile(
+    r"^\W*(?:(?:and|y|e|so|but|pero|ok|now|ahora)\W+)*"
+    r"(?:(?:of|de) (?:those|them|these|es[oa]s|ell[oa]s|l[oa]s que)\W+)?"
+    r"(?:w(?:h)?ich|who|(?:(?:is|are|did|has|have|hay|esta|estan) )?(?:any|some|algun[oa]s?)|cual(?:es)?|quien(?:es)?|"
+    r"(?:(?:show|list|give|dame|muestra\w*|ensena\w*|lista\w*) (?:me )?)?(?:only|just|sol[oa]) "
+    r"(?:those|the ones|l[oa]s|es[oa]s|aquell[oa]s) (?:that|which|whose|with|que|con|cuy[oa]s))\b"
+)
+"""After a question about all tickers, asks it of them, too."""
+UP_TO_NOW = re.compile(r"\b(?:ha(?:s|ve) (?:it|they) been|last (?:trade|close|time)|llevan?|ultima vez)\b")
+"""Asks for what has lasted, or last was, up to now."""
+IS_NOW = re.compile(
+    r"^\W*(?:(?:and|y|so|ok)\W+)*(?:(?:which|who|cual(?:es)?|quien(?:es)?)\W+(?:is|are|es|son|esta|estan)|"
+    r"(?:is|are|hay|esta|estan) (?:any|some|algun[oa]s?))\b"
+)
+"""Asks how tickers stand now."""
+OF_BOTH = re.compile(r"\b(?:their|they|them|each other)\b")
+"""Refers to several tickers, or to the people of one company."""
+PLURAL_NAME = re.compile(rf"\b(?:{'|'.join(name for name in NAMES if name.isalpha())})s\W*$", re.IGNORECASE)
+"""A company's name with an s, whose apostrophe was left out."""
 CHOOSES = re.compile(r"\b(?:which one|who|quien)\b|\b(?:which|cual) (?:has|had|pays?|paid|tiene|tuvo|paga|pago)\b")
 """Asks which of several tickers it is."""
 COMPARES = re.compile(r"\bcompar")
@@ -40,7 +69,7 @@ FALLING = re.compile(rf"\b{FELL}\b")
 SUPERLATIVE = re.compile(rf"\b(?:{'|'.join(OPPOSITE)})\b")
 COUNT = r"\d{1,2}|two|three|four|five|ten|dos|tres|cuatro|cinco|diez"
 OTHER_END = re.compile(
-    rf"^\W*(?:(?:and|y|e|but|pero|so|which|what|who|cual|que|one|about|is|was|are|fue|es|the|that|el|la|los|las|lo|"
+    rf"^\W*(?:(?:and|y|e|but|pero|so|which|what|who|cual|que|one|about|is|was|are|fue|es|the|that|el|la|los|las|lo|its|their|sus?|"
     rf"de|hay)\W+)*(?:(?P<count>{COUNT}) )?(?:(?P<calm>{CALM})|(?P<superlative>{'|'.join(OPPOSITE)})(?: volatil\w*)?)"
     rf"(?: (?P<count2>{COUNT}))?(?: ones?| of (?:all|them))?\W*$"
 )
@@ -48,9 +77,11 @@ OTHER_END = re.compile(
 VOLATILITY = re.compile(r"\bvolatil|\bcalm|\btranquil")
 BY_RETURN = re.compile(r"\b(?:by (?:their |its )?returns?|por (?:su )?rentabilidad)\b")
 OTHER_TICKER = re.compile(
-    r"\W*(?:(?:and|y|e|what|how|about|que|tal|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|mismo|now|ahora|"
+    r"\W*(?:(?:and|y|e|what|how|about|que|tal|thing|again|cosa|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|mismo|now|ahora|"
     r"then|a|no|not|sorry|perdon|i|meant?|queria|quise|decir|digo|just|only|solo|try|it|test|run|do|prueba\w*|haz\w*|"
-    r"between|entre)\W+)*\x01+(?:['’]s)?(?:(?:\W+(?:and|y|e))?\W+\x01+)*(?: (?:too|also|instead|tambien))?\W*"
+    r"between|entre|"
+    r"is|are|es|son|ok|so|well|check|get|give|me|dame|show|mira|back-?test|lo)\W+)*"
+    r"\x01+(?:['’]s)?(?:(?:\W+(?:and|y|e))?\W+\x01+)*(?: (?:too|also|instead|tambien))?\W*"
 )
 """Matches a message that only names other tickers, or corrects the ticker."""
 COMPARED_WITH = re.compile(
@@ -68,15 +99,30 @@ PART_OF_YEAR = re.compile(
     r"\b(?:q[1-4]|(?:first|second|third|fourth|1st|2nd|3rd|4th|primer|segund[oa]|tercer|cuarto) "
     rf"(?:quarter|half|trimestre|semestre|mitad)|{times.MONTH})\b(?!\D{{0,8}}\d{{4}})"
 )
+AGAINST_ONE = re.compile(
+    r"\b(?:versus|vs\.?|against|(?:compar\w+|relative|next) (?:to|with|con)|frente a|contra|comparad[oa] con|"
+    r"(?:more|less|better|worse|higher|lower|\w{3,}er|mas|menos|mejor|peor|mayor|menor)(?: \w+)? (?:than|que)) "
+    r"(?:(?:the|el|la|l[oa]) )?(?:de )?\x01"
+)
+"""Compares what was spoken of with another ticker."""
+WITHOUT_DIVIDENDS = re.compile(r"\b(?:without|excluding|ex|sin)(?: the| contar| los)?(?: los)? divid\w+\W*$")
+"""The returns that were told have none."""
 HOLDING = dict(RULE_PATTERNS)["buy_and_hold"]
 WHOLE_RULE = (
     *(pattern for _, pattern in RULE_PATTERNS if pattern is not HOLDING), CROSSING, LENGTHS, WHOLE_AVERAGE
 )  # fmt: skip
 GOES_ON = re.compile(
     r"^\W*(?:and|y|e|but|pero|what about|how about|que tal|with|con|including|contando)\b|"
-    r"\b(?:its?|their|they|sus?|what(?:\W?s| is| was) the)\b"
+    r"\b(?:its?|their|they|sus?|(?:is|was|has|did|does) it|"
+    r"what(?:\W?s| is| was| are| were) the|the (?:stock|share|company)|"
+    r"la (?:accion|empresa))\b"
 )
 """Matches a message that is about what was asked last."""
+FILLERS = re.compile(
+    rf"{GOES_ON.pattern}|\b(?:with|con|using|usando|on|en|if|si|used?|uso|usas?|the|"
+    rf"el|la|l[oa]s|ok|now|ahora|instead|por|for)\b"
+)
+"""Words that say no more than that something goes on."""
 OWN_WORDS = re.compile(
     r"\b(?:my|mine|mis?|i|me|he|hemos|llevo|voy|tengo|"
     r"buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?|"
@@ -101,13 +147,22 @@ EACH_OF_THEM = re.compile(
 )
 """Each of several tickers of earlier messages."""
 ORDERS = re.compile(r"\b(?:buy|sell|alert\w*|avis\w+|compra(?:me|r)?|vend[ea]\w*|watch ?list|lista|orders?|ordenes)\b")
-WITH_MORE = re.compile(r"^\W*(?:(?:and|y|e|but|pero|what if|que tal)\W+)*(?:with|without|using|con|sin|usando)\b")
+WITH_MORE = re.compile(
+    r"^\W*(?:(?:and|y|e|but|pero|ok)\W+)*(?:with|without|using|con|sin|usando|what if|"
+    r"que (?:pasa|pasaria) si|si|que tal)\b"
+)
 COSTS_USED = re.compile(
     r"\b(?:what|which|how|que|cuant[oa]s?|cual(?:es)?)\b.{0,20}\b(?:costs?|fees?|commissions?|costes?|comision(?:es)?|"
     r"assum\w+|supuest\w+|supones)\b"
 )
 """Asks what a trial of a rule took the costs to be."""
 OF_TWO = re.compile(r"\b(?:of|de) (?:the|these|those|l[oa]s|es[oa]s|est[oa]s) (?:two|dos|2)\b")
+PLACE_IN_RANKING = re.compile(
+    r"^\W*(?:(?:and|y|so|ok)\W+)*(?:who|which(?: one)?|cual|quien) (?:came|finished|ended(?: up)?|ranked|is|was|quedo|"
+    r"acabo|termino|va|fue|es) (?:in |at |en )?(?:the |el |la )?(?:first|second|third|last|top|bottom|primer[oa]?|"
+    r"segund[oa]|tercer[oa]?|ultim[oa]|cabeza|cola)(?: place| lugar| puesto| one)?\W*$"
+)
+"""Asks for a place of the ranking that was just told."""
 WHEN_WAS_IT = re.compile(
     r"^\W*(?:(?:and|y|so)\W+)*(?:(?:when|what day|on (?:what|which) day) (?:was|did|is) "
     r"(?:that|it|this)(?: happen| be)?|"
@@ -119,6 +174,8 @@ THE_ONE_BEFORE = re.compile(
     r"(?:last|previous|prior|pasad[oa]|anterior|one before)(?: one)?\W*$"
 )
 """The week, month, … before this one."""
+OF_HOURS = re.compile(r"\b(?:opens?|opened|opening|abr(?:e|en|io|ira)|abiert\w+|apertura)\b")
+"""Asks about the market's hours, of which no question about tickers is the beginning."""
 CURRENT = re.compile(rf"\b(?:this|est[ae]|lo que va del?|so far this) {UNIT}\b")
 """The current week, month, …"""
 ADDS = re.compile(

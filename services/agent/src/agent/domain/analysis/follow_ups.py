@@ -3,15 +3,22 @@ what is meant."""
 
 import re
 from collections.abc import Sequence
-from itertools import repeat
 
 from agent.domain.analysis import follow_up_patterns as patterns
 from agent.domain.analysis.amounts import other_currency_in
 from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
+from agent.domain.analysis.inherited import complete_amount, complete_parts, complete_term
 from agent.domain.analysis.normalization import normalize
+from agent.domain.analysis.question_parts import (
+    figures_of,
+    has_words,
+    is_mostly_read,
+    period_of,
+    with_tickers_as,
+    words_left,
+)
 from agent.domain.analysis.question_patterns import (
-    AVERAGES,
     BACKTEST_REQUEST,
     BENCHMARK_COMPARISON,
     BETA,
@@ -30,7 +37,7 @@ from agent.domain.analysis.question_patterns import (
     unread_words,
 )
 from agent.domain.analysis.relative_days import shifted_days
-from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
+from agent.domain.analysis.stretches import MARK, UnreadText, main_period, take_periods
 from agent.domain.analysis.wanted_calls import COMPANY
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
@@ -60,24 +67,30 @@ def complete_question(text: str, earlier_messages: Sequence[str]) -> str | None:
 def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
     """The message, completed by those before it, which are complete themselves."""
     question = earlier_messages[-1] if earlier_messages else ""
-    if tickers_in(text):
+    if patterns.PLURAL_NAME.search(text):
+        text = normalize(text).text  # "with apples"
+    if tickers := tickers_in(text):
         if not earlier_messages:
             return None
-        relates = BETA.search(folded(text)) or CORRELATED.search(folded(text))
+        relates = len(tickers) == 1 and (BETA.search(folded(text)) or CORRELATED.search(folded(text)))
         costs = COSTS.search(folded(text))
         other = f"{patterns.WITH.sub('', text[: costs.start()])} {text[costs.end() :]}" if costs else text
-        completed = _complete_ticker(other, question)
+        completed = complete_term(text, question) or _complete_ticker(other, question)
         return (
             (_complete_rule(costs[0], completed) if completed and costs else completed)
             or _complete_comparison(text, earlier_messages)
             or (_complete_figures(text, earlier_messages) if relates else None)
+            or complete_parts(text, question)
         )
     if market_question := _market_question(text):
         return market_question
     if not earlier_messages:
         return None
-    if patterns.WHEN_WAS_IT.match(plain(text)):
-        return question if is_analysis(question) else None  # whose answer has its days
+    if any(
+        pattern.search(plain(text))
+        for pattern in (patterns.WHEN_WAS_IT, patterns.PLACE_IN_RANKING, patterns.WITHOUT_DIVIDENDS)
+    ):  # whose answer has it
+        return question if is_analysis(question) or is_about_all_tickers(question) else None
     if (named := _with_places_named(text, earlier_messages)) != text:
         return named
     return (
@@ -89,8 +102,10 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
         or _complete_relation(text, question)
         or _complete_shift(text, question)
         or _complete_period(text, question)
+        or complete_amount(text, question)
         or _complete_currency(text, question)
         or _complete_figures(text, earlier_messages)
+        or _complete_which(text, earlier_messages)
     )
 
 
@@ -101,28 +116,34 @@ def _market_question(text: str) -> str | None:
         return None
     unread = UnreadText(folded(text))
     take_periods(unread)
-    period = _words(text, unread, taken=True)
+    period = words_left(text, unread, taken=True)
     if language_in(text, "en") == "es":
         return f"¿Qué acciones han subido más {period or 'hoy'}?"
     return f"Which stocks rose most {period or 'today'}?"
 
 
-def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
-    """Adds the tickers and days of earlier messages to a request to sort them."""
+def _complete_ranking(text: str, earlier_messages: Sequence[str], *, of_several: bool = False) -> str | None:
+    """Adds the tickers and days of earlier messages to a request to sort them. `of_several`: it asks which of several
+    has more of something."""
     normalized = plain(text)
     unread = UnreadText(folded(text))
     take_periods(unread)
-    is_of_them = patterns.ONE_OF_THEM.search(plain(_words(text, unread)))
-    is_request = patterns.RANKING_REQUEST.search(normalized) or is_of_them
+    is_of_them = patterns.ONE_OF_THEM.search(plain(words_left(text, unread)))
+    is_of_all = patterns.WHICH_OF_ALL.match(normalized) and is_about_all_tickers(earlier_messages[-1])
+    is_request = patterns.RANKING_REQUEST.search(normalized) or is_of_them or is_of_all or of_several
     if not is_request or patterns.ALL_OF_MARKET.search(normalized):
         return None
-    if not (read_question(text, ()).figures or PER_RISK.search(normalized) or patterns.COMPARES.search(normalized)):
+    asked = read_question(text, ())
+    is_read = asked.figures or PER_RISK.search(normalized) or patterns.COMPARES.search(normalized)
+    # Of several, what no rule reads is named in their comparison.
+    if not is_read and not ((is_of_them or of_several) and asked.unread and is_mostly_read(asked.unread)):
         return None
     words: list[str] = []
     has_lengths = is_of_them is not None
-    period = _period_of(text, has_lengths=has_lengths)
+    is_of_now = is_of_all and patterns.IS_NOW.search(normalized)
+    period = period_of(text, has_lengths=has_lengths)
     for earlier in reversed(earlier_messages):
-        period = period or _period_of(earlier, has_lengths=has_lengths)
+        period = period or ("" if is_of_now else period_of(earlier, has_lengths=has_lengths))
         if not words and is_about_all_tickers(earlier):
             words = ["all", "stocks"] if language_in(text, "en") == "en" else ["todas las", "acciones"]
             break
@@ -134,6 +155,15 @@ def _complete_ranking(text: str, earlier_messages: Sequence[str]) -> str | None:
         return None
     words = words[-2:] if patterns.OF_TWO.search(normalized) and words[0] not in ("all", "todas las") else words
     return " ".join(filter(None, [*words, period if period not in text else "", text]))
+
+
+def _complete_which(text: str, earlier_messages: Sequence[str]) -> str | None:
+    """A question which of several tickers has more of something, in any words."""
+    normalized = plain(text)
+    if not patterns.WHICH_HAS_MORE.match(normalized) or patterns.OWN_WORDS.search(normalized):
+        return None
+    is_of_several = bool(_last_several(earlier_messages))
+    return _complete_ranking(text, earlier_messages, of_several=True) if is_of_several else None
 
 
 def _with_places_named(text: str, earlier_messages: Sequence[str]) -> str:
@@ -163,26 +193,6 @@ def _last_several(earlier_messages: Sequence[str]) -> list[str]:
     return next((tickers for tickers in named if len(tickers) > 1), list[str]())
 
 
-def _period_of(text: str, *, has_lengths: bool = True) -> str:
-    """The period that a text names, in words; empty if none. `has_lengths`: also lengths up to now."""
-    text = normalize(text).text
-    first, last = (str(main_period(text).arguments.get(name, "")) for name in ("start", "end"))
-    if first:
-        return f"on {first}" if first == last else f"{first} to {last}" if last else f"since {first}"
-    if not has_lengths:
-        return ""
-    others_taken = folded(text)
-    for pattern in (AVERAGES, EXTREME):  # whose lengths are no periods
-        others_taken = pattern.sub(lambda match: " " * len(match[0]), others_taken)
-    unread = UnreadText(others_taken)
-    take_periods(unread)
-    return _words(text, unread, taken=True)
-
-
-def _figures_of(question: str) -> list[str]:
-    return read_question(question, tuple(tickers_in(question))).figures
-
-
 def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     """A question for figures without a ticker, about those of the last message that names any: "and its beta against
     IBM?", "how long did it take to recover?", "which month was the worst?". The period is that of the last message,
@@ -192,7 +202,9 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
         map(patterns.ORDERS.search, map(plain, earlier_messages[-3:]))
     )
     names_others = is_level or patterns.OWN_WORDS.search(normalized) or is_about_all_tickers(text)
-    if len(text.split()) > _MAX_FIGURE_WORDS or names_others or not read_question(text, ()).figures:
+    figures = read_question(text, ()).figures
+    is_possible = "backtest" in figures or not (len(text.split()) > _MAX_FIGURE_WORDS or names_others)
+    if not (figures and is_possible):
         return None
     goes_on = patterns.GOES_ON.search(normalized) is not None
     mentioned = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages[-_MAX_MESSAGES_BACK:]))
@@ -200,38 +212,43 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     if len(tickers) == 1 and patterns.CHOOSES.search(normalized):
         return None  # of several that were spoken of one by one
     asked = read_question(text, tuple(tickers))
-    if not asked.figures or asked.unread or not tickers or (patterns.DEFINES.search(normalized) and not goes_on):
+    may_complete = is_mostly_read(asked.unread) if goes_on else not asked.unread
+    if not asked.figures or not may_complete or not tickers or (patterns.DEFINES.search(normalized) and not goes_on):
         return None
+    if len(tickers) == 1 and ("correlation" in asked.figures or patterns.OF_BOTH.search(normalized)):
+        tickers = _last_two(earlier_messages)  # of which the last was named alone
     was_analysis = is_analysis(question)
     if was_analysis and asked.figures == ["total_return"]:
         return f"{question.strip(' ?.')} {text.strip(' ¿')}"  # with dividends
     names_period = main_period(normalize(text).text).period is not None
     is_of_company = any(call.tool == COMPANY for call in asked.calls)
-    period = "" if names_period or not was_analysis or is_of_company else _period_of(question)
+    is_of_now = patterns.UP_TO_NOW.search(normalized)
+    period = "" if names_period or not was_analysis or is_of_company or is_of_now else period_of(question)
     completed = " ".join(filter(None, [*tickers, text, period]))
     return completed if (goes_on and was_analysis) or is_of_company or is_analysis(completed) else None
+
+
+def _last_two(earlier_messages: Sequence[str]) -> list[str]:
+    """The two tickers named last."""
+    messages = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages))
+    return list(dict.fromkeys(ticker for tickers in messages for ticker in reversed(tickers)))[1::-1]
 
 
 def _complete_order(text: str, question: str) -> str | None:
     """The last ranking, in the order that the message alone names: "worst first?", "de peor a mejor"."""
     unread = UnreadText(folded(text))
-    if not (unread.first(TOP_FIRST) or unread.first(BOTTOM_FIRST)) or _has_words(unread):
+    if not (unread.first(TOP_FIRST) or unread.first(BOTTOM_FIRST)) or has_words(unread):
         return None
     is_ranking = is_about_all_tickers(question) or is_analysis(question)
     return f"{question.strip(' ?.')}, {text.strip('¿ ')}" if is_ranking else None
 
 
-def _has_words(unread: UnreadText) -> bool:
-    """Whether words are left that say more than that something goes on."""
-    return bool(patterns.WORD.search(patterns.GOES_ON.sub(" ", unread.text)))
-
-
 def _complete_relation(text: str, question: str) -> str | None:
     """The last correlation or beta, of the returns that the message alone names: "with monthly returns?"."""
     unread = UnreadText(folded(text))
-    if unread.first(RETURNS_OF) is None or _has_words(unread):
+    if unread.first(RETURNS_OF) is None or has_words(unread):
         return None
-    is_of_returns = not {"correlation", "beta"}.isdisjoint(_figures_of(question))
+    is_of_returns = not {"correlation", "beta"}.isdisjoint(figures_of(question))
     return f"{RETURNS_OF.sub(' ', question).strip(' ?.')} {text.strip('¿ ')}" if is_of_returns else None
 
 
@@ -246,7 +263,7 @@ def _complete_rule(text: str, question: str) -> str | None:
     """The last trial of a rule, with the other rule or the costs that the message names, or as it is if the message
     only compares it with holding or asks for its costs: "and with momentum?", "vs just holding?"."""
     completed = _with_rule(text, question) if len(text.split()) <= _MAX_FIGURE_WORDS else None
-    return completed if completed and "backtest" in _figures_of(question) else None
+    return completed if completed and "backtest" in figures_of(question) else None
 
 
 def _with_rule(text: str, question: str) -> str | None:
@@ -266,25 +283,17 @@ def _with_rule(text: str, question: str) -> str | None:
     compares = [pattern for pattern in (patterns.HOLDING, BENCHMARK_COMPARISON) if unread.first(pattern)]
     if not (rest or compares) and patterns.WITH_MORE.match(normalized) and not main_period(text).period:
         return f"{question.strip(' ?.')}, {text.strip('¿ ')}"  # a part that no trial has is named as unread
-    if not (rest or compares) or unread_words(unread.text, ()):
+    if not (rest or compares) or not is_mostly_read(unread_words(unread.text, ())):
         return None
     head = "" if BACKTEST_REQUEST.search(unread_question.text) else "backtest "
-    return f"{head}{_words(question, unread_question)}: {rest}" if rest else question
-
-
-def _words(text: str, unread: UnreadText, *, taken: bool = False) -> str:
-    """The words of a text that no pattern has taken, or those that one has."""
-    characters = (
-        character if (remaining == BLANK) == taken else " "
-        for character, remaining in zip(text, unread.text, strict=False)
-    )
-    return " ".join("".join(characters).strip(" ?!.").split())
+    return f"{head}{words_left(question, unread_question)}: {rest}" if rest else question
 
 
 def _complete_period(text: str, question: str) -> str | None:
     """The last question about several tickers, or the last trial of a rule, with the period that the message names."""
-    if len(text.split()) > _MAX_PERIOD_WORDS:
+    if len(text.split()) > _MAX_PERIOD_WORDS or patterns.OF_HOURS.search(plain(text)):
         return None
+    text = normalize(text).text
     current = patterns.CURRENT.search(plain(question)) if patterns.THE_ONE_BEFORE.match(plain(text)) else None
     if current is not None:
         unit = current["unit"]
@@ -306,7 +315,7 @@ def _complete_period(text: str, question: str) -> str | None:
         unread_question.replace(extreme, MARK)  # whose "month" is no period
     returns = RETURNS_OF.search(unread_question.text) if CORRELATED.search(unread_question.text) else None
     take_periods(unread_question)
-    kept_words = [_words(question, unread_question), *([returns["unit"]] if returns else [])]
+    kept_words = [words_left(question, unread_question), *([returns["unit"]] if returns else [])]
     return f"{' '.join(kept_words)}: {text.strip('¿ ')}"
 
 
@@ -317,7 +326,7 @@ def _complete_shift(text: str, question: str) -> str | None:
     days = shifted_days(plain(text), main_period(question).arguments)
     unread_question = UnreadText(folded(question))
     take_periods(unread_question)
-    return f"{_words(question, unread_question)}: {days[0]} to {days[1]}" if days else None
+    return f"{words_left(question, unread_question)}: {days[0]} to {days[1]}" if days else None
 
 
 def _complete_superlative(text: str, question: str) -> str | None:
@@ -359,42 +368,31 @@ def _complete_ticker(text: str, question: str) -> str | None:
     them; the last correlation, with that one."""
     [ticker, *others] = tickers_in(text)
     if patterns.ADDS.search(plain(text)) and len(compared := tickers_in(normalize(question).text)) > 1:
-        return " ".join(filter(None, ["compare", *compared, ticker, *others, _period_of(question)]))
+        return " ".join(filter(None, ["compare", *compared, ticker, *others, period_of(question)]))
     if len(text.split()) > _MAX_FIGURE_WORDS:
         return None
     asked_about = tickers_in(normalize(question).text)
-    message = plain(_with_tickers_as(MARK, text))
+    message = plain(with_tickers_as(MARK, text))
     if others:
         is_for_others = patterns.OTHER_TICKER.fullmatch(message) and is_analysis(question)
-        return _with_tickers_as(", ".join([ticker, *others]), question, first_only=True) if is_for_others else None
+        return with_tickers_as(", ".join([ticker, *others]), question, first_only=True) if is_for_others else None
     if len(asked_about) == 1 and patterns.COMPARED_WITH.fullmatch(message) and read_question(question, ()).figures:
         return f"{question.strip(' ?.')}, {ticker}"
     if not patterns.OTHER_TICKER.fullmatch(message) or not is_analysis(question):
         return None
     if len(asked_about) == 2 and CORRELATED.search(folded(question)):
-        return _with_tickers_as(ticker, question, asked_about[1:])
-    return _with_tickers_as(ticker, question) if len(asked_about) == 1 else None
+        return with_tickers_as(ticker, question, asked_about[1:])
+    return with_tickers_as(ticker, question) if len(asked_about) == 1 else None
 
 
 def _complete_comparison(text: str, earlier_messages: Sequence[str]) -> str | None:
     """Adds the tickers of the last message that names any to a comparison with others: "compare it with IBM and
     Apple"."""
-    if not patterns.COMPARES_IT.search(plain(text)):
+    is_against = patterns.AGAINST_ONE.search(plain(with_tickers_as(MARK, text))) and figures_of(text)
+    if not (patterns.COMPARES_IT.search(plain(text)) or (is_against and len(tickers_in(text)) == 1)):
         return None
     mentioned = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages))
     before = next(filter(None, mentioned), list[str]())
     named = tickers_in(normalize(text).text)
     added = [ticker for ticker in before if ticker not in named]
     return " ".join([*added, text]) if added else None
-
-
-def _with_tickers_as(replacement: str, text: str, tickers: Sequence[str] = (), *, first_only: bool = False) -> str:
-    """The text with another word for each ticker or company's name, or for these alone; with `first_only`, for the
-    first, and without the others."""
-    replacements = iter([replacement]) if first_only else repeat(replacement)
-
-    def other(word: re.Match[str]) -> str:
-        named = tickers_in(word[0])
-        return next(replacements, "") if named and (not tickers or named == list(tickers)) else word[0]
-
-    return patterns.WORD.sub(other, normalize(text).text)

@@ -88,7 +88,7 @@ class _QuestionReader:
         if past_results is not None:
             self._add(past_results, "news", "news")
             question.asks_past_results = True
-        self._report(patterns.UNSUPPORTED_PERIOD)
+        self._report(patterns.unsupported_period(self._folded_query))
         self._ordered()
         if patterns.EARNINGS.search(self._unread.text) and (ahead := self._unread.first(patterns.AHEAD)) is not None:
             question.ahead = patterns.period_ahead(ahead)
@@ -312,7 +312,7 @@ class _QuestionReader:
             unit = unit_of(match["unit"])
             part_unit = part_unit if unit == "day" else unit
             for superlative in filter(None, (match["one"], match["two"])):
-                name = f"{'best' if superlative.startswith(('best', 'mejor')) else 'worst'}_{unit}"
+                name = f"{'best' if superlative.startswith(('be', 'mejor')) else 'worst'}_{unit}"
                 extremes.append((match.start(), name))
                 if count := match["count"] or match["count2"]:
                     self._question.most[name] = int(NUMBERS.get(count, count))

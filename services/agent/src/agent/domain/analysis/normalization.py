@@ -89,6 +89,19 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         r"\b(?:como (?:maximo|minimo)|at (?:most|least))(?=\W*$| (?:in|en|during|durante|over)\b)",
         lambda match: "",
     ),
+    # Starting in 2010, from 2010 on.
+    (
+        rf"\b(?:starting|beginning|empezando|comenzando|a partir|arrancando)(?: (?:in|from|on|en|desde|de))? "
+        rf"(?=(?:{times.MONTH} (?:of |de |del )?)?{times.YEAR}\b)",
+        lambda match: "since ",
+    ),
+    (rf"\bfrom (?P<year>{times.YEAR}) (?:on(?:wards?)?|forward)\b", lambda match: f"since {match['year']}"),
+    # Its P/E with Apple's, whose apostrophe was left out.
+    (
+        rf"\b(?P<beside>with|than|to|vs\.?|versus|against|and) (?P<name>{'|'.join(n for n in NAMES if n.isalpha())})s"
+        rf"{_CLAUSE_END}",
+        lambda match: f"{match['beside']} {match['name']}",
+    ),
     # The highest and lowest close.
     (
         r"\b(?P<one>highest|lowest) (?P<and>and|or) (?:the )?(?P<two>highest|lowest) "

@@ -13,10 +13,11 @@ from contracts.calendar_names import MONTHS
 
 CORRELATED = re.compile(
     r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+|mov(?:e|es|ed|ing) (?:\w+ "
-    r"){0,2}?(?:together|alike|in (?:the same direction|tandem|step|sync|parallel))|se (?:mueven|movieron|han movido) "
-    r"(?:\w+ )?(?:junt[oa]s|a la vez|igual|al unisono|en la misma direccion|en paralelo))\b(?: (?:of|in|between) "
-    r"(?:the |their )?(?:daily |weekly |monthly )?returns\b| (?:de|entre) (?:las |sus )?rentabilidades(?: diarias| "
-    r"semanales| mensuales)?\b)?"
+    r"){0,2}?(?:together|alike|in (?:the same direction|tandem|step|sync|parallel))|"
+    r"in the same direction|en la misma direccion|se (?:mueven|movieron|han movido) "
+    r"(?:\w+ )?(?:junt[oa]s|a la (?:vez|par)|igual|al unisono|en la misma direccion|en paralelo))\b(?: "
+    r"(?:of|in|between) (?:the |their )?(?:daily |weekly |monthly )?returns\b| (?:de|entre) (?:las |sus )?"
+    r"rentabilidades(?: diarias| semanales| mensuales)?\b)?"
 )
 RETURNS_OF = re.compile(
     r"\b(?:(?:datos|rentabilidad(?:es)?|cierres) )?(?P<unit>(?:week|month|quarter|year) by (?:week|month|quarter|year)|"
@@ -42,7 +43,8 @@ OTHER_AVERAGE = re.compile(
 """Another average named next to the first: "that of 200", "its 200-day one"."""
 LENGTHS = re.compile(
     r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|vs\.?|versus|over|sobre|with the|con la de|"
-    r"con|-) ?)(?:the |la de )?(\d{1,3})\b(?! ?%)(?:[- ]?(?:day|session|dia|sesion)\w*)?"
+    r"con|-|cross\w*(?: (?:above|below|over|through))?(?: the)?|cruz\w+(?: (?:a|con|por encima de|al alza))?) ?)"
+    r"(?:the |la de )?(\d{1,3})\b(?! ?%)(?:[- ]?(?:day|session|dia|sesion)\w*)?"
 )
 MEAN = r"(?:moving |simple ){0,3}(?:averages?|sma|ma|dma)"
 MEDIA = r"(?:sma|medias?(?: moviles| movil| simples?){0,3})"
@@ -120,8 +122,9 @@ UNIT = (
     r"anos?)"
 )
 EXTREME = re.compile(
-    rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?(?P<one>best|worst|mejor(?:es)?|"
-    rf"peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|mejor(?:es)?|peor(?:es)?))?(?: (?:single|"
+    rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?(?P<one>best|worst|better|worse|"
+    rf"mejor(?:es)?|peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?"
+    rf"(?P<two>best|worst|mejor(?:es)?|peor(?:es)?))?(?: (?:single|"
     rf"trading|calendar))?(?: (?P<count2>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez))? {UNIT}\b"
 )
 PART_OF = {
@@ -152,16 +155,16 @@ _ABOVE = re.compile(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|haci
 _BELOW = re.compile(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
 """The direction in which averages crossed."""
 BACKTEST_REQUEST = re.compile(
-    r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|"
+    r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b(?=[^?;]{0,60}?\b(?:cross\w*|cru[cz]\w+|averages?|"
     r"medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|(?:(?<=trading )|(?<=momentum )|(?<=rsi )|(?<=average ))rule|"
-    r"strateg\w+|estrateg\w+|regla de)\b|\b(?:test(?:ed|ing)?|try(?:ing)?|simulat\w+|prueba|probar|simula\w*)\b"
-    r"(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi|moment(?:um|o))\b)|\b(?:buy(?:ing)?|bought|"
+    r"strateg\w+|estrateg\w+|regla de)\b|\b(?:test(?:ed|ing)?|try(?:ing)?|simulat\w+|prueb\w+|probar\w*|simul\w+)\b"
+    r"(?=[^?;]{0,60}?\b(?:cross\w*|cru[cz]\w+|averages?|medias?|rsi|moment(?:um|o))\b)|\b(?:buy(?:ing)?|bought|"
     r"compr(?:ar|ando|o|ase|ara|ad[oa])|entr(?:ar|ando|ado)) [^?;]{0,40}?\b(?:when(?:ever)?|(?:each|every) time|if|"
     r"cuando|cada vez q(?:ue)?|si)\b(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)|\b(?:follow(?:ed|ing)?|"
-    r"segu(?:ir|ido|ida|imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|"
+    r"segu(?:ir|ido|ida|imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cru[cz]\w+|averages?|medias?|rsi)\b)|"
     r"\bhow (?:would|did|does) "
     r"(?=[^?;]{0,40}?\b(?:cross\w*|averages|rsi|momentum)\b[^?;]{0,20}?\b(?:have )?(?:done?|perform\w*|work\w*|"
-    r"paid|fared?)\b)|\bcomo (?:hubiera|habria|funcion\w+) (?=[^?;]{0,60}?\b(?:cruces?|medias|rsi|momento)\b)|"
+    r"paid|fared?)\b)|\bcomo (?:hubiera|habria|funcion\w+) (?=[^?;]{0,60}?\b(?:cru[cz]\w+|medias|rsi|momento)\b)|"
     r"\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
 HYPOTHETICAL_RESULT = re.compile(
@@ -195,7 +198,7 @@ PRICE_BEYOND = re.compile(
 )
 """A price that was exceeded, which is no amount invested."""
 HAD_BOUGHT = re.compile(
-    r"\b(?:if (?:i|we)|had (?:i|we)|i d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
+    r"\b(?:if (?:i|we)(?:['’]d)?|had (?:i|we)|i['’ ]d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
     r"(?:bought|got|comprad[oa])\b|"
     r"(?<![\w.,])\d[\d.,]* (?:\S+ ){1,3}?(?:(?:that|which) )?(?:i|we) (?:had )?(?:bought|got)\b|"
     r"(?<![\w.,])\d[\d.,]* (?:\S+ ){1,4}?que (?:yo )?(?:compre|compramos|adquiri)\b"
@@ -216,13 +219,21 @@ UNSUPPORTED_PERIOD = re.compile(
     r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|\b(?:average|mean|"
     r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
     r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"
-    r"hasta) (?:(?:its|the|su|el) )?(?:\w+ )?(?:low|trough|minimo)\b|\bsince then\b|\bdesde entonces\b|\b(?:without|"
+    r"hasta) (?:(?:its|the|su|el) )?(?:\w+ )?(?:low|trough|minimo)\b|\bsince then\b|\bdesde entonces\b|"
+    r"\b(?:than|que) (?:it (?:used to(?: be)?|was|did)|before|antes|usual|normal|lo (?:habitual|normal|usual))\b|"
+    r"\b(?:without|"
     r"sin) (?:an? |un |una )?(?:single )?(?:down|red|losing|up|green|dia|sesion)(?: (?:day|session|a la baja|en rojo|"
     r"de bajada))?\b|\b(?:than|with|to|vs\.?|versus|against|con|que|frente a) (?:the |el |la |l[oa]s )?"
     r"(?:previous|prior|\d{1,3} anteriores|anterior)(?: one| \d{1,3}(?: \w+)?)?(?=\W*$|[?.,;])"
 )
 """Stretches and averages that no tool has: the first three months, from a high to a low, since then, an average close,
 the one before."""
+_UNSUPPORTED_OR_UNKNOWN = re.compile(
+    rf"{UNSUPPORTED_PERIOD.pattern}|\b(?:(?:in|over|during|en|durante) )?(?:that|the same|those|es[ea]s?|"
+    r"(?:el |la |l[oa]s )?mism[oa]s?) (?:week|month|quarter|year|period|stretch|time|days|weeks|months|years|semana|"
+    r"mes|trimestre|ano|periodo|tramo|tiempo|dias|semanas|meses|anos)\b|\b(?:after|before) that\b|"
+    r"\b(?:despues|antes)(?=\W*$)"
+)
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
@@ -249,7 +260,14 @@ WHICH_YEAR = re.compile(
     r"\b(?:which|what|que|cual)\b[^?;]{0,60}?(?<!last )(?<!this )(?<!a )\b(?:years?|anos?)\b"
     r"|\b(?:most|least) \w+ years?\b|\banos? (?:(?:con|de) )?(?:mas|menos|mayor|menor)\b"
 )
-HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UNIT}\b")
+_DIRECTION = r"(?:up|positive|winning|green|down|negative|losing|red)"
+HOW_MANY = re.compile(
+    rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) (?:{_DIRECTION} )?{UNIT}\b|"
+    rf"\b{_DIRECTION}[- ](weeks?|months?|quarters?|years?)\b|"
+    r"\b(semanas?|mes(?:es)?|trimestres?|anos?) (?:al alza|a la baja|positiv[oa]s?|negativ[oa]s?|"
+    r"en (?:verde|rojo|positivo|negativo|perdidas))\b"
+)
+"""How many days, …; or weeks, months, … that ended higher or lower."""
 SHARE_OF = re.compile(
     rf"\b(?:what )?(?:share|percentage|fraction|proportion) of (?:(?:the|its|all) )*{UNIT}\b|"
     rf"\b(?:que )?(?:porcentaje|proporcion|fraccion) de (?:l[oa]s |sus )?{UNIT.replace('unit', 'unidad')}\b"
@@ -320,6 +338,11 @@ def crossing_direction(query: str) -> bool | None:
     """The direction of the crossings asked for: above (True) or below (False); None for both."""
     above, below = bool(_ABOVE.search(query)), bool(_BELOW.search(query))
     return above if above != below else None
+
+
+def unsupported_period(query: str) -> re.Pattern[str]:
+    """The pattern of periods that no tool has; a reference to a period is one if the query names none itself."""
+    return UNSUPPORTED_PERIOD if re.search(r"\b(?:19|20)\d\d\b", query) else _UNSUPPORTED_OR_UNKNOWN
 
 
 def in_one_clause(query: str, places: Collection[int]) -> bool:

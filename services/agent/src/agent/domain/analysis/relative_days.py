@@ -65,10 +65,19 @@ _AGO = re.compile(
 _SINCE_THEN = re.compile(
     r"\b(?:(?P<since>since|desde) (?:then|that (?:day|date)|entonces|es[ae] (?:d[ií]a|fecha)))\b", re.I
 )
-_THAT_YEAR = re.compile(
+THAT_YEAR = re.compile(
     r"\b(?:(?:in|en|during|durante) )?(?:that|the same|es[ea]|(?:el )?mismo) (?:year|a[nñ]o|(?P<month>month|mes))\b",
     re.I,
 )
+THAT_PERIOD = re.compile(
+    r"\b(?:(?:in|over|during|for|across|within|en|durante|a lo largo de|por) )?"
+    r"(?:(?:that|the(?: very)? same|those) (?:same )?(?:time ?frame|time span|period|stretch|window|span|"
+    r"interval|range|quarter|dates|days|months|years)|(?:es[ea]s?|(?:l[oa]s? |el )?mism[oa]s?|dich[oa]s?) "
+    r"(?:mism[oa]s? )?(?:per[ií]odo|tramo|ventana|plazo|intervalo|lapso|trimestre|fechas|d[ií]as|meses|"
+    r"a[nñ]os))\b",
+    re.IGNORECASE,
+)
+"""The period that was spoken of."""
 _THEN = re.compile(
     r"\b(?:back then|at (?:the|that) time|en (?:aquel|ese) (?:momento|entonces)|(?:then|entonces))(?=\W*$)",
     re.IGNORECASE,
@@ -137,10 +146,13 @@ def with_past_days(text: str, today: date, *, is_session_over: bool = False) -> 
 
 
 def since_then(text: str, earlier_texts: Sequence[str]) -> str:
-    """The text with "since then", "that year" and "then" replaced by the start, the year and the days of the period
-    last mentioned."""
+    """The text with "since then", "that year", "that period" and "then" replaced by the start, the year and the days
+    of the period last mentioned."""
+    if THAT_PERIOD.search(text):
+        named = (words for earlier in reversed(earlier_texts) if (words := _period_in_words(earlier)))
+        return THAT_PERIOD.sub(next(named, r"\g<0>"), text)
     is_then = not _SINCE_THEN.search(text) and _THEN.search(text) and _LOOKS_BACK.search(text)
-    if not (is_then or _SINCE_THEN.search(text) or _THAT_YEAR.search(text)):
+    if not (is_then or _SINCE_THEN.search(text) or THAT_YEAR.search(text)):
         return text
     periods = (main_period(earlier_text).arguments for earlier_text in reversed(earlier_texts))
     period = next((arguments for arguments in periods if "start" in arguments), None)
@@ -151,8 +163,19 @@ def since_then(text: str, earlier_texts: Sequence[str]) -> str:
         last = period.get("end", day)
         return _THEN.sub(f"on {day}" if last == day else f"from {day} to {last}", text)
     first, last = _month_of(date.fromisoformat(str(day)))
-    text = _THAT_YEAR.sub(lambda match: f"{first} to {last}" if match["month"] else f"in {first.year}", text)
+    text = THAT_YEAR.sub(lambda match: f"{first} to {last}" if match["month"] else f"in {first.year}", text)
     return _SINCE_THEN.sub(lambda match: f"{match['since']} {day}", text)
+
+
+def _period_in_words(text: str) -> str:
+    """The period that a text names, in words that are read as the same one; empty if none."""
+    period = main_period(text)
+    first, last = (str(period.arguments.get(name, "")) for name in ("start", "end"))
+    if first:
+        return f"on {first}" if first == last else f"from {first} to {last}" if last else f"since {first}"
+    length = re.fullmatch(r"(\d+)([dwmy])", period.period or "")
+    units = {"d": "days", "w": "weeks", "m": "months", "y": "years"}
+    return f"last {length[1]} {units[length[2]]}" if length else ""
 
 
 def dated_in_turn(texts: Sequence[str], today: date, *, is_session_over: bool = False) -> list[str]:

@@ -68,7 +68,7 @@ ALL_TIME = PeriodArguments({"start": times.FIRST_DAY}, f"{times.FIRST_DAY}/")
 """All available data."""
 ALL_TIME_PHRASE = re.compile(
     r"\b(?:all[- ]time|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
-    r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|"
+    r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|de la historia|of all time|"
     r"(?:since|at|on) (?:(?:its|the|their) )?(?:ipo(?: day)?|listing|flotation|debut|first (?:trading )?day)|"
     r"(?:since|(?:on )?(?:the )?day(?: that)?) "
     r"(?:it|\x01+) (?:was )?(?:listed|went public|floated|(?:began|started) trading)|(?:desde|en|con) su (?:salida a "
@@ -76,6 +76,11 @@ ALL_TIME_PHRASE = re.compile(
     r"cotizar)|(?:(?:desde )?(?:el |su )|en su )primer dia(?: (?:de cotizacion|en bolsa))?)\b"
 )
 
+BARS = re.compile(
+    r"\b(?:hourly|daily|weekly|monthly) (?:clos(?:es|ing prices)|prices|bars|candles?|data|chart|figures)\b|"
+    r"\b(?:cierres|precios|velas|barras|datos|grafico) (?:horari|diari|semanal|mensual)\w*"
+)
+"""Bars of a length, which is no period."""
 EVER = re.compile(r"\b(?:ever(?! since)|alguna vez)\b")
 """All available data, unless a period is named: "did it ever close below 100 in 2009?"."""
 
@@ -113,7 +118,7 @@ def main_period(query: str) -> PeriodArguments:
     """The main period of a question: the first one between days, or else the first length. A length that a snapshot has
     is a period without arguments."""
     unread = UnreadText(folded(query))
-    for pattern in (AVERAGES, EXTREME):  # whose lengths are no periods
+    for pattern in (AVERAGES, EXTREME, BARS):  # whose lengths are no periods
         while unread.first(pattern) is not None:
             pass
     stretches = take_periods(unread)

@@ -30,6 +30,7 @@ from agent.domain.offline.answers import (
 )
 from agent.domain.offline.calls import OF_PUBLICATION, of_this_year
 from agent.domain.offline.coming_events import coming_events
+from agent.domain.offline.coverage import uncovered_parts
 from agent.domain.offline.day_answers import hours_call, market_now
 from agent.domain.offline.fallback_answers import answer_otherwise, readings_beside_price, refers_to_figures
 from agent.domain.offline.intents import is_about_the_company, wish_in
@@ -289,7 +290,10 @@ def _completed(request: _Request, response: SayText | UseTools) -> SayText | Use
     depends_on_previous = wish.calls and not symbols_in(question)
     uses_tool = wish.calls and request.results and (depends_on_previous or is_question(question))
     tool_used = wish.calls[0][0] if uses_tool else ""
-    if tool_used in LOOK_UPS and (unread_words := foreign_words(tool_used, question)):
+    unread_words = foreign_words(tool_used, question) if tool_used in LOOK_UPS else []
+    if request.results and not wish.way:
+        unread_words = [*uncovered_parts(question, wish.calls), *unread_words]
+    if unread_words:
         response = SayText(f"{response.text}\n{left_out(unread_words, language)}")
     if is_unknown(response.text) or response.text == search_unavailable(language):
         other = answer_otherwise(

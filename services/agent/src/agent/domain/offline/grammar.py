@@ -219,7 +219,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
     _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
          r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
-         unless=f"{_ADVICE}|{_ALERT}", about=True),
+         unless=rf"{_ADVICE}|{_ALERT}|^\W*(?:what )?(?:if|si)\b.*\b(?:19|20)\d\d\b", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|stop (?:watch|follow|track)ing|quita\w*|"
          r"elimina|borra|dej[ae] de (?:seguir|vigilar)|saca\w*)\b",
          r"\b(watch ?list|lista|favou?rites|favorit[oa]s|unfollow|(?:watch|follow|track)ing|seguir|vigilar|"
@@ -244,14 +244,14 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"que dijimos|que (?:te )?(?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),
     _row("get_news", r"\b(?:what (?:has )?(?:moved|drove|caused|happened (?:to|with|at))|"
-                     r"que (?:movio|hizo (?:subir|bajar|caer)|"
-                     r"(?:le )?(?:paso|ha pasado) (?:a|con)))\b", about=True),
+                     r"que (?:movio|hizo (?:subir|bajar|caer)|(?:le )?(?:paso|ha pasado) (?:a|con)))\b", about=True),
     _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|mov\w+|fall\w*|fell|ris\w+|rose|drop\w*|jump\w*|crash\w*|"
          r"sub(?:e|io|ido|iendo)|baj(?:a|o|ado|ando)|ca(?:e|yo|ido|yendo))\b", about=True),
-    _row("get_sentiment", r"\b(sentiment|mood|bullish|bearish|alcista|bajista|sentimiento|animo|opinion|good or bad|"
-                          r"bad or good|positive or negative|"
-         r"buen[oa]s? o mal[oa]s?|positiv[oa]s? o negativ[oa]s?)\b", about=True),
+    _row("get_sentiment", r"\b(sentiment|mood|bullish|bearish|alcista|bajista|sentimiento|animo|opinion|"
+         r"good or bad|bad or good|positive or negative|buen[oa]s? o mal[oa]s?|positiv[oa]s? o negativ[oa]s?)\b",
+         about=True),
     _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades|prensa|(?:in|by) the (?:press|media)|"
+         r"(?:what|anything|something)(?:\W?s| is)? new|(?:algo|que hay de) nuevo|coverage|cobertura|"
          r"que se (?:dice|comenta|publica)|being (?:said|written) (?:about|of))\b", about=True),
     _row("fundamentals_events",
          r"\b(earnings? (?:date|day|call|release|report)s?|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
@@ -286,8 +286,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          about=True),
     _row("get_indicators",
          r"\b(overbought|oversold|sobrecompr\w+|sobrevend\w+|rsi|macd|bb|bollinger|sma|ema|atr|vwap|obv|adx|"
-         r"indicators?|indicadores|moving average|media movil)\b",
-         about=True),
+         r"indicators?|indicadores|moving average|media movil|rango (?:diario )?(?:medio|habitual|tipico)|"
+         r"(?:typical|average|usual|normal) (?:daily )?(?:range|swing))\b", about=True),
     _row("get_ml_features", r"\b(features?|variables|caracteristicas|importanc\w+)\b", about=True),
     _row("get_ml_signals",
          r"\b(?:your|the|el|los|tus?|vuestros?) (?:\w+ )?mod(?:els?|elos?)\b|"
@@ -299,7 +299,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:semana|dias?) que viene)\b",
          unless=r"\b(?:did|has|(?<!you )have|ha|han)\b", about=True),
     _row("get_ohlcv",
-         r"\b(chart|graph|plot|draw|candles?|history|bars|grafic[oa]s?|dibuja(?:me)?|velas|evolucion|historico)\b",
+         r"\b(chart|graph|plot|draw|candles?|history|bars|grafic[oa]s?|dibuja(?:me)?|velas|evolucion|historico|"
+         r"(?:hourly|daily|weekly|monthly) (?:clos(?:es|ing prices)|prices)|"
+         r"(?:cierres|precios) (?:horari|diari|semanal|mensual)\w*)\b",
          about=True),
     _row("get_portfolio", r"\b(?:am i|have i been|i am|i m|estoy|voy|llevo)\b.{0,12}\b(?:up|down|winning|losing|making|"
          r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b|"

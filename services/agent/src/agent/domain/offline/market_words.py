@@ -48,7 +48,7 @@ MARKET = re.compile(
     r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|"
     r"hasta)\b.*\b(?:markets?|mercados?|"
     r"bolsa|"
-    r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|"
+    r"wall street|nyse|nasdaq|(?:stock |the )exchange|trading hours)\b.*|"
     r"\b(?:next|proxima) (?:trading )?(?:session|sesion)\b|"
     r"\bhay (?:bolsa|mercado)\b|\b(?:market|exchange|mercado|bolsa)\b.*\b(?:hours|open|closed|shut|"
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"

@@ -103,7 +103,15 @@ _MIN_RISK_IN_PERCENT = 0.2
 """A risk of at least this figure is in per cent, a smaller one is a share."""
 AN_ORDER = re.compile(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|sale|stop|limit)\b)")
 """An article that is not the number 1."""
-_INDICATORS = {"bollinger": "BB", "bandas": "BB", "moving": "SMA", "media": "SMA", "stochastic": "RSI"}
+_INDICATORS = {
+    "bollinger": "BB",
+    "bandas": "BB",
+    "moving": "SMA",
+    "media": "SMA",
+    "range": "ATR",
+    "swing": "ATR",
+    "rango": "ATR",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent
 from agent.domain.shortcuts.words import decision_in
-from agent.domain.text_features import plain, word_set
+from agent.domain.text_features import plain, symbols_in, word_set
 
 _SMALL_TALK_WORDS: tuple[tuple[Intent, frozenset[str]], ...] = (
     (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
@@ -104,7 +104,7 @@ def mood_in(normalized: str, text: str) -> Intent | None:
         return Intent.WAITED
     if len(normalized.split()) <= talk_words.LONG_TALK and talk_words.WRONGED.search(re.sub("['’]", " ", normalized)):
         return Intent.WRONGED
-    if len(normalized.split()) > talk_words.SHORT_TALK or talk_words.WANTS.search(normalized):
+    if len(normalized.split()) > talk_words.SHORT_TALK or talk_words.WANTS.search(normalized) or symbols_in(text):
         return None
     if talk_words.UPSET.search(normalized):
         return Intent.UPSET

@@ -1,0 +1,73 @@
+"""Completes a message with the parts that it leaves out and the question before it has: what is asked, and of when.
+
+"and IBM in 2010?" asks what was asked of AAPL in 2009; "and AAPL's?", after "what is a Sharpe ratio?", for AAPL's.
+"""
+
+import re
+
+from agent.domain.analysis import follow_up_patterns as patterns
+from agent.domain.analysis.amounts import amount_in
+from agent.domain.analysis.asked import is_analysis
+from agent.domain.analysis.grammar import read_question
+from agent.domain.analysis.normalization import normalize
+from agent.domain.analysis.question_parts import period_of, with_tickers_as, words_left
+from agent.domain.analysis.question_patterns import BACKTEST_REQUEST, PER_RISK
+from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
+from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE, SNAPSHOT
+from agent.domain.claims.lexer import folded
+from agent.domain.text_features import plain
+from agent.domain.tickers import tickers_in
+
+_AMOUNT = re.compile(
+    r"\W*(?:(?:and|y|what|if|it|i|were|was|had|been|put|with|only|si|fueran?|fuesen?|hubiera|puesto|con|solo|que|tal)\W+)*"
+    r"[$€]?(?P<sum>\d[\d.,]*k?)(?: ?(?P<unit>dollars?|usd|euros?|dolares|[$€]))?\W*"
+)
+"""A message that only names another amount."""
+_MAX_WORDS = 12
+"""Maximum words of a message that leaves out a part of its question."""
+
+
+def complete_term(text: str, question: str) -> str | None:
+    """A message that names a ticker but no figure, with the figure or rule whose meaning was asked before."""
+    definition = patterns.DEFINES.match(plain(question))
+    if definition is None or tickers_in(question) or not patterns.OTHER_TICKER.fullmatch(_marked(text)):
+        return None
+    term = plain(question)[definition.end() :].strip(" ?.")
+    completed = f"{text.strip(' ?.¿')}: {term}"
+    is_measured = read_question(term, ()).figures or PER_RISK.search(term)
+    return completed if is_measured or BACKTEST_REQUEST.search(folded(completed)) else None
+
+
+def complete_parts(text: str, question: str) -> str | None:
+    """A message that goes on with the analysis before it, with what that asked: its figures, if the message names only
+    a ticker and a period, or its days, if it names only a ticker and a figure."""
+    normalized, tickers = plain(text), tickers_in(text)
+    if len(text.split()) > _MAX_WORDS or not patterns.GOES_ON.search(normalized) or not is_analysis(question):
+        return None
+    asked, names_period = read_question(text, tuple(tickers)), main_period(normalize(text).text).period is not None
+    before = tickers_in(normalize(question).text)
+    if asked.unread or names_period == bool(asked.figures) or len(tickers) != 1 or len(before) != 1:
+        return None
+    if asked.figures:
+        days = period_of(question, has_lengths=False)
+        is_of_days = any(call.tool in (SNAPSHOT, PERFORMANCE, CORRELATION) for call in asked.calls)
+        return f"{text.strip(' ?.')} {days}" if days and is_of_days else None
+    question = normalize(question).text
+    unread = UnreadText(folded(question))
+    take_periods(unread)
+    return f"{with_tickers_as(tickers[0], words_left(question, unread))}: {period_of(text)}"
+
+
+def complete_amount(text: str, question: str) -> str | None:
+    """The last question about an invested amount, with the other one that the message names: "if it were 5,000?"."""
+    match, question = _AMOUNT.fullmatch(plain(text)), normalize(question).text
+    unread = UnreadText(folded(question))
+    if match is None or amount_in(unread) is None:
+        return None
+    first, last = unread.text.index(BLANK), unread.text.rindex(BLANK) + 1
+    return f"{question[:first]}{match['sum']} {match['unit'] or 'usd'}{question[last:]}"
+
+
+def _marked(text: str) -> str:
+    """The normalized message with a mark for each ticker."""
+    return plain(with_tickers_as(MARK, text))
