@@ -36,8 +36,8 @@ MAX_CHOICES = 10
 _FORGET = re.compile(
     r"\b(?:forget|delete|erase|remove|clear(?= (?:it|that|this|all|every\w+|what|my|the|your)\b)|drop|undo|scrap|"
     r"scratch|strike|disregard|never ?mind|wrong|not true|no longer|any ?more|never said|do not remember|"
-    r"stop remembering|olvid\w+|borr\w+|elimin\w+|descart\w+|tach\w+|quit\w+|deshaz|deshacer|equivoc\w+|no es (?:cierto|verdad)|"
-    r"ya no|no recuerdes|deja de recordar|incorrect\w*|no quiero que (?:recuerdes|sepas))\b"
+    r"stop remembering|olvid\w+|borr\w+|elimin\w+|descart\w+|tach\w+|quit\w+|deshaz|deshacer|equivoc\w+|"
+    r"no es (?:cierto|verdad)|ya no|no recuerdes|deja de recordar|incorrect\w*|no quiero que (?:recuerdes|sepas))\b"
 )
 _KEEP = re.compile(
     r"\b(?:not|never|nor) (?:ever )?(?:forget|delete|erase|remove|drop|clear)\b|"
