@@ -159,7 +159,7 @@ def _says(statement: str, fact: str) -> bool:
     return (
         bool(parts)
         and _puts_together(statement, parts)
-        and any(denies(part) == denies(fact) for part in _clauses_containing(frozenset().union(*parts), statement))
+        and any(denies(part) == denies(fact) for part in _clauses_containing(_fact_words(fact), statement))
     )
 
 

@@ -22,6 +22,8 @@ from memory.embeddings.ports import EmbeddingError, Vectors
 MAX_CHARACTERS = 8_000
 """Characters of a text that are embedded; servers accept some 8,000 tokens."""
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+REFUSALS = (400, 413, 422)
+"""Status codes of a server that takes fewer texts at once, or shorter ones."""
 REQUEST_TIMEOUT_SECONDS = 30.0
 """Deadline of one request."""
 
@@ -135,7 +137,8 @@ class HttpEmbedder:
             self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=True)
         async with self._session.post(self._url, json=body, headers=self._headers) as response:
             if response.status != 200:
-                raise EmbeddingError(f"{self._url} returns {response.status}")
+                refused = response.status in REFUSALS
+                raise EmbeddingError(f"{self._url} returns {response.status}", refused=refused)
             content = bytearray()
             async for piece in response.content.iter_any():
                 content += piece
