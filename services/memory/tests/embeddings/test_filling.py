@@ -58,6 +58,28 @@ async def test_a_text_at_which_the_server_fails_keeps_no_others_waiting(
     assert len(near) == len(TEXTS)
 
 
+async def test_what_a_server_refuses_while_it_refuses_everything_is_not_given_up(
+    server: EmbeddingServer, filling: Embeddings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "FIRST_PAUSE_SECONDS", 0.01)
+    near = texts()
+    server.status = 400
+    filling.fill(near)
+    await eventually(lambda: len(server.asked) > 20)
+    assert len(near) == 0
+    server.status = 200
+    await eventually(lambda: near.complete)
+    assert len(near) == len(TEXTS)
+
+
+async def test_openai_is_asked_for_shorter_vectors(server: EmbeddingServer) -> None:
+    for model, asked in (("text-embedding-3-small", 512), ("bge-m3", None)):
+        embedder = HttpEmbedder(server.base_url, None, model)
+        await embedder.question("a dog")
+        await embedder.close()
+        assert server.asked[-1].get("dimensions") == asked
+
+
 async def test_vectors_of_another_size_are_all_made_anew(server: EmbeddingServer, filling: Embeddings) -> None:
     near = texts("I have a dog")
     filling.fill(near)

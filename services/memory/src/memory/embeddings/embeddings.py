@@ -15,8 +15,8 @@ from memory.settings import EmbeddingSettings
 
 PAUSE_AFTER_FAILURE_SECONDS = 5.0
 """Seconds without embedding questions after one failed or was late."""
-MAX_PAUSE_SECONDS = 60.0
-"""The longest pause between two batches while they fail."""
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 60.0
+"""The first and the longest pause between two batches while they fail."""
 MIN_CHARACTERS = 200
 """A text that is refused in this length stays without a vector."""
 
@@ -97,7 +97,7 @@ class Embeddings:
             await self._embedder.close()
 
     async def _fill(self, embedder: Embedder) -> None:
-        pause, size, done = 1.0, embedder.batch, 0
+        pause, size, done, done_before = FIRST_PAUSE_SECONDS, embedder.batch, 0, -1
         done_at_failure: dict[tuple[int, Any], int] = {}
         while self._waiting:
             name, neighbours = next(iter(self._waiting.items()))
@@ -118,14 +118,15 @@ class Embeddings:
                 if len(texts) == 1:
                     key = next(iter(texts))
                     others_succeeded = done > done_at_failure.setdefault((name, key), done)
-                    neighbours.put_off(key, for_good=error.refused or others_succeeded)
+                    neighbours.put_off(key, for_good=others_succeeded)
                 size = max(len(texts) // 2, 1)
-                if not error.refused:
+                if not error.refused or done == done_before:
                     _log.warning("embeddings.failed", error=str(error)[:200], again_in=pause)
                     await asyncio.sleep(pause)
                     pause = min(pause * 2, MAX_PAUSE_SECONDS)
+                done_before = done
                 continue
-            pause, size, done = 1.0, min(size * 2, embedder.batch), done + 1
+            pause, size, done = FIRST_PAUSE_SECONDS, min(size * 2, embedder.batch), done + 1
             EMBEDDED.inc(len(texts))
             neighbours.take(texts, vectors)
 
