@@ -75,3 +75,26 @@ async def test_what_a_model_proposes_is_remembered_where_the_customers_words_pro
         assert home not in prompt
         (told,) = await life.day("what do you remember about me?")
         assert "“I live in Lima” no longer applies" in told
+
+
+async def test_a_turn_at_which_the_model_failed_is_proposed_about_once_it_answers_again(
+    nats_server: NatsServer, valkey_server: ValkeyServer, mongo_server: MongoDatabase
+) -> None:
+    servers = Servers(nats_server.url, mongo_server.url, mongo_server.database, valkey_server.url)
+    async with living(servers) as life:
+        lost, said = "Leverage gives me nightmares", "Volatility turns my stomach"
+        cut = json.dumps({"changes": [{"do": "add", "quote": lost}, {"do": "add", "quote": lost}]})[:-20]
+        failure = ScriptedReply(status=400)
+        life.model.say(Rule(match=PROPOSING, replies=[failure]))
+        await life.day(lost)
+        await judged(life, 1)
+        assert (await life.remembered()).user_notes == []
+        added = json.dumps({"changes": [{"do": "add", "quote": said}]})
+        life.model.say(Rule(match=PROPOSING, replies=[ScriptedReply(text=added), ScriptedReply(text=cut)]))
+        await life.day(said)
+
+        async def kept() -> bool:
+            return set((await life.remembered()).user_notes) == {lost, said}
+
+        await eventually(kept)
+        assert [json.loads(text)["said"] for text in life.proposing] == [[lost], [said], [lost]]

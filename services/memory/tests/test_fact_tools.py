@@ -25,6 +25,15 @@ from runtime.testing.servers import eventually
 
 Tool = Rpc[ToolServiceRequest, ToolServiceData]
 
+ASKS_FOR_NOTHING = (
+    "I will never forget Paris",
+    "No olvides que soy vegano",
+    "What happens if I delete my account?",
+    "¿Cómo elimino una alerta?",
+    "Am I wrong about TSLA?",
+    "I am clear about my goal",
+)
+
 
 def request(arguments: dict[str, Any], conversation: str | None = None, call: str = "c1") -> ToolServiceRequest:
     caller = Caller(company_id="acme", user_id="ana", role="user", plan="free", conversation_id=conversation)
@@ -109,7 +118,12 @@ async def test_in_a_chat_only_what_the_user_wrote_is_remembered_and_only_at_thei
         with pytest.raises(RpcError) as refused:
             await call(one, FORGET, writer.conversation, "f1", what="vegano")
         assert refused.value.reason == "not_asked"
-        await writer.visitor("Olvida que soy vegano", user="ana", role="user")
+        for number, text in enumerate(ASKS_FOR_NOTHING):
+            await writer.visitor(text, user="ana", role="user")
+            with pytest.raises(RpcError) as refused:
+                await call(one, FORGET, writer.conversation, f"n{number}", what="vegano")
+            assert refused.value.reason == "not_asked", text
+        await writer.visitor("¿Puedes olvidar que soy vegano?", user="ana", role="user")
         await call(one, FORGET, writer.conversation, "f2", what="vegano")
         assert (await memory(one)).user_notes == []
 

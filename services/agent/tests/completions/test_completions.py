@@ -14,6 +14,7 @@ from agent.testing.company import COMPANY, demo_config
 from agent.testing.completions import WEATHER, asking, complete, refused
 from agent.testing.scripted_stage import scripted_stage
 from agent.testing.stage import agent, stage
+from agent.texts import TEXTS
 from agent.turns.after_turn import SmallModel
 from contracts.completion_rpc import (
     COMPLETE,
@@ -263,7 +264,7 @@ async def test_a_promise_without_a_call_is_denied_behind_it(nats_server: NatsSer
     async with scripted_stage(nats_server.url, script) as (scene, _model):
         scene.executor.offer("remember", {"facts": []})
         got = await complete(scene.nats, asking("I am vegan"))
-    assert got.text == "I'll remember that you are vegan.\n\nI have not changed anything in what I remember about you."
+    assert got.text == f"I'll remember that you are vegan.\n\n{TEXTS['step.unchanged'].in_language('en')}"
 
 
 async def test_a_call_of_memory_takes_along_what_the_user_wrote_and_no_other_call_does(nats_server: NatsServer) -> None:

@@ -34,12 +34,22 @@ MAX_MESSAGES = 50
 MAX_CHOICES = 10
 """Facts at most among which a caller is asked to choose."""
 _FORGET = re.compile(
-    r"\b(?:forget|delete|erase|remove|clear|drop|undo|scrap|scratch|strike|disregard|never ?mind|wrong|not true|"
-    r"no longer|any ?more|never said|do not remember|stop remembering|olvid\w+|borr\w+|elimin\w+|descart\w+|tach\w+|"
-    r"quit\w+|deshaz|deshacer|equivoc\w+|no es (?:cierto|verdad)|ya no|no recuerdes|deja de recordar|incorrect\w*|"
-    r"no quiero que (?:recuerdes|sepas))\b"
+    r"\b(?:forget|delete|erase|remove|clear(?= (?:it|that|this|all|every\w+|what|my|the|your)\b)|drop|undo|scrap|"
+    r"scratch|strike|disregard|never ?mind|wrong|not true|no longer|any ?more|never said|do not remember|"
+    r"stop remembering|olvid\w+|borr\w+|elimin\w+|descart\w+|tach\w+|quit\w+|deshaz|deshacer|equivoc\w+|"
+    r"no es (?:cierto|verdad)|ya no|no recuerdes|deja de recordar|incorrect\w*|no quiero que (?:recuerdes|sepas))\b"
 )
-
+_KEEP = re.compile(
+    r"\b(?:not|never|nor) (?:ever )?(?:forget|delete|erase|remove|drop|clear)\b|"
+    r"\b(?:no|nunca|jamas|ni) (?:(?:lo|la|los|las|me|te|se) )*(?:olvid(?:es|are|o|ar)|(?:borr|elimin|quit|tach)es)\b"
+)
+_ASKS_FOR = re.compile(
+    r"\b(?:can|could|will|would|can ?not) you\b|\bplease\b|\bpor favor\b|\b(?:puedes|podrias|podes|podria|puede)\b|"
+    r"^\W*(?:(?:and|y|oye|hey|ok|vale),? )*(?:me |te |lo |la )*(?:forget|delete|erase|remove|drop|olvid|borr|elimin|"
+    r"quit)"
+)
+"""A question that is a request; others ask what would be."""
+_SENTENCE_END = re.compile(r"(?<=[.!?;\n])\s+")
 
 Method = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
 
@@ -149,7 +159,11 @@ class FactTools:
 
 def _asks_to_forget(text: str) -> bool:
     """Whether the user's own words may ask to forget something; quotes and pasted text are not their own words."""
-    return _FORGET.search(normalize(unquoted(without_pasted_text(text)))) is not None
+    sentences = _SENTENCE_END.split(unquoted(without_pasted_text(text)))
+    return any(
+        _FORGET.search(_KEEP.sub(" ", sentence)) and ("?" not in sentence or _ASKS_FOR.search(sentence))
+        for sentence in map(normalize, sentences)
+    )
 
 
 def _with_store_errors(method: Method) -> Method:

@@ -190,9 +190,19 @@ def test_a_place_that_no_fact_names_is_asked_about_whatever_else_its_name_means(
         ("I smoke", "my brother thinks I smoke", False),
         ("I own a boat", "If I owned a boat I would sail", False),
         ("my gym is Basecamp", "Remember my gym is Basecamp", True),
+        ("I love TSLA and I hate AAPL", "I love AAPL and I hate TSLA", False),
+        ("My risk is low", "My risk is high, my wife's is low", False),
+        ("Mi hijo vive en Quito", "mi hijo vive en Lima y yo vivo en Quito", False),
+        ("I am a teacher", "I am a nurse and my wife is a teacher", False),
+        ("their wife is a teacher", "I am a nurse and my wife is a teacher", True),
+        ("lives in Lima", "My wife and I live in Lima", True),
+        ("vegan nurse living in Lima", "I'm a nurse and I live in Lima and I'm vegan", True),
+        ("Their name is Ana; trades from Lima", "My name is Ana and I trade from Lima", True),
+        ("I bought 10 MSFT", "I bought 5 AAPL at 180 and 10 MSFT", True),
+        ("does not trade options and futures", "I don't trade options and futures", True),
     ],
 )
-def test_a_fact_is_said_where_its_words_stand_meant_and_neither_denied_nor_over(
+def test_a_fact_is_said_where_its_words_stand_together_and_neither_denied_nor_over(
     fact: str, written: str, said: bool
 ) -> None:
     assert is_stated(fact, [written]) is said

@@ -48,6 +48,18 @@ _REMEMBERING = tuple(
         rf"in my {_STORE}|kept in mind)\b",
         r"^\W*+(?:(?:ok|okay|got it|sure|great|perfect|understood|thanks|thank you|duly|consider it)\W++)*"
         r"(?:noted|remembered)\b",
+        rf"\bi (?:will|have|am|am going to){_ADVERBS} updat(?:e|ed|ing) (?:my|your|the) (?:\w+ )?{_STORE}\b",
+        r"\byour (?:\w+ )?(?:preferences?|notes?|details?|name|choice|wish) "
+        r"(?:is|are|has been|have been|will be)(?: now| all)? (?:noted|saved|stored|remembered|recorded|updated)\b",
+        rf"^\W*+(?:(?:ok|okay|got it|sure|great|done)\W++)*(?:(?:added|saved|stored|recorded|noted) (?:to|in|into) "
+        rf"(?:my |your |the )?{_STORE}|(?:my |your )?{_STORE} (?:is |has been )?updated)\b",
+        r"\b(?:it|that|this)(?: is)? now part of what i know about you\b",
+        r"^\W*+(?:(?:ok|vale|perfecto|entendido|claro|listo|hecho)\W++)*"
+        r"(?:(?:anadido|guardado|registrado|anotado|apuntado) (?:a|en) (?:mi |tu |la )?(?:memoria|perfil|notas?)|"
+        r"(?:(?:mi|tu|la) )?(?:memoria|perfil|preferencias?) actualizad[oa]s?)\b",
+        r"\b(?:he|hemos) actualizado (?:mi|mis|tu|tus|la|las|el) (?:memoria|perfil|notas?|preferencias?)\b",
+        r"\btus? (?:preferencias?|datos?|notas?) (?:esta|estan|queda|quedan|ha sido|han sido|ha quedado|han quedado) "
+        r"(?:anotad|apuntad|guardad|registrad|actualizad)[oa]s?\b",
         r"(?<!\bte )\b(?:recordare|memorizare)\b",
         r"\b(?:l[oa]s?|eso|esto) (?:anotare|apuntare|guardare|registrare|anoto|apunto|guardo|registro|memorizo)\b",
         r"\b(?:anotare|apuntare|registrare|guardare|anoto|apunto|guardo|registro) (?:que (?:eres|tienes|vives|te|tu|no|"

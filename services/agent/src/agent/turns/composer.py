@@ -40,6 +40,8 @@ UNLIMITED_WINDOW = 10**9
 """Window in tokens of the offline provider, which has no limit."""
 MAX_TOKENS_OF_A_TOOL = 1_500
 """Tokens of one tool's definition at most, before they are counted."""
+RESULT_TOKENS = 3_000
+"""Tokens of a search's result at most, as a rule."""
 NO_WISHES = Wishes()
 ASKS_NAME = re.compile(
     r"\b(?:what|how|who|cual|como|quien)s?\b.{0,20}\b(?:my name|mi nombre|i called|am i$|me llamo|soy$)"
@@ -201,10 +203,12 @@ async def _compress_to_window(composer: Composer, encoders: Encodings, model: st
     return compress(draft, composer.render, counter, window, material.requester.language)
 
 
-def sequences_in_prompt(compressed: Compressed) -> tuple[int, int] | None:
-    """Returns the first and last sequence of the newest uninterrupted run of messages that the prompt contains in full;
-    None if it contains no message in full."""
-    messages = compressed.context.messages[-PROMPT_MESSAGES:]
+def sequences_in_prompt(compressed: Compressed, compress_above: int) -> tuple[int, int] | None:
+    """Returns the first and last sequence of the newest uninterrupted run of messages that the prompt contains in full,
+    and still contains with a tool's result behind it; None if it contains no message in full."""
+    # With the result the prompt may be compressed. A message that is dropped then should be in the result.
+    is_kept_whole = compressed.compressed_tokens + RESULT_TOKENS <= compress_above
+    messages = compressed.context.messages[-(PROMPT_MESSAGES if is_kept_whole else MAX_SUMMARIZED_MESSAGES) :]
     if compressed.cut:
         texts = [str(message.get("content") or "") for message in compressed.messages if message["role"] != "system"]
         start = len(messages)

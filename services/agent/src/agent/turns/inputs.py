@@ -347,7 +347,7 @@ class TurnInputs:
             composer.add_knowledge(self.knowledge)
             prompt, self.compressed = await prompt_for(composer, self._ports.encoders, name, window)
             self._last_prompt = prompt, name
-            self._prompt_sequences = sequences_in_prompt(self.compressed)
+            self._prompt_sequences = sequences_in_prompt(self.compressed, composer.material.window.compress_above)
             if is_offline and (unanswered := history.unanswered(effect.view.basis)):
                 self._prompt_sequences = unanswered[0].seq, unanswered[-1].seq  # it reads only these
             if self.context is not None:

@@ -139,7 +139,7 @@ class MessageSearch:
                 max_hits = limit + extra if vector is None else max(limit + extra, MAX_NEAREST)
                 hits = await asyncio.to_thread(entry.index.search, query, max_hits, now, excluded)
                 if vector is not None:
-                    by_meaning = entry.near.nearness_to(vector, self.embeddings.usual)
+                    by_meaning = self.embeddings.nearness(entry.near, vector)
                     hits = entry.ranked(hits, by_meaning, excluded)[: limit + extra]
                 recalled = [
                     self._recalled(entry, hit, memory)

@@ -1,5 +1,6 @@
 """Changes of single facts that a user asks for: remember, forget, correct. Each result says how it can be undone."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,11 +8,12 @@ from datetime import datetime
 
 from contracts.memory_rpc import fact_id
 from contracts.notes import split_note
-from memory.domain.claims import denies
+from memory.domain.claims import PEOPLE, denies
 from memory.domain.forgotten import forgotten, remembered_again
 from memory.domain.keys import LogPosition
-from memory.domain.long_term.concepts import concepts_of
+from memory.domain.long_term.concepts import concepts_of, normalize
 from memory.domain.long_term.pasted import unquoted
+from memory.domain.long_term.plain_facts import clauses
 from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.references import fitting_history, referred_clause, referred_facts, referred_history
 from memory.domain.remembered import FACT_LISTS, MAX_TEXT_LENGTH, Remembered, current_facts, with_forgotten
@@ -24,6 +26,9 @@ _POINTING_CONCEPTS = concepts_of(
 _USER_CONCEPTS = concepts_of(
     "the user customer client usuario usuaria cliente wants remember that says said le dice es tiene her his their"
 )
+
+_OTHER_PERSON = re.compile(rf"(?:my|our|mis?|nuestr[oa]s?) (?P<person>{PEOPLE})\b(?! (?:and i|y yo)\b)")
+"""Somebody else as the subject of a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +148,40 @@ def with_forgotten_words(state: Remembered, facts: tuple[str, ...], now: datetim
 
 
 def is_stated(fact: str, texts: list[str]) -> bool:
-    """Whether one statement in the user's own texts says a fact: it contains all the fact's significant words, and it
-    denies or ends something exactly if the fact does."""
-    fact_words = concepts_of(fact) - _USER_CONCEPTS - {"be", "have"}
-    own_statements = (own_speech(statement) for text in texts for statement in statements(unquoted(text)))
-    return bool(fact_words) and any(
-        denies(part) == denies(fact)
-        for statement in own_statements
-        for part in _clauses_containing(fact_words, statement)
+    """Whether one statement in the user's own texts says a fact: it contains all the fact's significant words, puts
+    them together as the fact does, and denies or ends something exactly if the fact does."""
+    own_statements = [own_speech(statement) for text in texts for statement in statements(unquoted(text))]
+    return any(all(_says(statement, part) for part in {fact, *clauses(fact)}) for statement in own_statements)
+
+
+def _says(statement: str, fact: str) -> bool:
+    parts = [words for words in map(_fact_words, CLAUSE.split(fact)) if words]
+    return (
+        bool(parts)
+        and _puts_together(statement, parts)
+        and any(denies(part) == denies(fact) for part in _clauses_containing(_fact_words(fact), statement))
     )
+
+
+def _fact_words(text: str) -> frozenset[str]:
+    return concepts_of(text) - _USER_CONCEPTS - {"be", "have"}
+
+
+def _puts_together(statement: str, parts: Sequence[frozenset[str]]) -> bool:
+    """Whether each part of a fact takes its words from one clause of a statement, with the person whom that is about,
+    or the words of several clauses whole. "My risk is high, my wife's is low" does not say "my risk is low"."""
+    own_clauses = [(words, _other_person(clause)) for clause in clauses(statement) if (words := _fact_words(clause))]
+    return all(
+        any(person <= part <= words for words, person in own_clauses)
+        or all(words <= part for words, _ in own_clauses if words & part)
+        for part in parts
+    )
+
+
+def _other_person(clause: str) -> frozenset[str]:
+    """Returns the word for somebody else who is the subject of a clause, if anybody."""
+    person = _OTHER_PERSON.match(normalize(clause))
+    return concepts_of(person["person"]) if person else frozenset()
 
 
 def _clauses_containing(fact_words: frozenset[str], statement: str) -> list[str]:

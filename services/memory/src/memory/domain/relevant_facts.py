@@ -26,14 +26,14 @@ _KINDS = {
     name: frozenset(concept(word) for word in listed.split())
     for name, listed in {
         "vehicle": "car drive vehicle truck pickup van motorbike motorcycle bike bicycle scooter wheels ride "
-        "honda toyota "
+        "honda toyota peugeot renault skoda volkswagen audi bmw mercedes opel citroen fiat nissan hyundai mazda volvo "
+        "dacia jeep chevrolet subaru "
         "conduzco manejo vehiculo moto motocicleta bici bicicleta furgoneta camion patinete carro",
         "income": "salary earn earns income wage wages paid make take-home sueldo gano gana ganar ingreso cobro cobra "
         "nomina limpios netos brutos entran",
         "work": "work business company shop store firm negocio empresa tienda dedico occupation profession "
         "employer office profesion oficio laboral boss teach clases dedicas autonomo",
-        "pension": "retire retired retirement pension stop-working jubilo jubilar jubilacion jubile retiro pensionar "
-        "trabajar",
+        "pension": "retire retired retirement pension jubilo jubilar jubilacion jubile retiro pensionar trabajar",
         "home": "live city home town address country vivo casa ciudad pais direccion domicilio donde resido mudo moved "
         "where rent landlord property",
         "origin": "born from childhood grew origin raised native naci nacido crecio creci origen infancia pais",
@@ -48,11 +48,13 @@ _KINDS = {
         "debt": "owed queda loan mortgage debt owe credit borrow borrowed lent deuda debo debemos deber presto "
         "prestado prestaron "
         "devolver",
-        "savings": "juntar juntando aparto apartamos aside save money cash bank dinero banco ahorrado guardo guardar",
+        "savings": "emergency fund emergencia colchon juntar juntando aparto apartamos aside save money cash bank "
+        "dinero banco ahorrado guardo guardar",
         "buying": "buy bought purchase paid price cost shares compre compra pague precio acciones",
         "losing": "lose lost loss losses perdi perdida perdido",
         "heritage": "dejo left inherit inherited inheritance received family herede herencia recibi",
-        "health": "doctor dentist appointment medical health illness disease ill sick pain knee back pregnant rodilla "
+        "health": "surgery cirugia operaron hospital doctor dentist appointment medical "
+        "health illness disease ill sick pain knee back pregnant rodilla "
         "espalda dolor embarazada pills medicine medication diabetes diabetic medico dentista cita salud pastillas "
         "enfermedad enfermo asthma asma celiac celiaco ",
         "food": "food eat diet meal vegan vegetarian allergic allergy comer como comida dieta pruebo alergico alergica "
@@ -68,11 +70,17 @@ _KINDS = {
         "risk": "risk risky lose losing afraid scared terrified fear riesgo tolero perder miedo panico arriesgo "
         "averse nervous sleep susto dormir",
         "travel": "travel trip vacation vacaciones fly flies",
-        "sport": "sport train coach gym soccer football tennis deporte entreno gimnasio futbol tenis",
+        "sport": "sport train coach gym soccer football tennis padel run swim cycling golf yoga ski climb hike "
+        "marathon surf basketball corro nado natacion ciclismo esqui baloncesto senderismo deporte "
+        "entreno gimnasio futbol tenis",
         "time": "when time hour day date schedule morning evening night weekend cuando hora dia fecha horario noche "
         "manana tarde",
-        "sector": "sector industry industria casino apuesta gambling tabaco tobacco arma weapon oil petroleo "
-        "alcohol bank",
+        "sector": "sector industry industria casino apuesta gambling tabaco tobacco cigarette cigarrillo arma weapon "
+        "oil petroleo alcohol bank",
+        "crypto": "crypto cryptocurrency bitcoin btc ethereum eth cripto criptomoneda",
+        "study": "study exam degree course university master certificate cfa estudio estudiar examen carrera curso "
+        "universidad oposicion",
+        "charity": "charity donate donation ngo dono donacion ong caridad",
         "goal": "goal plan objetivo",
         "language": "language speak idioma hablo",
         "age": "age edad old birthday cumpleanos birth nacimiento",
@@ -96,6 +104,8 @@ _FORMS = (
             rf"\bmis? (?:{PEOPLE}) (?:es|era|fue) (?!de\b|muy\b|mas\b)\w+"
         ),
     ),
+    ("work", re.compile(r"\b(?:for a living|ganarme la vida|me gano la vida)\b")),
+    ("pension", re.compile(r"\b(?:stop|quit|finish) working\b|\bdej\w+ de trabajar\b")),
     ("age", re.compile(r"\b(?:i am|tengo|cumpli|turned) (?:ya |now )?\d{1,3}(?: years| anos|$)")),
 )
 """Phrases that name a subject without a word for it: I'm a nurse, tengo 52 años."""

@@ -22,6 +22,11 @@ from memory.embeddings.ports import EmbeddingError, Vectors
 MAX_CHARACTERS = 8_000
 """Characters of a text that are embedded; servers accept some 8,000 tokens."""
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+REFUSALS = (400, 413, 422)
+"""Status codes of a server that takes fewer texts at once, or shorter ones."""
+SHORTENED, DIMENSIONS = "text-embedding-3", 512
+"""OpenAI's models that make shorter vectors on request, and the length asked for. In full, with 1,536 numbers, a search
+in 50,000 messages takes 17 ms more."""
 REQUEST_TIMEOUT_SECONDS = 30.0
 """Deadline of one request."""
 
@@ -99,6 +104,7 @@ class HttpEmbedder:
         self._url = f"{base_url.rstrip('/')}/embeddings"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._model = model
+        self._dimensions = {"dimensions": DIMENSIONS} if model.startswith(SHORTENED) else {}
         self._session: aiohttp.ClientSession | None = None
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
@@ -107,6 +113,7 @@ class HttpEmbedder:
             "model": self._model,
             "input": [text[:MAX_CHARACTERS] or " " for text in texts],
             "encoding_format": "float",
+            **self._dimensions,
         }
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
@@ -135,7 +142,8 @@ class HttpEmbedder:
             self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=True)
         async with self._session.post(self._url, json=body, headers=self._headers) as response:
             if response.status != 200:
-                raise EmbeddingError(f"{self._url} returns {response.status}")
+                refused = response.status in REFUSALS
+                raise EmbeddingError(f"{self._url} returns {response.status}", refused=refused)
             content = bytearray()
             async for piece in response.content.iter_any():
                 content += piece

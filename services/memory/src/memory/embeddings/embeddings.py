@@ -8,15 +8,17 @@ from typing import Any
 
 import structlog
 
-from memory.embeddings.neighbours import Neighbours, UsualQuestions
+from memory.embeddings.neighbours import Key, Nearness, Neighbours, UsualQuestions
 from memory.embeddings.ports import Embedder, EmbeddingError, Vectors
 from memory.metrics import EMBEDDED, EMBEDDINGS_FAILED
 from memory.settings import EmbeddingSettings
 
 PAUSE_AFTER_FAILURE_SECONDS = 5.0
 """Seconds without embedding questions after one failed or was late."""
-MAX_PAUSE_SECONDS = 60.0
-"""The longest pause between two batches while they fail."""
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 60.0
+"""The first and the longest pause between two batches while they fail."""
+MIN_CHARACTERS = 200
+"""A text that is refused in this length stays without a vector."""
 
 EVERYDAY_QUESTIONS = (
     "what time do you open", "how much does it cost", "can I pay by card", "where are you", "do you have parking",
@@ -64,10 +66,19 @@ class Embeddings:
             async with asyncio.timeout(self._seconds):
                 return await self._embedder.question(text)
         except (TimeoutError, EmbeddingError) as error:
-            self._rests_until = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
+            if not (isinstance(error, EmbeddingError) and error.refused):
+                self._rests_until = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
             EMBEDDINGS_FAILED.labels("question").inc()
             _log.warning("embeddings.question_failed", error=repr(error)[:200])
             return None
+
+    def nearness(self, neighbours: Neighbours[Key], question: Vectors) -> Nearness[Key] | None:
+        """Returns how near the texts are to a question; None if no text has a vector, or vectors of another size, which
+        are then made anew."""
+        compared = neighbours.nearness_to(question, self.usual)
+        if compared is None:
+            self.fill(neighbours)
+        return compared
 
     def fill(self, neighbours: Neighbours[Any]) -> None:
         """Requests the missing vectors in the background."""
@@ -86,28 +97,50 @@ class Embeddings:
             await self._embedder.close()
 
     async def _fill(self, embedder: Embedder) -> None:
-        pause = 1.0
+        pause, size, done, done_before = FIRST_PAUSE_SECONDS, embedder.batch, 0, -1
+        done_at_failure: dict[tuple[int, Any], int] = {}
         while self._waiting:
             name, neighbours = next(iter(self._waiting.items()))
-            texts = {} if neighbours.closed else neighbours.wanted(embedder.batch)
+            texts = {} if neighbours.closed else neighbours.wanted(size)
             if not texts:
                 del self._waiting[name]
                 continue
             # Take turns: one person's long history must not keep the others waiting.
             self._waiting[name] = self._waiting.pop(name)
             try:
-                vectors = await embedder.passages(list(texts.values()))
+                vectors = await _vectors(embedder, list(texts.values()))
                 if self.usual is None or self.usual.as_questions.shape[1] != vectors.shape[1]:
                     self.usual = await usual_questions(embedder)
             except EmbeddingError as error:
                 EMBEDDINGS_FAILED.labels("passages").inc()
-                _log.warning("embeddings.failed", error=str(error)[:200], again_in=pause)
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, MAX_PAUSE_SECONDS)
+                # One text may be the cause: fewer at once are tried. A single one stands back, and stays without a
+                # vector if it fails again after others have succeeded.
+                if len(texts) == 1:
+                    key = next(iter(texts))
+                    others_succeeded = done > done_at_failure.setdefault((name, key), done)
+                    neighbours.put_off(key, for_good=others_succeeded)
+                size = max(len(texts) // 2, 1)
+                if not error.refused or done == done_before:
+                    _log.warning("embeddings.failed", error=str(error)[:200], again_in=pause)
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 2, MAX_PAUSE_SECONDS)
+                done_before = done
                 continue
-            pause = 1.0
+            pause, size, done = FIRST_PAUSE_SECONDS, min(size * 2, embedder.batch), done + 1
             EMBEDDED.inc(len(texts))
             neighbours.take(texts, vectors)
+
+
+async def _vectors(embedder: Embedder, texts: list[str]) -> Vectors:
+    """Returns the vectors of texts; of a single one that is refused, the vector of as much of its beginning as the
+    server takes. Raises EmbeddingError."""
+    while True:
+        try:
+            return await embedder.passages(texts)
+        except EmbeddingError as error:
+            if not error.refused or len(texts) > 1 or len(texts[0]) <= MIN_CHARACTERS:
+                raise
+            texts = [texts[0][: len(texts[0]) // 2]]
 
 
 def embedder_of(settings: EmbeddingSettings) -> Embedder | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from memory.embeddings.ports import Vectors
@@ -66,7 +67,8 @@ class Neighbours(Generic[Key]):
     """One person's messages, or one company's passages. A text has no vector until it has been embedded."""
 
     def __init__(self) -> None:
-        self._wanted: dict[Key, str] = {}
+        self._texts: dict[Key, str] = {}
+        self._wanted: dict[Key, None] = {}
         self._rows: dict[Key, int] = {}
         self._keys: list[Key | None] = []
         self._vectors: Vectors | None = None
@@ -86,14 +88,16 @@ class Neighbours(Generic[Key]):
     @property
     def size(self) -> int:
         """The number of texts with and without a vector."""
-        return len(self._rows) + len(self._wanted)
+        return len(self._texts)
 
     def put(self, key: Key, text: str) -> None:
         """Adds a text, replacing the one with its key."""
         self.drop(key)
-        self._wanted[key] = text
+        self._texts[key] = text
+        self._wanted[key] = None
 
     def drop(self, key: Key) -> None:
+        self._texts.pop(key, None)
         self._wanted.pop(key, None)
         row = self._rows.pop(key, None)
         if row is not None and self._vectors is not None:
@@ -103,22 +107,35 @@ class Neighbours(Generic[Key]):
 
     def wanted(self, limit: int) -> dict[Key, str]:
         """Returns texts without a vector, at most this many."""
-        return {key: self._wanted[key] for key in list(self._wanted)[:limit]}
+        return {key: self._texts[key] for key in islice(self._wanted, limit)}
+
+    def put_off(self, key: Key, *, for_good: bool) -> None:
+        """Embeds a text after all others; `for_good`: leaves it without a vector."""
+        if key in self._wanted:
+            del self._wanted[key]
+            if not for_good:
+                self._wanted[key] = None
+
+    def start_over(self) -> None:
+        """Wants new vectors of all texts, because the embedder's have another size now."""
+        self._wanted = dict.fromkeys(self._texts)
+        self._rows, self._keys, self._vectors, self._sum, self._centre = {}, [], None, 0.0, None
 
     def take(self, texts: Mapping[Key, str], vectors: Vectors) -> None:
         """Stores the vectors of texts, except of those that were removed or changed meanwhile."""
         import numpy as np
 
         self._centre = None
+        if self._vectors is not None and self._vectors.shape[1] != vectors.shape[1]:
+            self.start_over()
         for (key, text), vector in zip(texts.items(), vectors, strict=True):
-            if self._wanted.get(key) != text:
+            if key not in self._wanted or self._texts[key] != text:
                 continue
             del self._wanted[key]
             row = len(self._keys)
             vectors_held = self._vectors
-            if vectors_held is None or vectors_held.shape[1] != vector.shape[0]:
+            if vectors_held is None:
                 vectors_held = np.zeros((256, vector.shape[0]), dtype=np.float32)
-                self._keys, self._rows, self._sum, row = [], {}, 0.0, 0
             elif row == vectors_held.shape[0]:
                 vectors_held = np.concatenate([vectors_held, np.zeros_like(vectors_held)])
             vectors_held[row] = vector
@@ -132,7 +149,10 @@ class Neighbours(Generic[Key]):
         import numpy as np
 
         vectors, count = self._vectors, len(self._keys)
-        if vectors is None or not self._rows or vectors.shape[1] != question.shape[1]:
+        if vectors is not None and vectors.shape[1] != question.shape[1]:
+            self.start_over()
+            return None
+        if vectors is None or not self._rows:
             return None
         if usual is None or usual.as_questions.shape != question.shape or len(self._rows) < MIN_TEXTS:
             return Nearness(np.vecdot(vectors[:count], question[0]), self._keys, self._rows, centred=False)

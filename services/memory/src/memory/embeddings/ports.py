@@ -14,7 +14,12 @@ else:
 
 
 class EmbeddingError(Exception):
-    """These texts could not be embedded."""
+    """These texts could not be embedded. `refused`: because of what they are, for example too long or too many at
+    once."""
+
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        super().__init__(message)
+        self.refused = refused
 
 
 class Embedder(Protocol):

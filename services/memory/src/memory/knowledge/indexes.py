@@ -77,11 +77,7 @@ class KnowledgeIndexes:
         )
         index = await self.loaded(company, part_deadline(seconds))
         vector = await vector_task if vector_task else None
-        nearness = (
-            index.near.nearness_to(vector, self.embeddings.usual)
-            if vector is not None and index.near.complete
-            else None
-        )
+        nearness = self.embeddings.nearness(index.near, vector) if vector is not None and index.near.complete else None
         hits: list[Hit] = []
         if index.passages.documents:
             nearest = nearest_passages(nearness) if nearness else None

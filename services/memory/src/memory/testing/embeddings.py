@@ -21,7 +21,8 @@ _WORD = re.compile(r"\w+")
 
 class EmbeddingServer:
     """`asked`: the bodies of all requests; `answers`: while it is not set, requests with `held` in a text wait;
-    `answer`, if set, is sent instead of vectors."""
+    `answer`, if set, is sent instead of vectors; `max_texts` at once and `max_characters` of each are accepted;
+    a text with `poison` in it fails; `extra` numbers more are in each vector."""
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
@@ -31,6 +32,9 @@ class EmbeddingServer:
         self.held = ""
         self.status = 200
         self.answer: Any = None
+        self.max_texts = self.max_characters = 1_000_000
+        self.poison = "no text has this"
+        self.extra = 0
         self.base_url = ""
 
     @property
@@ -46,21 +50,27 @@ class EmbeddingServer:
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
         if any(self.held in text for text in texts):
             await self.answers.wait()
-        if self.status != 200:
+        status = 500 if any(self.poison in text for text in texts) else self.status
+        if len(texts) > self.max_texts or max(map(len, texts)) > self.max_characters:
+            status = 422
+        if status != 200:
             error = {"message": "no", "type": "server_error", "param": None, "code": None}
-            return web.json_response({"error": error}, status=self.status)
+            return web.json_response({"error": error}, status=status)
         if self.answer is not None:
             return web.json_response(self.answer)
-        data = [{"object": "embedding", "index": index, "embedding": meaning(text)} for index, text in enumerate(texts)]
+        data = [
+            {"object": "embedding", "index": index, "embedding": meaning(text, self.extra)}
+            for index, text in enumerate(texts)
+        ]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         # In another order: only the index counts.
         return web.json_response({"object": "list", "data": data[::-1], "model": body["model"], "usage": usage})
 
 
-def meaning(text: str) -> list[float]:
-    """Returns a text's vector: a direction for each subject that it mentions."""
+def meaning(text: str, extra: int) -> list[float]:
+    """Returns a text's vector: a direction for each subject that it mentions, and `extra` zeros."""
     words = set(_WORD.findall(text.lower()))
-    return [*(float(len(words & set(listed.split()))) for listed in MEANINGS), 0.1]
+    return [*(float(len(words & set(listed.split()))) for listed in MEANINGS), 0.1, *[0.0] * extra]
 
 
 @asynccontextmanager

@@ -36,13 +36,27 @@ def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonOb
 
 
 def parse_proposals(text: str) -> list[FactProposal] | None:
-    """The proposals in a model's answer, at most `MAX_PROPOSALS`; malformed ones are left out. None if the answer has
-    another format."""
+    """The proposals in a model's answer, at most `MAX_PROPOSALS`; malformed ones are left out, and of an answer that
+    was cut off those count that are whole. None if the answer has another format."""
     changes = object_of(json_in(text, "{}")).get("changes")
     if not is_list(changes):
+        changes = _whole_changes(text)
+    if changes is None:
         return None
     proposals: list[FactProposal] = []
     for change in changes:
         with suppress(ValidationError):
             proposals.append(FactProposal.model_validate(change))
     return proposals[:MAX_PROPOSALS]
+
+
+def _whole_changes(text: str) -> list[object] | None:
+    """The changes of an answer that ends too early; None if it has none."""
+    decoder, changes = json.JSONDecoder(), list[object]()
+    start = text.find("{", text.find('"changes"'))
+    with suppress(ValueError, RecursionError):
+        while start >= 0 and len(changes) < MAX_PROPOSALS:
+            change, end = decoder.raw_decode(text, start)
+            changes.append(change)
+            start = text.find("{", end)
+    return changes or None
