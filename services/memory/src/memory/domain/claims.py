@@ -54,6 +54,13 @@ _SUBJECT = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) (?P<what>\w+) (?:is|are|was|were|do|does|has|have|ya no|no)\b"
 )
 """A thing or animal of the writer's, of which the sentence says something."""
+_THING = re.compile(r"\b(?:my|our|the|mis?|nuestr[oa]s?|el|l[ao]s?) (?P<what>[a-z]+(?: [a-z]+){0,3})")
+_NOUN_END = re.compile(
+    r" (?=(?:is|are|was|were|will|has|have|had|went|goes|got|just|now|on|in|at|to|from|by|with|up|down|than|"
+    r"\w{3,}ed|es|son|esta|estan|era|sera|sube|ha|han|se|me|nos|ahora|ya|en|al?|con|por|que|y|and|until|"
+    r"hasta|no|not|then|so|i|we)\b)"
+)
+"""Where a noun with its determiners ends."""
 _SINGLE_ACT = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
     r"(?:left|gave|bought|taught|told|lent|sold|won|"
@@ -127,7 +134,8 @@ class Claims:
     periods, languages and currencies; `value_concepts`: the concepts of all of these. `occasions`: what restricts it.
     `verb`: the concept that it begins with, and the preposition after it. `sentence_values`, `sentence_denies`: the
     values and the denial of the whole sentence, of which the text may be one clause. `excludes_others`: it says that
-    one thing is so, and that others of its kind are not. `is_limit`: it says that only one is.
+    one thing is so, and that others of its kind are not. `is_limit`: it says that only one is. `things`: the
+    definite things of the writer's that it names, each as its concepts.
     """
 
     attributes: tuple[Value, ...]
@@ -151,6 +159,7 @@ class Claims:
     sentence_denies: bool = False
     excludes_others: bool = False
     is_limit: bool = False
+    things: frozenset[frozenset[str]] = frozenset()
 
 
 @lru_cache(maxsize=4_000)
@@ -194,6 +203,15 @@ def claims(text: str) -> Claims:
         verb=_verb(without_adverbs(normalized)),
         excludes_others=bool(_INSTEAD.search(normalized)),
         is_limit=bool(_ONLY.search(normalized)),
+        things=_things(normalized),
+    )
+
+
+def _things(normalized: str) -> frozenset[frozenset[str]]:
+    """Returns the definite things that a normalized text names, as concepts: "my emergency fund", "la boda"."""
+    text = PERSON.sub(" ", normalized)
+    return frozenset(
+        thing for match in _THING.finditer(text) if (thing := concepts_of(_NOUN_END.split(match["what"])[0]))
     )
 
 

@@ -19,6 +19,9 @@ _AMOUNTS = concepts_of("earn save invest put spend owe meto gasto aporto contrib
 """Concepts of things that have amounts: statements about different ones of these are about different amounts."""
 _FLOWS = concepts_of("pay earn save invest put spend owe pago gano ahorro invierto meto gasto debo contribute")
 """Verbs of recurring amounts."""
+_PUTS = concepts_of("contribute meto aporto")
+_SETS_ASIDE = _PUTS | concepts_of("save invest put")
+"""Verbs for money that somebody sets aside, of which `_PUTS` say nothing more."""
 _GETS = concepts_of("get receive earn gano cobro recibo")
 _PAYS = concepts_of("pay spend pago gasto owe debo")
 _NOT_EXCLUSIVE = concepts_of(
@@ -66,7 +69,8 @@ def may_replace(new: Claims, old: Claims) -> bool:
     )
     is_revisable = not (old.is_denial or old.tells_act or old.is_past or new.is_addition)
     return ended or (
-        is_revisable and any(rule(new, old) for rule in (_changes_value, _changes_object, _corrects_figure))
+        is_revisable
+        and any(rule(new, old) for rule in (_changes_value, _revalues_thing, _changes_object, _corrects_figure))
     )
 
 
@@ -86,7 +90,8 @@ def ends_only(new: Claims) -> bool:
 def has_named_replacement(new: Claims, replaced: Iterable[Claims]) -> bool:
     """Whether a statement that ended others names a person or place that none of them names: "… and went to Monzo"."""
     known = frozenset[str]().union(*(replaced_claims.concepts for replaced_claims in replaced))
-    return bool(known and new.values_by_kind.get("name", frozenset()) - known - _CALENDAR)
+    named = new.values_by_kind.get("name", frozenset()) | new.values_by_kind.get("language", frozenset())
+    return bool(known and named - known - _CALENDAR)
 
 
 def is_attitude(fact: Claims) -> bool:
@@ -132,8 +137,10 @@ def _changes_value(new: Claims, old: Claims) -> bool:
     if flow_opposite_ways(new, old):
         return False
     shared = (new.concepts & old.concepts) - GENERIC
-    if not shared and not new.concepts - GENERIC - new.value_concepts:  # "now 350 a month"
+    if not shared and not new.concepts - GENERIC - new.value_concepts - _PUTS:  # "now 350 a month"
         alike = old.values_by_kind.get("period") or new.concepts & old.concepts & _FLOWS
+        if new.concepts & _PUTS and not old.concepts & _SETS_ASIDE:
+            return False
         return bool(alike and old.values_by_kind.get("figure")) and all(
             new.values_by_kind.get(kind) and new.values_by_kind[kind] != values
             if kind == "figure"
@@ -163,6 +170,27 @@ def _changes_value(new: Claims, old: Claims) -> bool:
     if "name" in differing and (len(differing) > 1 or new.concepts & old.concepts & _NOT_EXCLUSIVE):
         return False  # 200 for VOO, 300 for QQQ
     return bool(differing)
+
+
+def _revalues_thing(new: Claims, old: Claims) -> bool:
+    """Whether both are about the same definite thing of the writer's, and the newer says that it has another name,
+    figure or date now: "my wedding is on June 12", "we've had to move the wedding to September 4"."""
+    if not new.says_change or new.is_denial or new.relative or old.relative or not new.things & old.things:
+        return False
+    before, after = _values_beside(old, new), _values_beside(new, old)
+    differing = {kind for kind in before if before[kind] and after[kind]}
+    return len(differing) == 1 and not any(before[kind] and after[kind] for kind in before if kind not in differing)
+
+
+def _values_beside(said: Claims, other: Claims) -> dict[str, frozenset[str]]:
+    """Returns the values of a statement, by kind, that another does not have. The figures of a date belong to it."""
+    names, figures = (said.values_by_kind.get(kind, frozenset()) - other.concepts for kind in ("name", "figure"))
+    dates = (names | said.occasions) & _CALENDAR
+    return {
+        "date": dates | (figures if dates else frozenset()),
+        "name": names - _CALENDAR,
+        "figure": frozenset() if dates else figures,
+    }
 
 
 def _corrects_figure(new: Claims, old: Claims) -> bool:

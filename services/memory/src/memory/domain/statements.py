@@ -57,6 +57,10 @@ _CONTINUES = re.compile(r"(?:only|just|now|instead|solo|solamente|ahora) \w")
 _INSTEAD = re.compile(
     r"(?:i|we) (?:\w+ )?(?:switched|changed|moved|went|gone) (?:over )?to\b|(?:ya )?(?:me|nos) (?:cambi|pas)\w+ al?\b"
 )
+_REMAINS = re.compile(
+    r"(?:(?:i|we) (?:only |just |now )?have (?:only |just )?|(?:ya )?(?:solo )?(?:me|nos) quedan? (?:solo )?|"
+    r"(?:ya )?solo (?:tengo|tenemos) )[\w.,]+(?: now| left| ahora)?"
+)
 _ANSWER_ATTRIBUTES = ("prefer length", "prefer tone", "prefer answers in")
 
 IsKnown = Callable[[str], bool]
@@ -222,7 +226,9 @@ def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
 
 def _with_ended_clause(sentence: str, clauses: Sequence[str], clause: str) -> str:
     """Returns a clause that says what comes instead, together with the one before it if that says what is over: "my
-    bank is not Kappa any more, I switched to Delta"."""
+    bank is not Kappa any more, I switched to Delta". How many are left of something comes with what it is."""
+    if _REMAINS.fullmatch(normalize(clause)):
+        return " ".join(sentence.split()).rstrip(" .!")
     before = clauses[clauses.index(clause) - 1]
     start, end = sentence.find(before), sentence.find(clause) + len(clause)
     if before == clause or not 0 <= start < end - len(clause) or not _INSTEAD.match(normalize(clause)):

@@ -66,7 +66,7 @@ _NOW = re.compile(
     rf"since (?:yesterday|last|this|{WEEKDAYS})|desde (?:ayer|(?:el|este) (?:{WEEKDAYS}))|"
     r"(?:cog|pill|tom)(?:iendo|ando|ido|ado) (?:el )?gusto|(?:empezando|starting|beginning) (?:a|to)|growing on|"
     r"starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
-    r"i said|quise decir|me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
+    r"i said|(?:hired|poached|recruited|headhunted) by|(?:fichado|contratado|reclutado)|quise decir|me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
 )
 _GROWN = re.compile(r"\b(?:already|ya|turned|turns|acaba de cumplir|cumpli[oó]|cumplido)\b")
 """Says that somebody's age is another than before."""
@@ -253,7 +253,11 @@ def _frame_values(normalized: str, changed: bool) -> Iterator[Value]:
                 text = _DWELLING.sub("", text)
             if attribute in ("home", "employer") and _NO_PLACE.search(text.strip()):
                 continue
-            concepts = _numbers(text) if attribute in ("risk", "age", "my salary") else _concepts_without_months(text)
+            concepts = (
+                _numbers(text)
+                if attribute in ("risk", "age", "my salary", "payday")
+                else _concepts_without_months(text)
+            )
             rest = normalized[: match.start("value")] + " " + normalized[match.start("value") + len(text) :]
             if attribute == "employer":
                 rest = re.sub(r"\b(?:for|para)\s*$|\b(?:for|para)(?= {2})", " ", rest)

@@ -36,7 +36,7 @@ _CONCEPTS = {
     "marry": "marry marries married marrying casar casamos casaremos casare casaba casabamos",
     "retire": "retire retires retired retiring retirement jubilar jubilarme jubilarse jubilo jubilacion "
     "jubile jubilado jubilada jubilare jubilaria jubilarnos jubilamos",
-    "smoke": "smoke smokes smoked smoking smoker fumo fumaba fumar fumando fumador fumadora",
+    "smoke": "smoke smokes smoked smoking smoker cigarette cigarettes fumo fumaba fumar fumando fumador fumadora cigarrillo cigarrillos cigarro cigarros",
     "drink": "drink drinks drank drinking bebo bebia beber tomo tomaba tomar",
     "eat": "eat eats ate eating comia comer",
     "drive": "drive drives drove driving conduzco conducia conducir manejo manejaba manejar ride rides riding rode",
@@ -126,6 +126,7 @@ _CONTRACTIONS = (
     (re.compile(r"\b(i|we)'re\b"), r"\1 are"),
     (re.compile(r"\b(i|we)'ll\b"), r"\1 will"),
     (re.compile(r"(?<=\w)'s (?=(?:done|over|gone|paid|off|finished|history|behind)\b)"), " is "),
+    (re.compile(r"\b(?:no (?:he|hemos) vuelto|no volvi) a (?=\w+[aei]r\b)"), "ya no "),
     (re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r\b)"), "ahora "),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
     (re.compile(r"\bin the end\b(?! of\b)"), "now"),
@@ -158,6 +159,26 @@ COUNTS = {
 """The digits of each number word."""
 
 
+_HAD_TO = re.compile(
+    r"\b(?:(?:have|has) )?(?:had|managed|ended up having) to (?P<verb>[a-z]{3,})\b(?! i\b)|"
+    r"\b(?:(?P<i>tuve|he tenido)|(?P<we>tuvimos|hemos tenido)) que (?P<stem>[a-z]{2,})(?P<vowel>[aei])r(?P<us>me|nos)?\b"
+)
+"""Something done under a verb that says that it was done: "we had to sell", "tuve que vender"."""
+_PAST_FORMS = {
+    "sell": "sold", "leave": "left", "give": "gave", "quit": "quit", "let": "let", "cut": "cut", "get": "got",
+    "put": "put", "take": "took", "break": "broke", "withdraw": "withdrew", "pay": "paid", "go": "went", "buy": "bought",
+    "find": "found", "lose": "lost", "become": "became", "shut": "shut", "spend": "spent", "stop": "stopped",
+    "drop": "dropped", "split": "split",
+}  # fmt: skip
+
+
+def _past(told: re.Match[str]) -> str:
+    if verb := told["verb"]:
+        return _PAST_FORMS.get(verb) or f"{verb.removesuffix('e')}ed"
+    pronoun = f"{told['us']} " if told["us"] else ""
+    return f"{pronoun}{'he' if told['i'] else 'hemos'} {told['stem']}{'a' if told['vowel'] == 'a' else 'i'}do"
+
+
 @lru_cache(maxsize=2_000)
 def normalize(text: str) -> str:
     """Returns the text in lower case, without accents and contractions, so that rules need only one spelling."""
@@ -165,7 +186,7 @@ def normalize(text: str) -> str:
     normalized = _ADDRESS.sub(lambda address: re.sub(r"\W", "", address[0]), normalized)
     for pattern, full in _CONTRACTIONS:
         normalized = pattern.sub(full, normalized)
-    return normalized
+    return _HAD_TO.sub(_past, normalized)
 
 
 _ENCLITIC = re.compile(r"(?<=\w[aei]r)(?:me|te|se|nos|l[aeo]s?)$")

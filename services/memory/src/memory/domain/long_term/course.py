@@ -22,7 +22,8 @@ NO_LONGER = re.compile(
 _ENDED = re.compile(
     r"\b(?:stopped|quits?|g[ai]ve up|given up|giving up|ended|finished|(?<!years )(?<!months )left|resigned|sold|"
     r"closed|cancel\w*|paid off|wiped out|broke|split|died|passed away|goodbye|moved|relocated|switched|swapped|"
-    r"exchanged|gave away|pulled (?:\w+ ){0,4}out|took out|took (?:me|us) off|withdrew|changed|replaced|"
+    r"exchanged|gave away|(?:gave|given) (?:\w+ ){1,3}(?:up|away)|(?:runs?|ran) out(?! of)|expired|cleared|desist\w+|"
+    r"pulled (?:\w+ ){0,4}out|took out|took (?:me|us) off|withdrew|changed|replaced|"
     r"traded (?:\w+ ){0,3}in|scrapped|scrapyard|turned|became|become|grew|went from|lost (?:my|our|me|us|the|it|her|"
     r"him|interest|touch)|fired|laid off|retired|dumped|ditched|offloaded|graduated|stolen|leaving|quitting|giving up|"
     r"divorced|separated|dropped|got rid|abandoned|let (?:\w+ ){0,4}(?:go|lapse|expire)|got out of|am out of|"
@@ -47,7 +48,7 @@ FOR_NOW = re.compile(
     r"(?<!\bfrom )(?<!\bof )(?<!\bsince )(?<!\bstarting )(?<!\bdesde )(?<!\bde )\b(?:today|tonight|this (?:morning|"
     r"afternoon|evening|week|weekend|month)|for (?:a|one|two|three) (?:few |\w+ )?(?:days?|weeks?|months?|while|bit|"
     r"moment|nights?|weekend)|right now|at the moment|hoy|esta (?:manana|tarde|noche|semana)|este (?:finde|"
-    r"fin de semana|mes)|ayer|yesterday|ahorita|por unos dias|una semanita|unos dias|de momento)\b"
+    r"fin de semana|mes)|ahorita|por unos dias|una semanita|unos dias|de momento)\b"
 )
 """Says that something holds for a short while."""
 LASTING = re.compile(

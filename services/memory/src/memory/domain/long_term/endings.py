@@ -43,6 +43,8 @@ _ALL_MY = (
     rf"(?:(?:all|both|the rest|most)(?: of)? (?:(?:{_MINE}|those|these) )?|{_MINE} (?:(?:two|three|dos|tres) )?|"
     r"(?:tod[oa]s?|amb[oa]s) (?:(?:mis?|las?|los|el) )?)"
 )
+_THING = r"(?P<what>[^.,;:!?\n]{1,40}?)"
+_PARTICLES = (" up", " off", " away", " in", " back", " out")
 _WHO = (
     r"(?:\b(?:i|we|s?he|they|(?:my|our) \w+)(?: have| has| had)? ?|(?:^|[,;:.] ))"
     r"(?:(?:just|already|finally|recently) ){0,3}"
@@ -69,7 +71,7 @@ _ENDING_VERBS: tuple[tuple[frozenset[str], str, str], ...] = (
         "gotten over|finished|completed|is done with|am done with|are done with|put an end to",
         "dejar|dejar de|parar de|abandonar|borrar de|desapuntar de|deshacer de|quitar de encima|dar de baja de|"
         "cansar de|"
-        "aburrir de|terminar|acabar|superar|concluir|finalizar",
+        "aburrir de|desistir de|desentender de|terminar|acabar|superar|concluir|finalizar",
     ),
     (
         _set("work study use live trade bank broker account smoke drink be take have part invest"),
@@ -135,12 +137,34 @@ def _verb_rules() -> Iterator[tuple[str, frozenset[str]]]:
             rf"(?:{_past_pattern(spanish)})",
             among,
         )
+        # The flat has been sold; el coche está vendido.
+        yield rf"\b{_MINE} {_THING} (?:is|are|was|were|been|got) (?:\w+ly |now |all )?(?:{past})\b", among
+        if participles := "|".join(_participles(spanish)):
+            yield (
+                rf"\b{_MINE} {_THING} (?:ya )?(?:esta|estan|fue|fueron|quedo|quedaron|se (?:me |nos )?(?:ha|han)) "
+                rf"(?:ya )?(?:{participles})[oa]s?\b",
+                among,
+            )
+        # Gave Italian up, paid it all off.
+        if separable := [verb.split() for verb in english.split("|") if verb.endswith(_PARTICLES)]:
+            apart = "|".join(rf"{verb[0]} {_ALL_MY}?(?=(?:\w+ ){{1,4}}?{verb[1]}\b)" for verb in separable)
+            yield rf"{_WHO}(?:{apart})(?P<what>(?:\w+ ){{1,4}}?)(?:{'|'.join(_PARTICLES).replace(' ', '')})\b", among
+
+
+def _participles(infinitives: str) -> list[str]:
+    """Returns the Spanish participles, without their endings, of the verbs that take an object without a preposition."""
+    verbs = [verb for verb in infinitives.split("|") if " " not in verb and verb != "ir"]
+    return [
+        next((form[:-1] for form in _IRREGULAR.get(verb, "").split("|") if form.endswith("o")), "")
+        or f"{verb[:-2]}{'ad' if verb.endswith('ar') else 'id'}"
+        for verb in verbs
+    ]
 
 
 _MOVED = (
     r"\b(?:(?:moved|switched|changed|went|gone|migrated|transferred|shifted|rolled)|"
     r"(?:(?:me|nos) )?(?:(?:he|hemos|ha|han) )?(?:pas|cambi|migr|mud|traspas|traslad)(?:ado|e|amos|o)|"
-    r"(?:he|hemos|ha) (?:movido|transferido)|movi|transferi)"
+    r"(?:he|hemos|ha) (?:movido|transferido|llevado)|movi|transferi|(?:have )?(?:took|taken))"
 )
 _SUBJECT_GONE = (
     # The thing named is over: it died, expired or was stolen, or somebody left and another has come.
@@ -189,8 +213,8 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (r"\b(?:pushed|moved) (?:my|our|the) (?P<what>\w+(?: \w+){0,2}?) (?:back|forward)(?= to\b)", frozenset(), True),
     (r"\bllev(?:o|amos) [^.,;:!?\n]{0,20}(?:semanas|meses|anos|mes|ano) sin (?P<what>[^.,;:!?\n]{1,40})",
      frozenset(), False),
-    (r"\b(?:have|has) not (?P<what>\w{3,}(?:ed|en|t|k)(?: \w+){0,2}?) "
-     r"(?:for|in) (?:\w+ ){0,3}(?:weeks|months|years?)\b",
+    (r"\b(?:have|has) not (?:touched (?:an? )?)?(?P<what>\w{3,}(?:ed|en|t|k|e)(?: \w+){0,2}?) "
+     r"(?:since|(?:for|in) (?:\w+ ){0,3}(?:weeks|months|years?))\b",
      frozenset(), False),
     (r"\bhace (?:\w+ ){1,3}que no (?P<what>[^.,;:!?\n]{1,40})", frozenset(), False),
     (rf"\b(?:pague|pagamos|(?:he|hemos) pagado) (?:ya )?tod[oa]s? {_MINE} {_WHAT}",
@@ -217,6 +241,12 @@ _SWITCHED_TO = re.compile(
     rf"(?:{_ALL_OF_IT}| over){{0,2}} (?:to|al?) "
     r"(?P<new>(?:an? |the |una? )?[a-z][^.,;:!?\n]{1,40})"
 )
+_ALL_AT = re.compile(
+    r"\b(?:(?:i|we) (?:now )?(?:have|hold|keep|run) (?:everything|it all)|everything is|it is all) (?:\w+ly |now )?"
+    r"(?:at|with|in|on) (?P<new>[a-z][^.,;:!?\n]{1,40})|"
+    r"\btodo (?:lo )?(?:(?:tengo|llevo|tenemos|llevamos|esta) )?(?:ahora |ya )?(?:en|con) (?P<nuevo>[a-z][^.,;:!?\n]{1,40})"
+)
+"""Says where all of it is: one place in exchange for another."""
 _HOME_MOVE = re.compile(rf"\b(?:moved(?!{_ALL_OF_IT})|relocated|(?:went|gone)(?! over)|mud\w+|traslad\w+)\b")
 _OTHER_KIND = re.compile(
     r"\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto)\b"
@@ -323,6 +353,9 @@ _SINCE = re.compile(
     r"(?:days?|weeks?|months?|years?) ago|hace \w+(?: \w+)? (?:dias?|semanas?|mes(?:es)?|anos?))\b.*$"
 )
 """When it ended. This is removed, since the ended statement does not contain it."""
+_IN_EXCHANGE = re.compile(
+    r" for (?:an?|the|my|some) (?!\w*(?:while|time|moment|year|month|week|price|profit|loss|song)\b)"
+)
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|when|if|cuando|if) ")
 
 
@@ -362,9 +395,11 @@ def _endings(normalized: str) -> Iterator[StatementEnd]:
                 ended -= {"account"}
             if ended - {"be", "have"} and (not ended <= _WORK or among == _LOOK):
                 exchange_named = exchange_named or replaced
-                yield StatementEnd(ended, among, has_replacement=replaced)
+                is_exchange = replaced or bool(_IN_EXCHANGE.match(normalized, match.end()))
+                yield StatementEnd(ended, among, has_replacement=is_exchange)
     switched = None if exchange_named or _HOME_MOVE.search(normalized) else _SWITCHED_TO.search(normalized)
-    if switched and not _OTHER_KIND.search(switched["new"]):
+    switched = switched or _ALL_AT.search(normalized)
+    if switched and not _OTHER_KIND.search(switched[switched.lastgroup or 0]):
         yield StatementEnd(frozenset(), _SERVICES, needs_sole_match=True, has_replacement=True)
     if (kind := _CHANGED_OF.search(normalized)) and not exchange_named:
         yield StatementEnd(

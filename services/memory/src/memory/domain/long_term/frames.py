@@ -24,7 +24,17 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         rf"contratado|contrataron)(?: a trabajar)? (?:en|por|para) {_VALUE}",
     ),
     ("employer", rf"\bi (?:have )?(?:joined|got a (?:new )?job (?:at|with)|found a job (?:at|with)) {_VALUE}"),
-    ("employer", rf"\bme (?:ha contratado|han (?:contratado|cogido) en|contrato) {_VALUE}"),
+    (
+        "employer",
+        rf"\bme (?:(?:ha|han) (?:contratado|fichado|captado|reclutado|cogido)|contrato|ficho|contrataron|ficharon)"
+        rf"(?: (?:en|por|los de|la gente de))? {_VALUE}",
+    ),
+    ("employer", rf"\b(?:hired|poached|recruited|headhunted|taken on|snapped up) by {_VALUE}"),
+    (
+        "payday",
+        r"\b(?:i (?:now )?get paid|they pay me|(?:my )?(?:employer|company) pays me|cobro|me pagan) (?:\w+ )?"
+        r"(?:on |el |hacia )?(?:the |(?:el )?dia )(?P<value>\d{1,2})(?:st|nd|rd|th)?(?= |$|[.,;])",
+    ),
     ("home", rf"\b(?:my|our) (?:home|house|flat|apartment|place) is in {_VALUE}"),
     ("home", rf"\b(?:mi|nuestr[oa]) (?:casa|piso|vivienda|apartamento|departamento) esta en {_VALUE}"),
     ("home", rf"\bmoved(?: house)?\b.{{0,20}}\bi am (?:now )?in {_VALUE}"),

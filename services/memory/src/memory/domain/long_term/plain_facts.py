@@ -71,6 +71,12 @@ _LEAD = (
 """Words that people put before a statement, and words that join clauses."""
 _CLAUSE_START = re.compile(rf"(?:^\W*|(?<=[,;:.!] )|(?<=[—–(])\s*|(?<=and )|(?<=but )|(?<=because )|(?<= so )|(?<= y )|"
                            rf"(?<= pero )|(?<=porque ))(?P<lead>{_LEAD}{{0,5}})(?:{_WHEN})?(?={_START})")  # fmt: skip
+_MAIN_CLAUSE = re.compile(
+    rf"(?<!that)(?<!which)(?<!what)(?<!who)(?<!when)(?<!where)(?<!and)(?<!but)(?<=[a-z0-9]) "
+    rf"(?={_I_EN} |(?:ahora|ya|entonces) (?:(?:me|nos|solo|lo|la|le) )*(?:{_VERBS})\b)"
+)
+"""Where the main clause begins behind a clause that gives its reason, without a comma."""
+_REASON = re.compile(r"\b(?:since|as|given that|now that|because|although|though|como|aunque|ya que|dado que)\W*$")
 _JOINT_SUBJECT = re.compile(r"(?:^|(?<=[,;:.!(] )|(?<=[ ]that )|(?<=[ ]que ))(?:my |mi )?\w+ (?:and i|y yo)\b")
 """Somebody and the writer together: one subject, so one clause."""
 _REFERS_BACK = re.compile(r"l[aeo]s? ")
@@ -194,6 +200,13 @@ def clauses(sentence: str) -> list[str]:
         for match in _CLAUSE_START.finditer(folded_text)
         if not (match.start() and _REFERS_BACK.match(folded_text, match.end("lead")))
     ]
+    for index, (start, lead_end) in enumerate(starts[:]):
+        following = starts[index + 1][0] if index + 1 < len(starts) else len(folded_text)
+        if _REASON.search(folded_text[start:lead_end]) and (
+            main := _MAIN_CLAUSE.search(folded_text, lead_end, following)
+        ):
+            starts.append((main.end(), main.end()))
+    starts.sort()
     for together in _JOINT_SUBJECT.finditer(folded_text):
         separate = [lead_start for lead_start in starts if not together.start() <= lead_start[0] < together.end()]
         starts = sorted([*separate, (together.start(), together.start())])
