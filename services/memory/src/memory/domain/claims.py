@@ -13,7 +13,7 @@ from memory.domain.long_term.attributes import (
     says_change,
     without_adverbs,
 )
-from memory.domain.long_term.concepts import COUNTS, concept, concepts_of, normalize, significant_words
+from memory.domain.long_term.concepts import COUNTS, FILLER_WORDS, concept, concepts_of, normalize, significant_words
 from memory.domain.long_term.endings import StatementEnd, endings, occupation_in
 from memory.domain.long_term.slots import LANGUAGES, occasions_in
 from memory.domain.long_term.speech import folded_in_place, statements
@@ -61,6 +61,12 @@ _NOUN_END = re.compile(
     r"hasta|no|not|then|so|i|we)\b)"
 )
 """Where a noun with its determiners ends."""
+_UNIT = re.compile(r"\d ?([%€$£]|[a-z]+)")
+_DEED = re.compile(r"\w{3,}(?:ed|ado|ido)|began|begun|took|taken|put|went|gone|got")
+_TOO_MUCH = re.compile(
+    r"\b(?:too (?:much|little|high|low|many|few|long|short|late|early|soon|optimistic|ambitious)|not enough|"
+    r"demasiad[oa]s?|(?:es|era|son|eran|parece|parecen) (?:muy )?(?:much[oa]s?|poc[oa]s?|excesiv[oa]))\b"
+)
 _SINGLE_ACT = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
     r"(?:left|gave|bought|taught|told|lent|sold|won|"
@@ -135,7 +141,8 @@ class Claims:
     `verb`: the concept that it begins with, and the preposition after it. `sentence_values`, `sentence_denies`: the
     values and the denial of the whole sentence, of which the text may be one clause. `excludes_others`: it says that
     one thing is so, and that others of its kind are not. `is_limit`: it says that only one is. `things`: the
-    definite things of the writer's that it names, each as its concepts.
+    definite things of the writer's that it names, each as its concepts. `units`: of its figures. `is_too_much`: it
+    says that something is too much or too little. `deeds`: words for what was done.
     """
 
     attributes: tuple[Value, ...]
@@ -160,6 +167,9 @@ class Claims:
     excludes_others: bool = False
     is_limit: bool = False
     things: frozenset[frozenset[str]] = frozenset()
+    units: frozenset[str] = frozenset()
+    is_too_much: bool = False
+    deeds: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=4_000)
@@ -204,6 +214,9 @@ def claims(text: str) -> Claims:
         excludes_others=bool(_INSTEAD.search(normalized)),
         is_limit=bool(_ONLY.search(normalized)),
         things=_things(normalized),
+        units=frozenset(unit for unit in _UNIT.findall(normalized) if unit not in FILLER_WORDS),
+        is_too_much=bool(_TOO_MUCH.search(normalized)),
+        deeds=frozenset(concept(word) for word in words(normalized) if _DEED.fullmatch(word)),
     )
 
 

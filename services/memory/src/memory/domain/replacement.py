@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contracts.calendar_names import MONTHS
 from memory.domain.claims import PERIODS, Claims
 from memory.domain.long_term.attributes import are_incompatible
-from memory.domain.long_term.concepts import concepts_of
+from memory.domain.long_term.concepts import ACTIONS, concepts_of
 from memory.domain.long_term.endings import StatementEnd, can_end
 from memory.domain.long_term.slots import OCCASION
 
@@ -167,8 +167,10 @@ def _changes_value(new: Claims, old: Claims) -> bool:
     }
     if "figure" in differing and len(old.values_by_kind["figure"]) > len(new.values_by_kind["figure"]):
         return False  # 100 for the car and 50 for the trip
-    if "name" in differing and (len(differing) > 1 or new.concepts & old.concepts & _NOT_EXCLUSIVE):
-        return False  # 200 for VOO, 300 for QQQ
+    if "name" in differing and (
+        after - new.deeds or len(differing) > 1 or new.concepts & old.concepts & _NOT_EXCLUSIVE
+    ):
+        return False  # 200 for VOO, 300 for QQQ; my car is a Mazda, the car insurance is with Axa
     return bool(differing)
 
 
@@ -178,8 +180,11 @@ def _revalues_thing(new: Claims, old: Claims) -> bool:
     if not new.says_change or new.is_denial or new.relative or old.relative or not new.things & old.things:
         return False
     before, after = _values_beside(old, new), _values_beside(new, old)
-    differing = {kind for kind in before if before[kind] and after[kind]}
-    return len(differing) == 1 and not any(before[kind] and after[kind] for kind in before if kind not in differing)
+    differing = [kind for kind in before if before[kind] and after[kind]]
+    if len(differing) != 1 or (differing == ["figure"] and new.units != old.units):
+        return False
+    others = (new.concepts ^ old.concepts) - GENERIC - ACTIONS - new.value_concepts - old.value_concepts - new.deeds
+    return differing != ["name"] or not others
 
 
 def _values_beside(said: Claims, other: Claims) -> dict[str, frozenset[str]]:
@@ -196,9 +201,9 @@ def _values_beside(said: Claims, other: Claims) -> dict[str, frozenset[str]]:
 def _corrects_figure(new: Claims, old: Claims) -> bool:
     """Whether the newer claims name the older figure, deny it or are about the same thing, and name the figure that it
     is now: "55 isn't realistic, I'm aiming for 62 now"."""
-    if new.relative != old.relative or not new.says_change:
+    if new.relative != old.relative or not (new.says_change or new.is_too_much):
         return False
-    if not (new.sentence_denies or (new.concepts & old.concepts) - GENERIC - new.value_concepts):
+    if not (new.sentence_denies or new.is_too_much or (new.concepts & old.concepts) - GENERIC - new.value_concepts):
         return False
     return any(
         values < new.sentence_values.get(kind, frozenset()) and len(new.sentence_values[kind]) == len(values) + 1
@@ -242,12 +247,8 @@ def _contradicts(new: Claims, old: Claims) -> bool:
     """Whether one denies what the other says: of the same person, in the same words."""
     if new.relative != old.relative or new.is_denial == old.is_denial or new.ended or old.ended:
         return False
-    if (
-        not new.is_denial
-        and new.says_change
-        and (about := old.concepts - GENERIC - _ATTITUDES)
-        and about <= new.concepts
-    ):
+    about = old.concepts - GENERIC - _ATTITUDES
+    if not new.is_denial and new.says_change and about and (about - {old.verb[0]} or about) <= new.concepts:
         return True
     if old.is_denial and "have" in old.concepts and new.verb[0] in _OBTAINS and (about := old.concepts - GENERIC):
         return about <= new.concepts  # "I have no pension", "I opened a pension with Aviva"

@@ -17,6 +17,9 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         rf"acab(?:o|amos) de (?:mud|traslad|instal)ar\w*|"
         rf"(?:me|nos) acab(?:o|amos) de (?:mud|traslad|instal)ar) (?:en|a) {_VALUE}",
     ),
+    ("home", rf"\b(?:moved|relocated|transferred|posted|sent) (?:me|us) (?:over |out |back )?to {_VALUE}"),
+    ("home", rf"\b(?:settled|living together|now live|ended up living) (?:down )?in {_VALUE}"),
+    ("home", rf"\b(?:me|nos) (?:ha|han) (?:trasladado|destinado|mandado|enviado) a {_VALUE}"),
     ("employer", rf"\bi (?:am |have )?(?:work|working|started working|started) (?:at|for) {_VALUE}"),
     (
         "employer",

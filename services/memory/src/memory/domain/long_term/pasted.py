@@ -80,6 +80,7 @@ _ASKED_ABOUT = re.compile(
 """Before a question at the end about the text above it."""
 _LABEL = re.compile(r"[^:.!?;\n]{1,120}(?P<mark>:| >| [—–-])(?=\s)")
 _OWN_LEAD = re.compile(
+    r"\b(?:chang\w+ of (?:plans?|heart|mind)|cambio de (?:planes?|idea|opinion|tercio)|novedad(?:es)?)\W*[:—–-]$|"
     r"\b(?:remember|recuerd[ae]\w*|anota|apunta|acuerdate|ten en cuenta)\b|\b(?:about (?:me|us|myself)|(?:sobre|de) mi|"
     r"in mind|forget|notes?|notas?|olvides|update|fyi|btw|ps|pd|hi|hello|hey|hola|buenas|oye|mira|ojo|important\w?|"
     r"context\w?|background|joke|broma|correction|aclaracion|aviso|reminder|short|clear|honest|way|cierto|know|sepas|"
