@@ -34,11 +34,14 @@ _NOT_WHOLLY = re.compile(
 _LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,(?!\d| (?:del?|from|of|in|at|on|who|que|en|an?|una?|my|mi)\b)")
 PEOPLE = (
     r"wife|husband|spouse|partner|girlfriend|boyfriend|son|sons|daughter|daughters|kids?|children|brothers?|sisters?|"
-    r"mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|grand(?:father|mother|d?ad|"
-    r"mum|mom|pa|ma|parents?|sons?|daughters?|child|children|kids?)|granny|neighbou?rs?|nieces?|nephews?|(?:step|god)(?:father|mother|"
+    r"mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|grand(?:father|mother|"
+    r"d?ad|"
+    r"mum|mom|pa|ma|parents?|sons?|daughters?|child|children|kids?)|granny|neighbou?rs?|nieces?|nephews?|(?:step|"
+    r"god)(?:father|mother|"
     r"sons?|daughters?|brother|sister)|fiancee?|ex|in-laws|(?:room|flat|house|class|team)mates?|colleagues?|"
     r"co-?workers?|mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|padres?|papa|ti[oa]s?|"
-    r"prim[oa]s?|amig[oa]s?|(?:bis)?abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|"
+    r"prim[oa]s?|amig[oa]s?|(?:bis)?abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|"
+    r"yerno|"
     r"nuera|prometid[oa]|ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|"
     r"companer[oa]s?|com(?:p|)adres?|cuates?|colegas?|soci[oa]s?|tenants?|lodgers?|inquilin[oa]s?"
 )
@@ -48,7 +51,7 @@ PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?:{_WHICH_PERSON}[ -])?
 """A relative or acquaintance of the writer."""
 _RELATIVE = re.compile(
     rf"^(?:[^,]{{0,15}}, |(?:since|desde|now|ahora) (?:\w+ ){{0,2}}?)?(?:a )?{PERSON.pattern}"
-    r"(?!'s name| se llama| is (?:called|named))"
+    r"(?! (?:and i|y yo)\b|'s name| se llama| is (?:called|named))"
 )
 _SUBJECT = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) (?P<what>\w+) (?:is|are|was|were|do|does|has|have|ya no|no)\b"
@@ -62,6 +65,10 @@ _NOUN_END = re.compile(
 )
 """Where a noun with its determiners ends."""
 _UNIT = re.compile(r"\d ?([%€$£]|[a-z]+)")
+_CHANGE_OF_MIND = re.compile(
+    r"\bchang(?:ed?|ing) (?:my|our|his|her|their|of) (?:minds?|plans?|heart)\b|"
+    r"\bcambi(?:ado|o|e|amos|aron) de (?:idea|opinion|planes)\b"
+)
 _DEED = re.compile(r"\w{3,}(?:ed|ado|ido)|began|begun|took|taken|put|went|gone|got")
 _TOO_MUCH = re.compile(
     r"\b(?:too (?:much|little|high|low|many|few|long|short|late|early|soon|optimistic|ambitious)|not enough|"
@@ -81,8 +88,10 @@ _REVALUES = re.compile(
     r"(?:put|went|gone|moved|set|transferred|shifted|rolled|switched) (?:\w+ ){0,4}?(?:up|down|to)|"
     r"hired|replaced|appointed|switched|"
     r"(?:new|another) (?=\w+, )|from now on|subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|"
-    r"redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|re(?:financi|negoci)(?:e|amos|ado)|acort(?:e|o|ado)|ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|"
-    r"aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
+    r"redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|re(?:financi|negoci)(?:e|amos|ado)|acort(?:e|o|ado)|"
+    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|"
+    r"(?:me|nos) han (?:revisado|renovado|actualizado)|aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|"
+    r"contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
 )
 _PAST = re.compile(
     r"\b(?:used to|antes|solia|years ago|hace (?:\w+ )?anos|\w{3,}(?:aba|abamos)|vivia|tenia|era|bought|sold|paid|went|"
@@ -169,6 +178,7 @@ class Claims:
     things: frozenset[frozenset[str]] = frozenset()
     units: frozenset[str] = frozenset()
     is_too_much: bool = False
+    is_change_of_mind: bool = False
     deeds: frozenset[str] = frozenset()
 
 
@@ -216,6 +226,7 @@ def claims(text: str) -> Claims:
         things=_things(normalized),
         units=frozenset(unit for unit in _UNIT.findall(normalized) if unit not in FILLER_WORDS),
         is_too_much=bool(_TOO_MUCH.search(normalized)),
+        is_change_of_mind=bool(_CHANGE_OF_MIND.search(normalized)),
         deeds=frozenset(concept(word) for word in words(normalized) if _DEED.fullmatch(word)),
     )
 

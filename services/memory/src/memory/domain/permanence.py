@@ -50,7 +50,7 @@ _HAPPENED = re.compile(
 _WHERE = re.compile(
     r"^(?:\w+,? ){0,2}?(?:(?:am|we are) (?:\w+ )?(?:on|in|at|off|near|back|inside|outside)|"
     r"(?:estoy|estamos|ando|andamos) (?:en|de|por|al?)) (?!(?:debt|contra|favor|a (?:\w+ )?(?:income|budget|diet|"
-    r"pension|visa|contract))\b)"
+    r"pension|visa|contract|shift)|(?:the )?\w+ shift)\b)"
 )
 _STATE = re.compile(
     r"^(?:\w+ ){1,4}?(?:esta|estan|estaban?) (?P<es>(?!(?:viv|muert|sord|cieg)[oa]s?\b).+)|"

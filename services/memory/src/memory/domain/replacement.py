@@ -35,7 +35,8 @@ GENERIC = PERIODS | concepts_of(
     "time times once twice veces vez euro euros dollar dollars "
     "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
     "up upped down top topped bump widen tighten loosen use hire replace appoint switch put set land "
-    "finally subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado contratado sustituido "
+    "finally across over subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado "
+    "contratado sustituido "
     "subieron bajaron aumentaron decidido quiero pienso espero pasar "
     "away aside pasado final quedan quedo left touch toco saber nada animado"
 )
@@ -45,8 +46,9 @@ _WORK = concepts_of("work")
 _ATTITUDES = concepts_of(
     "like interest interested interesa interesan convence convencen trust fio into vegan vegetarian celiac"
 )
+_PLANS = concepts_of("want plan hope goal prefer like would quiere planea study estudiar marry")
 _OBTAINS = concepts_of("have buy open opened adopt adopted get got took abri compre adopte contrate")
-_NOT_COUNTED = concepts_of("am have moment stock week month year day time times veces vez")
+_NOT_COUNTED = concepts_of("am have want plan viene moment stock week month year day time times veces vez")
 
 
 def replaces(new: Claims, old: Claims) -> bool:
@@ -70,7 +72,7 @@ def may_replace(new: Claims, old: Claims) -> bool:
     is_revisable = not (old.is_denial or old.tells_act or old.is_past or new.is_addition)
     return ended or (
         is_revisable
-        and any(rule(new, old) for rule in (_changes_value, _revalues_thing, _changes_object, _corrects_figure))
+        and any(rule(new, old) for rule in (_changes_value, _changes_object, _corrects_figure, _changes_mind))
     )
 
 
@@ -174,14 +176,19 @@ def _changes_value(new: Claims, old: Claims) -> bool:
     return bool(differing)
 
 
-def _revalues_thing(new: Claims, old: Claims) -> bool:
-    """Whether both are about the same definite thing of the writer's, and the newer says that it has another name,
-    figure or date now: "my wedding is on June 12", "we've had to move the wedding to September 4"."""
-    if not new.says_change or new.is_denial or new.relative or old.relative or not new.things & old.things:
+def revalues_thing(new: Claims, old: Claims) -> bool:
+    """Whether, provided that no others can be meant, both are about the same definite thing of the writer's, and the
+    newer says that it has another name, figure or date now: "my wedding is on June 12", "we've had to move the wedding
+    to September 4"."""
+    if not (new.says_change or new.sets_value) or new.is_denial or new.is_addition:
+        return False
+    if new.relative or old.relative or not new.things & old.things:
         return False
     before, after = _values_beside(old, new), _values_beside(new, old)
     differing = [kind for kind in before if before[kind] and after[kind]]
-    if len(differing) != 1 or (differing == ["figure"] and new.units != old.units):
+    if len(differing) != 1:
+        return False
+    if differing == ["figure"] and (new.units != old.units or len(before["figure"]) > len(after["figure"])):
         return False
     others = (new.concepts ^ old.concepts) - GENERIC - ACTIONS - new.value_concepts - old.value_concepts - new.deeds
     return differing != ["name"] or not others
@@ -203,6 +210,8 @@ def _corrects_figure(new: Claims, old: Claims) -> bool:
     is now: "55 isn't realistic, I'm aiming for 62 now"."""
     if new.relative != old.relative or not (new.says_change or new.is_too_much):
         return False
+    if new.units and old.units and not new.units & old.units:
+        return False
     if not (new.sentence_denies or new.is_too_much or (new.concepts & old.concepts) - GENERIC - new.value_concepts):
         return False
     return any(
@@ -210,6 +219,14 @@ def _corrects_figure(new: Claims, old: Claims) -> bool:
         for kind, values in old.values_by_kind.items()
         if kind in ("figure", "year")
     )
+
+
+def _changes_mind(new: Claims, old: Claims) -> bool:
+    """Whether somebody close to the writer has changed their mind, and the older claims tell what they wanted; of the
+    writer, only about the same thing."""
+    if not new.is_change_of_mind or new.relative != old.relative or not old.concepts & _PLANS:
+        return False
+    return bool(new.relative or (new.concepts & old.concepts) - GENERIC - ACTIONS - _PLANS)
 
 
 def _changes_object(new: Claims, old: Claims) -> bool:

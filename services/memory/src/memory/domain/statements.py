@@ -27,7 +27,14 @@ from memory.domain.long_term.standing_orders import is_standing_order
 from memory.domain.permanence import is_of_the_moment, is_passing
 from memory.domain.relevant_facts import kinds
 from memory.domain.remembered import FACT_LISTS, MAX_ENTRIES, MAX_TEXT_LENGTH, Remembered, are_different, current_facts
-from memory.domain.replacement import ends_only, has_named_replacement, is_attitude, may_replace, replaces
+from memory.domain.replacement import (
+    ends_only,
+    has_named_replacement,
+    is_attitude,
+    may_replace,
+    replaces,
+    revalues_thing,
+)
 
 _LEAD = (
     r"(?:now|actually|lately|nowadays|these days|from now on"
@@ -52,7 +59,9 @@ _NAMES = frozenset(FACT_LISTS.values())
 _SOLD_NUMBER = re.compile(r"\b(?:sold|vend\w+) \d", re.I)
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """Refers to something in another clause of the sentence."""
-CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
+CLAUSE = re.compile(
+    r"[,;:—–(]\s*|\b(?:and|but|y|pero|now that|because|since|ahora que|porque|ya que|desde que)\b\s*", re.I
+)
 _CONTINUES = re.compile(r"(?:only|just|now|instead|solo|solamente|ahora) \w")
 _INSTEAD = re.compile(
     r"(?:i|we) (?:\w+ )?(?:switched|changed|moved|went|gone) (?:over )?to\b|(?:ya )?(?:me|nos) (?:cambi|pas)\w+ al?\b"
@@ -207,6 +216,9 @@ def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
                 clause_claims,
                 attributes=tuple(dict.fromkeys([*clause_claims.attributes, *sentence_claims.attributes])),
                 sentence_values=sentence_claims.values_by_kind,
+                things=sentence_claims.things,
+                sets_value=sentence_claims.sets_value,
+                is_too_much=sentence_claims.is_too_much,
                 sentence_denies=sentence_claims.sentence_denies,
             )
         is_fact = is_plain_fact(clause) and not _is_momentary(clause) and not is_known(clause)
@@ -308,9 +320,10 @@ def _replaced_facts(state: Remembered, statement: _Statement, now: datetime) -> 
         return [(name, fact) for name, fact, old in candidates if rule(said, old) and not both_stay(sentence, fact)]
 
     replaced = untrue_by(replaces)
-    if not replaced:
-        possible = untrue_by(may_replace)
-        replaced = possible if len(possible) == 1 else []
+    for rule in (revalues_thing, may_replace):
+        if not replaced:
+            possible = untrue_by(rule)
+            replaced = possible if len(possible) == 1 else []
     has_ended = any(past.until == now and past.by and past.by in sentence for past in state.memory.superseded)
     if not replaced and not has_ended:
         older = [(attribute, fact) for attribute, fact, _ in candidates if state.since.get(fact) != now]

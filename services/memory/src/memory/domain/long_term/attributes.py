@@ -56,9 +56,11 @@ _NOW = re.compile(
     r"\b(?:ya (?:soy|estoy|\w{2,}[^sn\W]o)|now|nowadays|from now on|no longer|instead|lately|moved|relocated|"
     r"switched|changed|mudad[oa]|trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|"
     r"mud(?:e|amos|ar|ado)|traslade|trasladamos|cambie|pase|me quedan?|only have|have only|animado (?:con|a)|"
-    r"come (?:a)?round|warmed (?:up )?to|chang(?:ed?|ing) (?:my|our|his|her|their|of) (?:minds?|plans?|heart)|cambio de planes?|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|"
+    r"come (?:a)?round|warmed (?:up )?to|chang(?:ed?|ing) (?:my|our|his|her|their|of) (?:minds?|plans?|heart)|"
+    r"cambio de planes?|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|"
     r"currently|got|just|acabo de|started|begun|began|empece|empezado|comence|joined|mejor|better|actually|en realidad|"
-    r"in fact|turns out|after all|resulta que|turned|became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|de nuevo|"
+    r"(?:made|named|appointed) me|me (?:ha|han) (?:hecho|nombrado)|in fact|turns out|after all|resulta que|turned|"
+    r"became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|de nuevo|"
     r"ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|al final|"
     r"finally|in the end|por fin|on second thoughts?|pensandolo mejor|decided|decidido|"
     r"(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|ya puedes|you can (?:now|start)|cumpli|"
@@ -66,7 +68,8 @@ _NOW = re.compile(
     rf"since (?:yesterday|last|this|{WEEKDAYS})|desde (?:ayer|(?:el|este) (?:{WEEKDAYS}))|"
     r"(?:cog|pill|tom)(?:iendo|ando|ido|ado) (?:el )?gusto|(?:empezando|starting|beginning) (?:a|to)|growing on|"
     r"starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
-    r"i said|(?:hired|poached|recruited|headhunted) by|(?:fichado|contratado|reclutado)|quise decir|me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
+    r"i said|(?:hired|poached|recruited|headhunted) by|(?:fichado|contratado|reclutado)|quise decir|"
+    r"me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
 )
 _GROWN = re.compile(r"\b(?:already|ya|turned|turns|acaba de cumplir|cumpli[oó]|cumplido)\b")
 """Says that somebody's age is another than before."""
@@ -145,7 +148,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
 _PREFER = re.compile(
     r"\b(?:prefer|prefiero|aguant\w+|soport\w+|toler\w+|acept\w+|stomach|take|accept|"
-    r"read|write|leo|escrib\w+|tengo|have|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|am|soy|keep|mas|more|want|quiero|dame|"
+    r"read|write|leo|escrib\w+|tengo|have|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|am|soy|keep|"
+    r"mas|more|want|quiero|dame|"
     r"give me|let us|let's|lets|hablemos|hablamos|speak|tratame|hablame|vuelto|volvi)\b"
 )
 _RATHER = re.compile(
@@ -179,7 +183,9 @@ _ANSWER_CONCEPTS = concepts_of("answers responses replies explanations respuesta
 """Concepts of answers: a sentence with one of them is about answers, whatever else it gives as a reason."""
 _HOURS = frozenset(word for word, kind in OCCASION.items() if kind == "hour")
 _SEASONS = frozenset(word for word, kind in OCCASION.items() if kind == "season")
-_MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)")
+_MOVED = re.compile(
+    r"^\w+ (?:me|us)\b|^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)"
+)
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|para|when|if|cuando|si|as of|last) ")
 
 
@@ -219,9 +225,8 @@ def relative_values(relative: str, normalized: str) -> list[Value]:
     extracted = [Value(f"schooling of {relative}", frozenset(schools), frozenset(), changed)] if schools else []
     for attribute, pattern in OF_RELATIVES:
         if match := pattern.search(normalized):
-            extracted.append(
-                Value(f"{attribute} of {relative}", _concepts_without_months(match["value"]), frozenset(), changed)
-            )
+            concepts = _concepts_without_months(match["value"]) or frozenset(words(match["value"])[:1])  # with us
+            extracted.append(Value(f"{attribute} of {relative}", concepts, frozenset(), changed))
     return extracted
 
 
@@ -270,7 +275,7 @@ def _frame_values(normalized: str, changed: bool) -> Iterator[Value]:
 def _possession_values(normalized: str, changed: bool, text: str) -> Iterator[Value]:
     symbols = {folded(name) for name in mentioned_symbols(text)}
     for match in (found for pattern in (MY, SET, NEW, ROLE) for found in pattern.finditer(normalized)):
-        noun = match["what"] or match["que"]
+        noun = (match["what"] or match["que"]).partition(" at ")[0]
         name_words = [word.removesuffix("'s") for word in words(noun.replace("'s", "")) if word not in _IGNORED_WORDS]
         name_concepts = frozenset(concept(word) for word in name_words)
         if not name_words and _NUMBER.search(match["value"]):

@@ -36,7 +36,8 @@ _CONCEPTS = {
     "marry": "marry marries married marrying casar casamos casaremos casare casaba casabamos",
     "retire": "retire retires retired retiring retirement jubilar jubilarme jubilarse jubilo jubilacion "
     "jubile jubilado jubilada jubilare jubilaria jubilarnos jubilamos",
-    "smoke": "smoke smokes smoked smoking smoker cigarette cigarettes fumo fumaba fumar fumando fumador fumadora cigarrillo cigarrillos cigarro cigarros",
+    "smoke": "smoke smokes smoked smoking smoker cigarette cigarettes fumo fumaba fumar fumando fumador fumadora "
+    "cigarrillo cigarrillos cigarro cigarros",
     "drink": "drink drinks drank drinking bebo bebia beber tomo tomaba tomar",
     "eat": "eat eats ate eating comia comer",
     "drive": "drive drives drove driving conduzco conducia conducir manejo manejaba manejar ride rides riding rode",
@@ -117,6 +118,7 @@ _CONTRACTIONS = (
     (re.compile(r"\b(what|where|who|how|when)s\b"), r"\1 is"),
     (re.compile(r"\bim\b"), "i am"),
     (re.compile(r"\bive\b"), "i have"),
+    (re.compile(r"^(mum|mom|mummy|dad|daddy|grandma|grandpa|granny)\b"), r"my \1"),
     (re.compile(r"\bwanna\b"), "want to"),
     (re.compile(r"\bgonna\b"), "going to"),
     (re.compile(r"\bcan'?t\b"), "can not"),
@@ -161,13 +163,14 @@ COUNTS = {
 
 _HAD_TO = re.compile(
     r"\b(?:(?:have|has) )?(?:had|managed|ended up having) to (?P<verb>[a-z]{3,})\b(?! i\b)|"
-    r"\b(?:(?P<i>tuve|he tenido)|(?P<we>tuvimos|hemos tenido)) que (?P<stem>[a-z]{2,})(?P<vowel>[aei])r(?P<us>me|nos)?\b"
+    r"\b(?:(?P<i>tuve|he tenido)|(?P<we>tuvimos|hemos tenido)) que (?P<stem>[a-z]{2,})(?P<vowel>[aei])r(?P<us>me|"
+    r"nos)?\b"
 )
 """Something done under a verb that says that it was done: "we had to sell", "tuve que vender"."""
 _PAST_FORMS = {
     "sell": "sold", "leave": "left", "give": "gave", "quit": "quit", "let": "let", "cut": "cut", "get": "got",
-    "put": "put", "take": "took", "break": "broke", "withdraw": "withdrew", "pay": "paid", "go": "went", "buy": "bought",
-    "find": "found", "lose": "lost", "become": "became", "shut": "shut", "spend": "spent", "stop": "stopped",
+    "put": "put", "take": "took", "break": "broke", "withdraw": "withdrew", "pay": "paid", "go": "went",
+    "buy": "bought", "find": "found", "lose": "lost", "become": "became", "shut": "shut", "spend": "spent", "stop": "stopped",
     "drop": "dropped", "split": "split",
 }  # fmt: skip
 

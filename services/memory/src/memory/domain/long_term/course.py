@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from contracts.calendar_names import MONTHS
+from memory.domain.long_term.endings import ENDS
 
 _MONTHS = "|".join(MONTHS)
 NO_LONGER = re.compile(
@@ -68,7 +69,8 @@ HAS_HAPPENED = re.compile(
     r"(?<!'ve )(?<!have )(?<!has )got\b|\b(?:sent|threw|took|gave|lost|sold|went|made|began|came|chose|tore|broke|said|"
     r"fell|grew|outgrew|became)\b|\b(?:\w{3,}ed|took|got|gave|made|let|put|sent|cut) (?:me|us)\b|\b(?:he|hemos|ha|"
     r"han) (?:\w+ )?\w+(?:[ai]do|to|cho)\b|\b(?!(?:así|aquí|ahí|allí|sí|qué|porqué|café|té)\b)\w{2,}[éíó]\b|\b(?:vine|"
-    r"vino|vinimos|fui|fue|fuimos|fueron|hizo|dijo|dio|puso|tuvo|hice|hicimos|puse|pusimos|tuve|tuvimos|traje|\w{3,}aron|"
+    r"vino|vinimos|fui|fue|fuimos|fueron|hizo|dijo|dio|puso|tuvo|hice|hicimos|puse|pusimos|tuve|tuvimos|traje|"
+    r"\w{3,}aron|"
     r"\w{3,}ieron|nos \w{3,}[ai]mos)\b"
 )
 """Says by the tense of its verb that something has happened."""
@@ -83,6 +85,8 @@ _ACQUIRED = re.compile(
 def has_ended(normalized: str) -> bool:
     """Whether a normalized text names an end that has come and is not only considered."""
     without_intentions = _INTENDED.sub(" ", normalized)
+    if ENDS.search(without_intentions):
+        return True
     return any(
         not _INFINITIVE.search(match[0]) or _CARRIED_OUT.search(without_intentions[: match.start()])
         for match in _ENDED.finditer(without_intentions)

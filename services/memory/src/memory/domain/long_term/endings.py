@@ -68,26 +68,33 @@ _ENDING_VERBS: tuple[tuple[frozenset[str], str, str], ...] = (
         "opted out of|"
         "backed out of|withdrew from|withdrawn from|unsubscribed from|parted with|moved on from|moved out of|"
         "gone off|went off|grown out of|lost interest in|abandoned|ditched|dumped|scrapped|called off|got over|"
-        "gotten over|finished|completed|is done with|am done with|are done with|put an end to",
+        "gotten over|finished|completed|is done with|am done with|are done with|put an end to|shelved|binned|packed in|"
+        "sworn off|swore off|phased out|bailed on|cooled on|soured on|fallen out of love with|fell out of love with|"
+        "lost faith in|lost confidence in|lost patience with|tired of|had enough of|outgrown|outgrew|ruled out|"
+        "written off|wrote off|pulled the plug on|turned my back on",
         "dejar|dejar de|parar de|abandonar|borrar de|desapuntar de|deshacer de|quitar de encima|dar de baja de|"
-        "cansar de|"
+        "cansar de|hartar de|desencantar de|descartar|desechar|perder la fe en|perder la confianza en|"
         "aburrir de|desistir de|desentender de|terminar|acabar|superar|concluir|finalizar",
     ),
     (
         _set("work study use live trade bank broker account smoke drink be take have part invest"),
-        "left|resigned from|walked away from|moved away from",
+        "left|resigned from|walked away from|walked out of|stepped down from|moved away from",
         "ir de|salir de|renunciar a|marchar de|despedir de",
     ),
     (
         _OWNED,
-        "sold|sold out of|got out of|gave away|given away|offloaded|wrecked|crashed|totalled|traded in",
-        "vender|regalar|donar|devolver",
+        "sold|sold out of|got out of|gave away|given away|offloaded|wrecked|crashed|totalled|traded in|"
+        "lost(?! \\w+ savings\\b)(?! \\w+ money\\b)(?! \\w+ job\\b)|rehomed|"
+        "donated|auctioned|returned|handed back|sent back|scrapped|smashed up",
+        "vender|regalar|donar|devolver|perder|malvender",
     ),
     (_ACCOUNT, "closed|cancelled|canceled|terminated|discontinued|"
      "cashed in|cashed out|cashed out of|emptied|liquidated",
      "cerrar|cancelar|anular|rescindir|traspasar|rescatar|vaciar|dar de baja|liquidar"),
-    (_set("have owe pay loan mortgage"), "paid off|finished paying|cleared|paid back",
-     "terminar de pagar|acabar de pagar|terminar con|acabar con|liquidar|saldar"),
+    (_set("have owe pay loan mortgage"), "paid off|finished paying|cleared|paid back|"
+     "repaid|settled(?! in)(?! down)|settled up with|"
+     "am square with|am even with|are square with",
+     "terminar de pagar|acabar de pagar|terminar con|acabar con|liquidar|saldar|amortizar"),
     (_COUPLE, "broke up with|broken up with|split up with|split from|divorced", "romper con|cortar con|dejar con"),
 )  # fmt: skip
 _IRREGULAR = {
@@ -152,7 +159,7 @@ def _verb_rules() -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _participles(infinitives: str) -> list[str]:
-    """Returns the Spanish participles, without their endings, of the verbs that take an object without a preposition."""
+    """Returns the Spanish participles, without their endings, of the verbs without a preposition."""
     verbs = [verb for verb in infinitives.split("|") if " " not in verb and verb != "ir"]
     return [
         next((form[:-1] for form in _IRREGULAR.get(verb, "").split("|") if form.endswith("o")), "")
@@ -161,6 +168,10 @@ def _participles(infinitives: str) -> list[str]:
     ]
 
 
+_TOLD_EN = "|".join(english for _, english, _ in _ENDING_VERBS)
+_TOLD_ES = "|".join(_past_pattern(spanish) for *_, spanish in _ENDING_VERBS)
+ENDS = re.compile(rf"{_WHO}(?:{_TOLD_EN})\b|\b{_PRONOUN_ES}(?:(?:he|hemos) )?(?:ya )?(?:{_TOLD_ES})\b")
+"""One of the verbs by which something ends, told as done."""
 _MOVED = (
     r"\b(?:(?:moved|switched|changed|went|gone|migrated|transferred|shifted|rolled)|"
     r"(?:(?:me|nos) )?(?:(?:he|hemos|ha|han) )?(?:pas|cambi|migr|mud|traspas|traslad)(?:ado|e|amos|o)|"
@@ -200,8 +211,8 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     r"est[oae]s?\b|lo\b)"
      r"(?P<what>[^.,;:!?\n]{1,40})", frozenset(), False),
     (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_SUBJECT_ENDED})\b", frozenset(), True),
-    (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ya no\b|ni hablar|"
-     r"queda descartado|lo descarto|se acabo)",
+    (r"\blo del? (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ya no\b|ni hablar|"
+     r"lo (?:he|hemos) (?:aparc|dej|descart|pospuest)\w+|queda descartado|lo descarto|se acabo)",
      frozenset(), True),
     (r"\b(?:i|we)(?: have| had)* (?:had to )?put (?P<what>[^.,;:!?\n]{1,40}?) (?:down|to sleep)\b", frozenset(), False),
     (r"\b(?:sale of|venta de(?:l)?) (?:the |my |our |la |mi |nuestr[oa] )?(?P<what>[^.,;:!?\n]{1,40}?) (?:went through|"
@@ -230,6 +241,8 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (r"\b(?:encontre|encontramos|(?:he|hemos) (?:encontrado|conseguido)|consegui|conseguimos) "
      r"(?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
      _LOOK, True),
+    (rf"\b(?:estoy|estamos|quede|quedamos|(?:he|hemos) quedado) (?:ya )?en paz con (?:mi )?{_WHAT}",
+     _set("owe"), False),
     (rf"\b(?:i|we) used to {_WHAT}", frozenset(), False),
     (r"\b(?:antes|solia) (?P<what>(?:viv|trabaj|oper|us|fum|estudi|invert|ten|conduc|me "
      r"gust)[^.,;:!?\n]{1,60})", frozenset(), False),
@@ -244,7 +257,8 @@ _SWITCHED_TO = re.compile(
 _ALL_AT = re.compile(
     r"\b(?:(?:i|we) (?:now )?(?:have|hold|keep|run) (?:everything|it all)|everything is|it is all) (?:\w+ly |now )?"
     r"(?:at|with|in|on) (?P<new>[a-z][^.,;:!?\n]{1,40})|"
-    r"\btodo (?:lo )?(?:(?:tengo|llevo|tenemos|llevamos|esta) )?(?:ahora |ya )?(?:en|con) (?P<nuevo>[a-z][^.,;:!?\n]{1,40})"
+    r"\btodo (?:lo )?(?:(?:tengo|llevo|tenemos|llevamos|esta) )?(?:ahora |ya )?(?:en|"
+    r"con) (?P<nuevo>[a-z][^.,;:!?\n]{1,40})"
 )
 """Says where all of it is: one place in exchange for another."""
 _HOME_MOVE = re.compile(rf"\b(?:moved(?!{_ALL_OF_IT})|relocated|(?:went|gone)(?! over)|mud\w+|traslad\w+)\b")
@@ -277,6 +291,7 @@ _CHANGED_OF = re.compile(
 """Names the kind of thing that is another one now, but not which one it was."""
 _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
+    r"\b(?:defended my (?:phd|thesis|doctorate)|(?:lei|defendi|he leido|he defendido) (?:la|mi) tesis)\b|"
     r"\b(?:me gradue|termine (?:la carrera|mis estudios|la universidad)|acabe la carrera)\b"
 )
 _BORN = re.compile(

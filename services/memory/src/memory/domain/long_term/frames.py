@@ -12,7 +12,8 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("home", rf"\b(?:i|we) (?:am |are |have |\w+(?: \w+){{0,3}} and )?(?:moved|relocated)(?: back)? to {_VALUE}"),
     (
         "home",
-        r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos) a vivir|me cambie|me vine|nos vinimos|"
+        r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos|quedado|quede|quedamos) a vivir|me cambie|"
+        r"me vine|nos vinimos|"
         rf"(?:me|nos)(?: he| hemos)? (?:mud|traslad|instal)(?:e|ado|amos)|"
         rf"acab(?:o|amos) de (?:mud|traslad|instal)ar\w*|"
         rf"(?:me|nos) acab(?:o|amos) de (?:mud|traslad|instal)ar) (?:en|a) {_VALUE}",
@@ -55,6 +56,12 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         rf"\b(?:trabajo|(?:empece|empezado|comenzado) a trabajar|estoy trabajando) (?:como|de(?! (?:noches?|dia|"
         rf"tardes?|mananas?|lunes|lo|la|el|forma|madrugada)\b)) {_VALUE}",
     ),
+    (
+        "occupation",
+        rf"\b(?:made|appointed|named) me (?:an? |the )?"
+        rf"(?=(?:\w+ )?(?:head|chief|lead|partner|boss|\w*(?:or|ager|ian|ist|ant|yst|eer))\b){_VALUE}",
+    ),
+    ("occupation", rf"\bme (?:ha|han) (?:hecho|nombrado|puesto de) (?!caso\b|falta\b|l[ao]s?\b|una?\b){_VALUE}"),
     ("occupation", rf"\b(?:ascendid[oa]|promovid[oa]|contratad[oa]) (?:al?|como|de) {_VALUE}"),
     (
         "age",
@@ -80,8 +87,8 @@ _FRAMES: tuple[tuple[str, str], ...] = (
 )
 FRAMES = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
 OF_RELATIVES = (
-    ("home", re.compile(rf"\b(?:lives?|living|moved|relocated|viven?|mudad[oa]s?|trasladad[oa]s?|mudo|traslado) "
-                        rf"(?:in|to|en|al?) {_VALUE}")),
+    ("home", re.compile(rf"\b(?:lives?|living|moved|relocated|viven?|mudad[oa]s?|trasladad[oa]s?|mudo|traslado|"
+                        rf"(?:fue|fueron|ido) a vivir) (?:into|in with|in|to|with|en|con|al?) {_VALUE}")),
     ("age", re.compile(r"\b(?:is|turned|turns|tiene|cumplio|cumplir|cumplido) (?:(?:now|already|just|ya) )*"
                        r"(?P<value>\d{1,3})\b")),
     ("employer", re.compile(rf"\b(?:works?|working|trabajan?|(?:a )?(?:job|trabajo)) (?:at|for|en|para) {_VALUE}")),

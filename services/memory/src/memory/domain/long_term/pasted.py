@@ -90,7 +90,8 @@ _OWN_LEAD = re.compile(
     r"^\W*(?:(?:so|and|but|well|ok|now|also|then|y|pero|pues|bueno|ahora|tambien|ya|yo|te|os|me|nos|no),? )*"
     r"(?:(?:i|we)\b(?! (?:\w+ )?(?:read|saw|heard|got|received|found|quote|copied|was|were)\b)|let me|tengo|"
     r"tenemos|soy|somos|estoy|vivo|quiero|trabajo|gano|invierto|opero|uso|sigo|hago|pago|debo|ahorro|prefiero|voy|"
-    r"cuento|explico|(?:he|hemos)(?! (?:leido|visto|oido|recibido|encontrado|copiado|escuchado)\b)|(?:my|our|mis?|nuestr[oa]s?) \w+ (?:is|are|es|son)\b)"
+    r"cuento|explico|(?:he|hemos)(?! (?:leido|visto|oido|recibido|encontrado|copiado|escuchado)\b)|(?:my|our|mis?|"
+    r"nuestr[oa]s?) \w+ (?:is|are|es|son)\b)"
 )
 """What people write before a colon to introduce something about themselves, or to have it remembered."""
 _I_DID = re.compile(r"\W*(?!(?:aqu|ah|all|as|s)í\b)\w+[éí] [a-zñ]", re.I)

@@ -29,7 +29,8 @@ _VERBS = (
     r"esperamos|tenia|teniamos|somos|estamos|alquilo|alquile|alquilamos|poseo|mantengo|guardo|meto|aporto|paso|pase|"
     r"enseno|programo|leo|entreno|practico|hago|hacemos|aprendi|doy|di|como|ceno|cambie|sali|rompi|acabo|mude|casamos|"
     r"prefiero|odio|detesto|adoro|amo|adopte|adoptamos|vendere|comprare|tendre|sere|voy|vamos|liquide|salde|contrate|"
-    r"cancele|renuncie|consegui|encontre|recibo|recibi|presto|preste|dono|colecciono|juego|nado|cocino|sigo|participo|"
+    r"cancele|renuncie|consegui|encontre|recibo|recibi|presto|preste|dono|colecciono|juego|nado|cocino|sigo|seguire|"
+    r"seguiremos|participo|"
     r"necesito|renuncio|crie|crio|jubilare|debia|desayuno|almuerzo|meriendo|madrugo|pinto|escribo|canto|bailo|escalo|"
     r"esquio|pesco|cultivo|voto|rezo|medito|veraneo|convivo|dependo|administro|gestiono|traduzco|diseno|desconfio|"
     r"prometi|jure"
@@ -101,7 +102,8 @@ _GOAL = re.compile(
 )
 _PLAN = re.compile(r"\b(?:pienso|tengo (?:pensado|previsto)) \w+[aei]r(?:me|lo|la|los|las)?\b")
 _HABIT = re.compile(
-    r"\b(?:\d[\d.,]*k? (?:\w+ )?(?:an?|per|al|por|cada) (?:day|week|month|year|dia|semana|mes|ano)|"
+    r"\b(?:\d[\d.,]* ?% (?:anual\w*|mensual\w*|annually)|\d[\d.,]*k? (?:\w+ ){0,2}para (?:la|el|mi|una?)|"
+    r"\d[\d.,]*k? (?:\w+ )?(?:an?|per|al|por|cada) (?:day|week|month|year|dia|semana|mes|ano)|"
     r"daily|weekly|monthly|(?:every|each) (?:day|week|month|year|morning|evening|night|weekend)|(?:once|twice|"
     r"\w+ times) (?:a|an|per) (?:day|week|month|quarter|year)|cada (?:dia|semana|mes|ano|trimestre|manana|noche)|"
     r"on (?:(?:mon|tues|wednes|thurs|fri|satur|sun|week)days|weekends)|los (?:lunes|martes|miercoles|jueves|viernes|"
@@ -127,7 +129,8 @@ _CAN = re.compile(
     r"(?:stand|bear) (?!it\b|th[aeio]|you)|conducir|viajar|ahorrar|pagar|permitirme|dedicar)"
 )
 _WILL = re.compile(
-    r"\b(?:will|'ll) (?:retire|move|marry|graduate|turn|be \d|travel|start|have a|become|inherit|get paid)|"
+    r"\b(?:seguire|seguiremos)\b|\b(?:will|'ll) (?:keep \w+ing|stick|retire|move|marry|graduate|turn|be \d|travel|"
+    r"start|have a|become|inherit|get paid)|"
     rf"\b(?:will be an?|sere) (?:\w+ ){{0,2}}?{OCCUPATION}\b"
 )
 _PASSING = re.compile(
@@ -154,7 +157,7 @@ _PASSING_ES = re.compile(
     r"buscando (?:informacion|datos|noticias|algo)|de acuerdo|list[oa]|"
     r"bien|mal|aqui|segur[oa]|no)|tengo que|tenemos que|debo (?:\w+[aei]r)\b|debemos|"
     r"tengo (?:\w+ ){0,2}?(?:dudas?|preguntas?|problemas?|ganas|claro|idea|curiosidad|entendido)|"
-    r"voy a (?!jubil|mudar|casar|ser )\w+|vamos (?:a|con)|voy$|sigo sin|"
+    r"voy a (?!jubil|mudar|casar|ser |trabajar en )\w+|vamos (?:a|con)|voy$|sigo sin|"
     r"me (?:gustaria|interesa (?:saber|ver|conocer)|quede(?! (?:sin|viud|huerfan|sol[oa]$|embaraz|en (?:el )?paro))|"
     r"da igual|parece|refiero|refer)|como (?:funciona|se|esta|va|puedo|puede|hago|es|te|lo|siempre|dije|decia|ves|"
     r"quieras|digas|no)|era (?:eso|solo|broma)|(?:fui|soy) yo|hago$|doy las gracias|paso$|uso$|di$|"
@@ -181,7 +184,8 @@ _POSITION_RESULT = re.compile(
 _A_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|lives|works|goes|will|can|does|do|es|son|esta|estan|tiene|tienen|vive|viven|"
     r"trabaja|se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
-    r"sera|murio|nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|found|began|sold|bought|lost|quit|ran|used|met|fought|cobra|opera|juega|"
+    r"sera|murio|nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|found|began|sold|bought|lost|quit|ran|"
+    r"used|met|fought|cobra|opera|juega|"
     r"habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|[a-z]{3,}s|[a-z]{3,}ed)\b"
 )
 
