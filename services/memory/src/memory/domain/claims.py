@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from contracts.calendar_names import NUMBERS
+from contracts.calendar_names import MONTHS, NUMBERS
 from memory.domain.long_term.attributes import (
     Value,
     attribute_values,
     relative_values,
-    says_change,
     without_adverbs,
 )
 from memory.domain.long_term.concepts import COUNTS, FILLER_WORDS, concept, concepts_of, normalize, significant_words
+from memory.domain.long_term.course import says_change
 from memory.domain.long_term.endings import StatementEnd, endings, occupation_in
 from memory.domain.long_term.slots import LANGUAGES, occasions_in
 from memory.domain.long_term.speech import folded_in_place, statements
@@ -65,6 +65,27 @@ _NOUN_END = re.compile(
 )
 """Where a noun with its determiners ends."""
 _UNIT = re.compile(r"\d ?([%€$£]|[a-z]+)")
+_LIKED = (
+    r"(?:likes?|loves?|enjoys?|keen|into|fan|fond|trusts?|believes?|interested|comfortable|happy with|"
+    r"gustan?|encantan?|interesan?|atraen?|convencen?|confio|fio|creo en|a favor)\b"
+)
+_DISLIKES = re.compile(
+    rf"\b(?:not|never|no|nunca|nada|jamas) (?:\w+ ){{0,3}}?{_LIKED}|\b(?:against|hates?|dislikes?|distrusts?|wary|"
+    rf"avoids?|"
+    r"can not (?:stand|bear)|scares?|afraid|odio|detesto|aborrezco|desconfio|evito|en contra|miedo)\b"
+)
+_LIKES = re.compile(rf"\b(?:{_LIKED}|(?:cog|pill|tom)(?:ido|iendo|ado|ando) (?:el )?gusto\b|reconciled|won over)")
+ATTITUDE_WORDS = concepts_of(
+    "like love enjoy keen into fan fond trust believe interested comfortable happy gusta encanta interesa atrae "
+    "convence "
+    "confio fio creo favor against hate dislike distrust wary avoid stand bear scare afraid odio desconfio evito "
+    "contra "
+    "miedo gusto cogido pillado tomado come came grown fair big nada mas bit quite muy ya poco"
+)
+_MEASURE = re.compile(
+    rf"\b(?P<count>\d[\d.,]*|{'|'.join(NUMBERS)}) ?(?P<unit>[%€$£]|[a-z]+) (?:an?|per|each|every|al?|a la|por|cada) "
+    r"(?P<period>day|week|month|quarter|year|dia|semana|mes|trimestre|ano)\b"
+)
 _CHANGE_OF_MIND = re.compile(
     r"\bchang(?:ed?|ing) (?:my|our|his|her|their|of) (?:minds?|plans?|heart)\b|"
     r"\bcambi(?:ado|o|e|amos|aron) de (?:idea|opinion|planes)\b"
@@ -90,7 +111,9 @@ _REVALUES = re.compile(
     r"(?:new|another) (?=\w+, )|from now on|subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|"
     r"redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|re(?:financi|negoci)(?:e|amos|ado)|acort(?:e|o|ado)|"
     r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|"
-    r"(?:me|nos) han (?:revisado|renovado|actualizado)|aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|"
+    r"\b(?:down|up) to|(?:se )?(?:ha|han) quedado en|(?:from|as of|desde|a partir de|starting(?: in)?) "
+    rf"(?:el |next |this |este |enero )?(?:{'|'.join(MONTHS)})|(?:me|nos) han (?:revisado|renovado|actualizado)|"
+    rf"aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|"
     r"contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
 )
 _PAST = re.compile(
@@ -151,7 +174,8 @@ class Claims:
     values and the denial of the whole sentence, of which the text may be one clause. `excludes_others`: it says that
     one thing is so, and that others of its kind are not. `is_limit`: it says that only one is. `things`: the
     definite things of the writer's that it names, each as its concepts. `units`: of its figures. `is_too_much`: it
-    says that something is too much or too little. `deeds`: words for what was done.
+    says that something is too much or too little. `deeds`: words for what was done. `attitude`:
+    "for" or "against" something. `measures`: numbers by what they count in which period.
     """
 
     attributes: tuple[Value, ...]
@@ -180,6 +204,8 @@ class Claims:
     is_too_much: bool = False
     is_change_of_mind: bool = False
     deeds: frozenset[str] = frozenset()
+    attitude: str = ""
+    measures: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @lru_cache(maxsize=4_000)
@@ -224,11 +250,24 @@ def claims(text: str) -> Claims:
         excludes_others=bool(_INSTEAD.search(normalized)),
         is_limit=bool(_ONLY.search(normalized)),
         things=_things(normalized),
-        units=frozenset(unit for unit in _UNIT.findall(normalized) if unit not in FILLER_WORDS),
+        units=frozenset(concept(unit) for unit in _UNIT.findall(normalized) if unit not in FILLER_WORDS)
+        - PERIODS
+        - _CURRENCIES,
+        attitude=_attitude(normalized),
+        measures={
+            f"{concept(match['unit'])} {concept(match['period'])}": COUNTS.get(match["count"], match["count"])
+            for match in _MEASURE.finditer(normalized)
+        },
         is_too_much=bool(_TOO_MUCH.search(normalized)),
         is_change_of_mind=bool(_CHANGE_OF_MIND.search(normalized)),
         deeds=frozenset(concept(word) for word in words(normalized) if _DEED.fullmatch(word)),
     )
+
+
+def _attitude(normalized: str) -> str:
+    if _DISLIKES.search(normalized):
+        return "against"
+    return "for" if _LIKES.search(normalized) else ""
 
 
 def _things(normalized: str) -> frozenset[frozenset[str]]:

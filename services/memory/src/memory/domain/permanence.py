@@ -127,7 +127,8 @@ _POINTING_WORDS = frozenset(
 )
 """Words that refer to something in the chat, and words for what people do with it."""
 _PASSING = re.compile(
-    r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
+    r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|"
+    r"not (?:to )?(?:say|answer|tell)\b|no (?:dec|contest|respond|habl|cont)[aei]r|verlo|ver|saber|your|"
     r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|"
     r"contest|respond))",
     re.I,

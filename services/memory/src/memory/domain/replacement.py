@@ -7,7 +7,7 @@ one.
 from collections.abc import Iterable
 
 from contracts.calendar_names import MONTHS
-from memory.domain.claims import PERIODS, Claims
+from memory.domain.claims import ATTITUDE_WORDS, PERIODS, Claims
 from memory.domain.long_term.attributes import are_incompatible
 from memory.domain.long_term.concepts import ACTIONS, concepts_of
 from memory.domain.long_term.endings import StatementEnd, can_end
@@ -47,6 +47,7 @@ _ATTITUDES = concepts_of(
     "like interest interested interesa interesan convence convencen trust fio into vegan vegetarian celiac"
 )
 _PLANS = concepts_of("want plan hope goal prefer like would quiere planea study estudiar marry")
+_BACK = concepts_of("back got have")
 _OBTAINS = concepts_of("have buy open opened adopt adopted get got took abri compre adopte contrate")
 _NOT_COUNTED = concepts_of("am have want plan viene moment stock week month year day time times veces vez")
 
@@ -59,7 +60,7 @@ def replaces(new: Claims, old: Claims) -> bool:
         return True
     if new.ended and any(not ending.needs_sole_match and _is_ended(ending, new, old) for ending in new.ended):
         return True
-    return _contradicts(new, old) or _denies_limit(new, old)
+    return _contradicts(new, old) or _denies_limit(new, old) or _likes_otherwise(new, old)
 
 
 def may_replace(new: Claims, old: Claims) -> bool:
@@ -72,7 +73,10 @@ def may_replace(new: Claims, old: Claims) -> bool:
     is_revisable = not (old.is_denial or old.tells_act or old.is_past or new.is_addition)
     return ended or (
         is_revisable
-        and any(rule(new, old) for rule in (_changes_value, _changes_object, _corrects_figure, _changes_mind))
+        and any(
+            rule(new, old)
+            for rule in (_changes_value, _changes_measure, _changes_object, _corrects_figure, _changes_mind)
+        )
     )
 
 
@@ -167,6 +171,8 @@ def _changes_value(new: Claims, old: Claims) -> bool:
         for kind, values in old.values_by_kind.items()
         if values - new.values_by_kind.get(kind, values) and new.values_by_kind[kind] - values
     }
+    if "figure" in differing and new.units ^ old.units and new.units - old.concepts:
+        return False  # 900 a month, 2 parking spaces
     if "figure" in differing and len(old.values_by_kind["figure"]) > len(new.values_by_kind["figure"]):
         return False  # 100 for the car and 50 for the trip
     if "name" in differing and (
@@ -190,8 +196,9 @@ def revalues_thing(new: Claims, old: Claims) -> bool:
         return False
     if differing == ["figure"] and (new.units != old.units or len(before["figure"]) > len(after["figure"])):
         return False
-    others = (new.concepts ^ old.concepts) - GENERIC - ACTIONS - new.value_concepts - old.value_concepts - new.deeds
-    return differing != ["name"] or not others
+    ignored = GENERIC | ACTIONS | new.value_concepts | old.value_concepts | new.deeds
+    rest, former = new.concepts - old.concepts - ignored, old.concepts - new.concepts - ignored
+    return not (rest and former) and (differing != ["name"] or not (rest or former))
 
 
 def _values_beside(said: Claims, other: Claims) -> dict[str, frozenset[str]]:
@@ -221,6 +228,16 @@ def _corrects_figure(new: Claims, old: Claims) -> bool:
     )
 
 
+def _changes_measure(new: Claims, old: Claims) -> bool:
+    """Whether both name a number for the same measure ("days a week"), the newer another one than before, and only one
+    of them says of what: "I work four days a week", "they've got me back on five days a week"."""
+    if not new.says_change or new.relative != old.relative or len(new.measures) != 1 or len(old.measures) != 1:
+        return False
+    ((measure, number),) = new.measures.items()
+    others = [said.concepts - GENERIC - said.value_concepts - said.deeds - _PLANS - _BACK for said in (new, old)]
+    return old.measures.get(measure, number) != number and not (others[0] - others[1] and others[1] - others[0])
+
+
 def _changes_mind(new: Claims, old: Claims) -> bool:
     """Whether somebody close to the writer has changed their mind, and the older claims tell what they wanted; of the
     writer, only about the same thing."""
@@ -239,7 +256,7 @@ def _changes_object(new: Claims, old: Claims) -> bool:
     names_old_occasion = new.excludes_others and bool(old.occasions) and old.occasions < new.occasions
     if verb == old.verb[0] and names_old_occasion and old.concepts <= new.concepts:
         return True  # "now on Wednesdays instead of Tuesdays"
-    if verb != old.verb[0] or new.occasions != old.occasions:
+    if verb != old.verb[0] or new.occasions != old.occasions or any(verb in thing for thing in new.things):
         return False
     if not (new.excludes_others or (preposition and preposition == old.verb[1] and verb not in _NOT_EXCLUSIVE)):
         return False
@@ -255,9 +272,7 @@ def _are_two_of_mine(new: Claims, old: Claims) -> bool:
 def _denies_limit(new: Claims, old: Claims) -> bool:
     """Whether what was the only one of its kind is so no more: "I only trade US stocks", "now also European stocks"."""
     is_limit = old.is_limit and not (old.occasions or old.is_denial or new.is_denial) and new.relative == old.relative
-    verb = old.verb[0]
-    shared = (new.concepts & old.concepts) - GENERIC - {verb}
-    return is_limit and new.is_addition and new.says_change and verb in new.concepts and bool(shared)
+    return is_limit and new.is_addition and bool((new.concepts & old.concepts) - GENERIC - ACTIONS)
 
 
 def _contradicts(new: Claims, old: Claims) -> bool:
@@ -273,6 +288,14 @@ def _contradicts(new: Claims, old: Claims) -> bool:
     if new.is_denial:
         return bool(telling) and new.concepts <= old.concepts and _covers_most_of(new.concepts, old)
     return bool(telling) and (old.concepts == new.concepts or (new.says_change and old.concepts <= new.concepts))
+
+
+def _likes_otherwise(new: Claims, old: Claims) -> bool:
+    """Whether one likes the very thing that the other does not: "I'm against crypto", "I've come to like crypto"."""
+    if new.relative != old.relative or not new.attitude or not old.attitude or new.attitude == old.attitude:
+        return False
+    things = [said.concepts - GENERIC - ATTITUDE_WORDS - ACTIONS for said in (new, old)]
+    return bool(things[0]) and things[0] == things[1] and new.occasions == old.occasions
 
 
 def _covers_most_of(covered: frozenset[str], old: Claims) -> bool:

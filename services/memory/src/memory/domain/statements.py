@@ -15,16 +15,16 @@ from memory.domain.compatible_facts import both_stay, is_over, names_part
 from memory.domain.corrections import corrected_fact, joked_about, past_correction
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.asked_notes import requested_notes
-from memory.domain.long_term.attributes import says_change
 from memory.domain.long_term.concepts import concepts_of, normalize
-from memory.domain.long_term.course import has_ended
+from memory.domain.long_term.course import has_ended, says_change
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.own_words import IS_MINE, may_state_fact
 from memory.domain.long_term.pasted import unquoted
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.long_term.standing_orders import is_standing_order
-from memory.domain.permanence import is_of_the_moment, is_passing
+from memory.domain.permanence import is_of_the_moment
+from memory.domain.preferences import PREFERENCE, is_momentary, preferences_in
 from memory.domain.relevant_facts import kinds
 from memory.domain.remembered import FACT_LISTS, MAX_ENTRIES, MAX_TEXT_LENGTH, Remembered, are_different, current_facts
 from memory.domain.replacement import (
@@ -36,25 +36,6 @@ from memory.domain.replacement import (
     revalues_thing,
 )
 
-_LEAD = (
-    r"(?:now|actually|lately|nowadays|these days|from now on"
-    r"|ahora|ahora s[ií]|[uú]ltimamente|a partir de ahora|desde ahora),?"
-)
-_NEXT = (
-    r",?\s(?:and|but|y|e|pero) (?:I|we|my|yo|mis?|(?:ya )?(?:no )?(?:prefiero|odio|detesto|adoro|me (?:gust|encant)an?|"
-    r"nunca|siempre|soy|tengo|vivo|trabajo))\b"
-)
-"""The start of another statement of the same sentence."""
-_PREFERENCE = re.compile(
-    rf"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)(?:{_LEAD}\s+)?"
-    r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|rather)\b|I (?:always |really |now |also |don'?t |"
-    r"do not )?(?:like|love|enjoy|hate|dislike)\b|(?:instead of|rather than|en vez de|"
-    r"en lugar de) [^.!?,;\n]{2,40},? (?:I prefer|prefiero)\b|always\b|I always\b|(?:yo )?(?:siempre |ahora |"
-    r"(?:ya )?no )?(?:prefiero|odio|detesto|adoro)\b|(?:a m[ií] )?(?:ahora |no )?(?:me gustan?|me encantan?)\b|"
-    r"siempre\b)"
-    rf"(?:(?!{_NEXT})(?:[^.!?\n;]|[.](?=\d))){{2,300}})",
-    re.I,
-)
 _NAMES = frozenset(FACT_LISTS.values())
 _SOLD_NUMBER = re.compile(r"\b(?:sold|vend\w+) \d", re.I)
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
@@ -177,15 +158,6 @@ def with_ended(state: Remembered, fact: str, by: str, now: datetime) -> Remember
     return state
 
 
-def preferences_in(text: str) -> list[str]:
-    """Returns the preferences that the text states, in its own words."""
-    return [preference for match in _PREFERENCE.finditer(text) if not _is_momentary(preference := match[1].strip(" ,"))]
-
-
-def _is_momentary(text: str) -> bool:
-    return is_passing(text) or is_of_the_moment(text)
-
-
 def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
     sentence = own_speech(unquoted(text))
     if sentence.strip() and (notes := requested_notes(text)):
@@ -196,8 +168,8 @@ def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
         yield _Statement(order, "preferences", claims(order))
         return
     preferences: list[str] = []
-    for match in _PREFERENCE.finditer(sentence):
-        if not _is_momentary(preference := match[1].strip(" ,")):
+    for match in PREFERENCE.finditer(sentence):
+        if not is_momentary(preference := match[1].strip(" ,")):
             preferences.append(preference)
             context = sentence if _PRONOUN.search(preference) else match[0]
             yield _Statement(preference, "preferences", claims(context))
@@ -221,7 +193,7 @@ def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
                 is_too_much=sentence_claims.is_too_much,
                 sentence_denies=sentence_claims.sentence_denies,
             )
-        is_fact = is_plain_fact(clause) and not _is_momentary(clause) and not is_known(clause)
+        is_fact = is_plain_fact(clause) and not is_momentary(clause) and not is_known(clause)
         is_preference = _is_about_answers(clause_claims) or (is_fact and preferences_in(clause))
         yield _Statement(
             _with_ended_clause(sentence, clause_texts, clause),

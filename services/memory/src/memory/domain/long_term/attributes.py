@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from contracts.calendar_names import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, concepts_of, normalize
+from memory.domain.long_term.course import says_change
 from memory.domain.long_term.endings import occupation_in
 from memory.domain.long_term.frames import FRAMES, MY, NEW, OF_RELATIVES, ROLE, SET
 from memory.domain.long_term.slots import (
@@ -20,7 +21,6 @@ from memory.domain.long_term.slots import (
     RESTRICTING_WORDS,
     RISK_SLOT_OF_WORD,
     SLOT_OF_WORD,
-    WEEKDAYS,
     restrictions_in,
 )
 from memory.domain.long_term.state_patterns import (
@@ -52,25 +52,6 @@ class Value:
 
 MAX_STATEMENT_LENGTH = 2_000
 """Characters of a statement that are examined."""
-_NOW = re.compile(
-    r"\b(?:ya (?:soy|estoy|\w{2,}[^sn\W]o)|now|nowadays|from now on|no longer|instead|lately|moved|relocated|"
-    r"switched|changed|mudad[oa]|trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|"
-    r"mud(?:e|amos|ar|ado)|traslade|trasladamos|cambie|pase|me quedan?|only have|have only|animado (?:con|a)|"
-    r"come (?:a)?round|warmed (?:up )?to|chang(?:ed?|ing) (?:my|our|his|her|their|of) (?:minds?|plans?|heart)|"
-    r"cambio de planes?|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|"
-    r"currently|got|just|acabo de|started|begun|began|empece|empezado|comence|joined|mejor|better|actually|en realidad|"
-    r"(?:made|named|appointed) me|me (?:ha|han) (?:hecho|nombrado)|in fact|turns out|after all|resulta que|turned|"
-    r"became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|de nuevo|"
-    r"ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|al final|"
-    r"finally|in the end|por fin|on second thoughts?|pensandolo mejor|decided|decidido|"
-    r"(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|ya puedes|you can (?:now|start)|cumpli|"
-    r"me case|me divorcie|me separe|will be|is going to be|va a ser|pasa(?:ra)? a ser|as of|"
-    rf"since (?:yesterday|last|this|{WEEKDAYS})|desde (?:ayer|(?:el|este) (?:{WEEKDAYS}))|"
-    r"(?:cog|pill|tom)(?:iendo|ando|ido|ado) (?:el )?gusto|(?:empezando|starting|beginning) (?:a|to)|growing on|"
-    r"starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
-    r"i said|(?:hired|poached|recruited|headhunted) by|(?:fichado|contratado|reclutado)|quise decir|"
-    r"me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
-)
 _GROWN = re.compile(r"\b(?:already|ya|turned|turns|acaba de cumplir|cumpli[oó]|cumplido)\b")
 """Says that somebody's age is another than before."""
 _NOT_SO = re.compile(
@@ -157,6 +138,10 @@ _RATHER = re.compile(
     r"(?P<second>[^.,;:!?\n]{2,40})"
 )
 _RISK = re.compile(r"\b(?:risks?|riesgos?|perfil|profile)\b")
+_OWNS = re.compile(
+    r"\b(?:have|own|hold|tengo|tenemos|poseo|bought|sold|compre|vendi) (?:\d|an?\b|my|some|una?\b|mis?\b)"
+)
+_LIKES = re.compile(r"\b(?:prefer|prefiero|like|love|gustan?|encantan?|rather|mejor|gusto)\b")
 _LIKED_TOO = re.compile(r"\b(?:come (?:a)?round|warmed (?:up )?to)\b")
 """Something is liked as well; what was preferred may still be."""
 _DE_TU = re.compile(r"\b(?:tratame|tratarme|trates|hablame|hables|hablarme) de tu\b")
@@ -192,11 +177,6 @@ _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|p
 def without_adverbs(normalized: str) -> str:
     """Returns a normalized text without the words for when or how often."""
     return _ADVERBS.sub("", f"{normalized} ").rstrip()
-
-
-def says_change(normalized: str) -> bool:
-    """Whether a normalized text says that something is different from before."""
-    return bool(_NOW.search(normalized))
 
 
 def attribute_values(text: str) -> list[Value]:
@@ -381,7 +361,10 @@ def _slot_values(normalized: str, changed: bool) -> Iterator[Value]:
             slots.setdefault(slot[0], set()).add(slot[1])
     unlisted = [word for word in words(unconditional) if word not in SLOT_OF_WORD and word not in RISK_SLOT_OF_WORD]
     others = concepts_of(" ".join(unlisted))
+    owns_only = bool(_OWNS.search(unconditional)) and not _LIKES.search(unconditional)
     for name, values in slots.items():
+        if owns_only and name not in _ALWAYS_ONE:
+            continue
         if (name == "length" and _LESS.search(unconditional)) or (
             name not in _ALWAYS_ONE and _LIKED_TOO.search(normalized)
         ):

@@ -163,6 +163,8 @@ COUNTS = {
 
 _HAD_TO = re.compile(
     r"\b(?:(?:have|has) )?(?:had|managed|ended up having) to (?P<verb>[a-z]{3,})\b(?! i\b)|"
+    r"\b(?:ended up|wound up) (?P<doing>[a-z]{2,})ing\b|"
+    r"\b(?P<have>he|hemos) acabado (?P<root>[a-z]{2,}?)(?P<ando>a|ie)ndo\b|"
     r"\b(?:(?P<i>tuve|he tenido)|(?P<we>tuvimos|hemos tenido)) que (?P<stem>[a-z]{2,})(?P<vowel>[aei])r(?P<us>me|"
     r"nos)?\b"
 )
@@ -170,13 +172,17 @@ _HAD_TO = re.compile(
 _PAST_FORMS = {
     "sell": "sold", "leave": "left", "give": "gave", "quit": "quit", "let": "let", "cut": "cut", "get": "got",
     "put": "put", "take": "took", "break": "broke", "withdraw": "withdrew", "pay": "paid", "go": "went",
-    "buy": "bought", "find": "found", "lose": "lost", "become": "became", "shut": "shut", "spend": "spent", "stop": "stopped",
-    "drop": "dropped", "split": "split",
+    "buy": "bought", "find": "found", "lose": "lost", "become": "became", "shut": "shut", "spend": "spent",
+    "stop": "stopped",
+    "drop": "dropped", "split": "split", "leav": "left", "giv": "gave", "tak": "took", "los": "lost",
+    "dropp": "dropped", "stopp": "stopped", "putt": "put", "cutt": "cut", "gett": "got",
 }  # fmt: skip
 
 
 def _past(told: re.Match[str]) -> str:
-    if verb := told["verb"]:
+    if told["root"]:
+        return f"{told['have']} {told['root']}{'a' if told['ando'] == 'a' else 'i'}do"
+    if verb := told["verb"] or told["doing"]:
         return _PAST_FORMS.get(verb) or f"{verb.removesuffix('e')}ed"
     pronoun = f"{told['us']} " if told["us"] else ""
     return f"{pronoun}{'he' if told['i'] else 'hemos'} {told['stem']}{'a' if told['vowel'] == 'a' else 'i'}do"

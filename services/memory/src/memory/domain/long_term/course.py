@@ -7,7 +7,8 @@ import re
 from functools import lru_cache
 
 from contracts.calendar_names import MONTHS
-from memory.domain.long_term.endings import ENDS
+from memory.domain.long_term.ending_verbs import ENDS
+from memory.domain.long_term.slots import WEEKDAYS
 
 _MONTHS = "|".join(MONTHS)
 NO_LONGER = re.compile(
@@ -58,6 +59,7 @@ LASTING = re.compile(
 )
 """Says that something holds from now on, whatever time it names beside: "these days I hold for three months"."""
 PARTLY = re.compile(
+    r"\b(?:sold|sell|selling|vend\w+|closed|gave away) (?:off )?(?:some|a few|several|un[oa]s|algun[oa]s)\b|"
     r"\b(?:half|some|part|a few|a couple|one|two|three) of (?:my|our|the)\b|\bhalf (?:my|our|the)\b|"
     r"\b(?:la mitad|una parte|algun[oa]s|un par) de (?:mis?|l[ao]s?|el|nuestr[oa]s?)\b"
 )
@@ -79,6 +81,33 @@ _ACQUIRED = re.compile(
     r"(?:abierto|comprado|adoptado))\b"
 )
 """Something acquired in addition, which by itself replaces nothing."""
+
+
+_NOW = re.compile(
+    r"\b(?:ya (?:soy|estoy|\w{2,}[^sn\W]o)|now|nowadays|from now on|no longer|instead|lately|moved|relocated|"
+    r"switched|changed|mudad[oa]|trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|"
+    r"mud(?:e|amos|ar|ado)|traslade|trasladamos|cambie|pase|me quedan?|only have|have only|animado (?:con|a)|"
+    r"come (?:a)?round|warmed (?:up )?to|chang(?:ed?|ing) (?:my|our|his|her|their|of) (?:minds?|plans?|heart)|"
+    r"cambio de planes?|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|"
+    r"currently|got|just|acabo de|started|begun|began|empece|empezado|comence|joined|mejor|better|actually|en realidad|"
+    r"(?:have|has) gone|(?:made|named|appointed) me|me (?:ha|han) (?:hecho|nombrado)|in fact|turns out|after all|"
+    r"resulta que|turned|"
+    r"became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|de nuevo|"
+    r"ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|al final|"
+    r"finally|in the end|por fin|on second thoughts?|pensandolo mejor|decided|decidido|"
+    r"(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|ya puedes|you can (?:now|start)|cumpli|"
+    r"me case|me divorcie|me separe|will be|is going to be|va a ser|pasa(?:ra)? a ser|as of|"
+    rf"since (?:yesterday|last|this|{WEEKDAYS})|desde (?:ayer|(?:el|este) (?:{WEEKDAYS}))|"
+    r"(?:cog|pill|tom)(?:iendo|ando|ido|ado) (?:el )?gusto|(?:empezando|starting|beginning) (?:a|to)|growing on|"
+    r"starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
+    r"i said|(?:hired|poached|recruited|headhunted) by|(?:fichado|contratado|reclutado)|quise decir|"
+    r"me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
+)
+
+
+def says_change(normalized: str) -> bool:
+    """Whether a normalized text says that something is different from before."""
+    return bool(_NOW.search(normalized))
 
 
 @lru_cache(maxsize=4_000)

@@ -59,9 +59,14 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     (
         "occupation",
         rf"\b(?:made|appointed|named) me (?:an? |the )?"
-        rf"(?=(?:\w+ )?(?:head|chief|lead|partner|boss|\w*(?:or|ager|ian|ist|ant|yst|eer))\b){_VALUE}",
+        rf"(?=(?:\w+ )?(?:head|chief|lead|partner|boss|\w{(3,)}(?:or|ager|ian|ist|ant|yst|eer))\b){_VALUE}",
     ),
-    ("occupation", rf"\bme (?:ha|han) (?:hecho|nombrado|puesto de) (?!caso\b|falta\b|l[ao]s?\b|una?\b){_VALUE}"),
+    ("occupation", rf"\b(?:gone|went|work\w*|trabajo|trabajando) (?:\w+ ){{1,4}}?(?:as an?|como) {_VALUE}"),
+    (
+        "occupation",
+        rf"\bme (?:ha|han) (?:hecho|nombrado|puesto de) (?!caso\b|falta\b|l[ao]s?\b|una?\b|\w+ oferta|esperar|ilusion|"
+        rf"dano){_VALUE}",
+    ),
     ("occupation", rf"\b(?:ascendid[oa]|promovid[oa]|contratad[oa]) (?:al?|como|de) {_VALUE}"),
     (
         "age",
