@@ -9,6 +9,7 @@ from memory.domain.long_term.slots import OCCASION
 from memory.domain.replacement import GENERIC
 
 DATES = {concept(word) for word in (*MONTHS, *OCCASION)}
+_NUMBERS = concepts_of(" ".join(NUMBERS))
 _NUMBER_WORDS = rf"\d+|{'|'.join(NUMBERS)}"
 _TRADED = re.compile(
     r"\b(?:(?:sold|vendi|vendimos|vendido) (?P<sold>\d+(?:[.,]\d{3})*)|(?:bought|compre|compramos|comprado) \d[\d.,]* "
@@ -45,4 +46,6 @@ def _number(count: str) -> int:
 @lru_cache(maxsize=4_000)
 def distinctive_concepts(text: str) -> frozenset[str]:
     """Returns the concepts of a text without figures, actions and dates."""
-    return frozenset(concept_ for concept_ in concepts_of(text) if not concept_[0].isdigit()) - ACTIONS - DATES
+    return (
+        frozenset(concept_ for concept_ in concepts_of(text) if not concept_[0].isdigit()) - ACTIONS - DATES - _NUMBERS
+    )

@@ -11,7 +11,7 @@ from memory.domain.claims import ATTITUDE_WORDS, PERIODS, Claims
 from memory.domain.long_term.attributes import are_incompatible
 from memory.domain.long_term.concepts import ACTIONS, concepts_of
 from memory.domain.long_term.endings import StatementEnd, can_end
-from memory.domain.long_term.slots import OCCASION
+from memory.domain.long_term.slots import ASSETS, OCCASION
 
 MAX_OTHER_WORDS = 2
 """Words that a statement may have beside the concepts that are ended or denied, to be the statement that is meant."""
@@ -42,6 +42,7 @@ GENERIC = PERIODS | concepts_of(
 )
 """Concepts that do not identify the subject of a statement when two statements are compared."""
 _CALENDAR = concepts_of(" ".join((*MONTHS, *OCCASION)))
+_ASSETS = concepts_of(" ".join(ASSETS))
 _WORK = concepts_of("work")
 _ATTITUDES = concepts_of(
     "like interest interested interesa interesan convence convencen trust fio into vegan vegetarian celiac"
@@ -67,8 +68,12 @@ def may_replace(new: Claims, old: Claims) -> bool:
     """Whether the newer claims replace the older ones, provided that no others can be meant: "I switched to Delta"."""
     if _are_two_events(new, old):
         return False
-    ended = new.relative == old.relative and any(
-        ending.needs_sole_match and can_end(ending, old.concepts) and not old.ended for ending in new.ended
+    assets = new.concepts & _ASSETS, old.concepts & _ASSETS
+    are_of_other_assets = all(assets) and not assets[0] & assets[1]  # futures at IBKR, crypto at Kraken
+    ended = (
+        new.relative == old.relative
+        and not are_of_other_assets
+        and any(ending.needs_sole_match and can_end(ending, old.concepts) and not old.ended for ending in new.ended)
     )
     is_revisable = not (old.is_denial or old.tells_act or old.is_past or new.is_addition)
     return ended or (
@@ -115,12 +120,20 @@ def _is_ended(ending: StatementEnd, new: Claims, old: Claims) -> bool:
         or (old.relative and old.relative not in (new.relative, *new.concepts) and not ending.anyone)
         or (new.relative and old.relative and new.relative != old.relative and not ending.anyone)
         or (new.relative and not old.relative and new.relative not in ending.concepts and not ending.anyone)
+        or _have_other_habits(new, old)
         or not (ending.anyone or new.subject <= old.concepts | ending.concepts)
     ):
         return False
     if not ending.concepts:
         return bool(ending.one_of & concepts) and len(_other_words(old, ending.one_of)) <= 2 * MAX_OTHER_WORDS
     return ending.concepts <= old.concepts and _covers_most_of(ending.concepts, old)
+
+
+def _have_other_habits(new: Claims, old: Claims) -> bool:
+    """Whether both tell what is done on certain days or at certain hours, and not on the same ones: yoga on Mondays and
+    on Fridays. A single day is the day of the change."""
+    habits = [{name for name in said.occasions if name in OCCASION and name.endswith("s")} for said in (new, old)]
+    return all(habits) and not habits[0] & habits[1]
 
 
 def are_about_same_person(new: Claims, old: Claims) -> bool:

@@ -128,8 +128,11 @@ _CONTRACTIONS = (
     (re.compile(r"\b(i|we)'re\b"), r"\1 are"),
     (re.compile(r"\b(i|we)'ll\b"), r"\1 will"),
     (re.compile(r"(?<=\w)'s (?=(?:done|over|gone|paid|off|finished|history|behind)\b)"), " is "),
-    (re.compile(r"\b(?:no (?:he|hemos) vuelto|no volvi) a (?=\w+[aei]r\b)"), "ya no "),
-    (re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r\b)"), "ahora "),
+    (re.compile(r"\b(?:no (?:he|hemos) vuelto|no volvi) a (?=\w+[aei]r(?:[mts]e|nos|l[aeo]s?)?\b)"), "ya no "),
+    (
+        re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r(?:[mts]e|nos|l[aeo]s?)?\b)"),
+        "ahora ",
+    ),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
     (re.compile(r"\bin the end\b(?! of\b)"), "now"),
     (re.compile(r"\bthese days\b"), "nowadays"),
