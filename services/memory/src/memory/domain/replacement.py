@@ -211,6 +211,7 @@ def revalues_thing(new: Claims, old: Claims) -> bool:
         return False
     ignored = GENERIC | ACTIONS | new.value_concepts | old.value_concepts | new.deeds
     rest, former = new.concepts - old.concepts - ignored, old.concepts - new.concepts - ignored
+    rest, former = (frozenset(word for word in words if not word[0].isdigit()) for words in (rest, former))
     return not (rest and former) and (differing != ["name"] or not (rest or former))
 
 

@@ -51,6 +51,7 @@ _REMAINS = re.compile(
     r"(?:(?:i|we) (?:only |just |now )?have (?:only |just )?|(?:ya )?(?:solo )?(?:me|nos) quedan? (?:solo )?|"
     r"(?:ya )?solo (?:tengo|tenemos) )[\w.,]+(?: now| left| ahora)?"
 )
+"""How many are left of what the rest of the sentence names."""
 _ANSWER_ATTRIBUTES = ("prefer length", "prefer tone", "prefer answers in")
 
 IsKnown = Callable[[str], bool]
@@ -176,6 +177,9 @@ def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
     clause_texts = [
         clause for clause in clauses(sentence) if not any(clause in other or other in clause for other in preferences)
     ]
+    if any(_REMAINS.fullmatch(normalize(clause)) for clause in clause_texts):
+        yield _Statement(" ".join(sentence.split()).rstrip(" .!"), None, claims(sentence))
+        return
     before = sentence.partition(clause_texts[0])[0] if clause_texts else ""
     if before and (first_claims := claims(before)).ended:
         yield _Statement(sentence.rstrip(" .!"), None, first_claims)
@@ -210,9 +214,7 @@ def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
 
 def _with_ended_clause(sentence: str, clauses: Sequence[str], clause: str) -> str:
     """Returns a clause that says what comes instead, together with the one before it if that says what is over: "my
-    bank is not Kappa any more, I switched to Delta". How many are left of something comes with what it is."""
-    if _REMAINS.fullmatch(normalize(clause)):
-        return " ".join(sentence.split()).rstrip(" .!")
+    bank is not Kappa any more, I switched to Delta"."""
     before = clauses[clauses.index(clause) - 1]
     start, end = sentence.find(before), sentence.find(clause) + len(clause)
     if before == clause or not 0 <= start < end - len(clause) or not _INSTEAD.match(normalize(clause)):
