@@ -72,6 +72,8 @@ def test_a_change_ends_the_older_fact(fact: str, later: str) -> None:
         ("Tengo 10 acciones de Apple", "Les he cogido el gusto a las criptos"),
         ("I own 10 shares of AAPL", "We had to sell some shares in March"),
         ("I'm a nurse", "They made me wait for two hours at the airport in Rome"),
+        ("Entreno tres días a la semana", "Ahora trabajo cinco días a la semana"),
+        ("I have a daughter", "I lost my daughter's passport"),
         ("I want to buy a flat", "My son has changed his mind about university"),
     ],
 )

@@ -274,7 +274,7 @@ def _things(normalized: str) -> frozenset[frozenset[str]]:
     """Returns the definite things that a normalized text names, as concepts: "my emergency fund", "la boda"."""
     text = PERSON.sub(" ", normalized)
     return frozenset(
-        thing for match in _THING.finditer(text) if (thing := concepts_of(_NOUN_END.split(match["what"])[0]))
+        thing for match in _THING.finditer(text) if (thing := concepts_of(_NOUN_END.split(match["what"])[0])) - PERIODS
     )
 
 

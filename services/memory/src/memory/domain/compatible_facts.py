@@ -74,6 +74,8 @@ _PAIR = re.compile(
     re.I,
 )
 _LIST = re.compile(r"[^\W\d][\w' -]{1,40}(?:, [^\W\d][\w' -]{1,40})+,? (?:and|y|e) [^\W\d][\w' -]{1,40}")
+_OF_PERSON = re.compile(rf"\b(?:my|our) (?:{PEOPLE})'s\b|\bde (?:mis?|nuestr[oa]s?) (?:{PEOPLE})\b", re.I)
+"""Whose a thing is: what happens to it has not happened to them."""
 _LIST_ITEM = re.compile(r",? (?:and|y|e) |, ")
 _LIKING = concepts_of("like prefer interesa interesan convence convencen atrae atraen interests appeals convinces")
 _ACTIONS = ACTIONS | concepts_of("smoke drink retire owe earn")
@@ -308,7 +310,7 @@ def _ends(clause: str, old: Claims) -> bool:
         and not _is_told_by(old, concepts_of(clause), names)
     ):
         return False  # a tenth is gold, a twentieth is cash now
-    return bool((distinctive_concepts(clause) & old.concepts) - GENERIC - {old.verb[0]})
+    return bool((distinctive_concepts(_OF_PERSON.sub(" ", clause)) & old.concepts) - GENERIC - {old.verb[0]})
 
 
 def _is_told_by(old: Claims, ended: frozenset[str], names: frozenset[str]) -> bool:
