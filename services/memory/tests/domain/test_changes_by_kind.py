@@ -88,6 +88,10 @@ def test_how_many_are_left_is_remembered_with_what_it_is() -> None:
     assert current_facts(memory) == ["El zorro se llevó una gallina, me quedan dos"]
 
 
+def test_one_thing_that_is_had_is_a_fact() -> None:
+    assert current_facts(after("I have diabetes").memory) == ["I have diabetes"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

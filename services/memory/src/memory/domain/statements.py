@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import itemgetter
 
+from contracts.calendar_names import NUMBERS
 from contracts.memory_rpc import Superseded
 from memory.domain.claims import Claims, claims
 from memory.domain.compatible_facts import both_stay, is_over, names_part
@@ -49,7 +50,7 @@ _INSTEAD = re.compile(
 )
 _REMAINS = re.compile(
     r"(?:(?:i|we) (?:only |just |now )?have (?:only |just )?|(?:ya )?(?:solo )?(?:me|nos) quedan? (?:solo )?|"
-    r"(?:ya )?solo (?:tengo|tenemos) )[\w.,]+(?: now| left| ahora)?"
+    rf"(?:ya )?solo (?:tengo|tenemos) )(?:\d[\d.,]*|una?|{'|'.join(NUMBERS)})(?: now| left| ahora)?"
 )
 """How many are left of what the rest of the sentence names."""
 _ANSWER_ATTRIBUTES = ("prefer length", "prefer tone", "prefer answers in")
