@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from contracts.calendar_names import NUMBERS
+from contracts.calendar_names import MONTHS, NUMBERS
 from memory.domain.long_term.attributes import (
     Value,
     attribute_values,
     relative_values,
-    says_change,
     without_adverbs,
 )
-from memory.domain.long_term.concepts import COUNTS, concept, concepts_of, normalize, significant_words
+from memory.domain.long_term.concepts import COUNTS, FILLER_WORDS, concept, concepts_of, normalize, significant_words
+from memory.domain.long_term.course import says_change
 from memory.domain.long_term.endings import StatementEnd, endings, occupation_in
 from memory.domain.long_term.slots import LANGUAGES, occasions_in
 from memory.domain.long_term.speech import folded_in_place, statements
@@ -34,11 +34,14 @@ _NOT_WHOLLY = re.compile(
 _LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,(?!\d| (?:del?|from|of|in|at|on|who|que|en|an?|una?|my|mi)\b)")
 PEOPLE = (
     r"wife|husband|spouse|partner|girlfriend|boyfriend|son|sons|daughter|daughters|kids?|children|brothers?|sisters?|"
-    r"mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|grand(?:father|mother|d?ad|"
-    r"mum|mom|pa|ma|parents?|sons?|daughters?|child|children|kids?)|granny|neighbou?rs?|nieces?|nephews?|(?:step|god)(?:father|mother|"
+    r"mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|grand(?:father|mother|"
+    r"d?ad|"
+    r"mum|mom|pa|ma|parents?|sons?|daughters?|child|children|kids?)|granny|neighbou?rs?|nieces?|nephews?|(?:step|"
+    r"god)(?:father|mother|"
     r"sons?|daughters?|brother|sister)|fiancee?|ex|in-laws|(?:room|flat|house|class|team)mates?|colleagues?|"
     r"co-?workers?|mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|padres?|papa|ti[oa]s?|"
-    r"prim[oa]s?|amig[oa]s?|(?:bis)?abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|"
+    r"prim[oa]s?|amig[oa]s?|(?:bis)?abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|"
+    r"yerno|"
     r"nuera|prometid[oa]|ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|"
     r"companer[oa]s?|com(?:p|)adres?|cuates?|colegas?|soci[oa]s?|tenants?|lodgers?|inquilin[oa]s?"
 )
@@ -48,12 +51,50 @@ PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?:{_WHICH_PERSON}[ -])?
 """A relative or acquaintance of the writer."""
 _RELATIVE = re.compile(
     rf"^(?:[^,]{{0,15}}, |(?:since|desde|now|ahora) (?:\w+ ){{0,2}}?)?(?:a )?{PERSON.pattern}"
-    r"(?!'s name| se llama| is (?:called|named))"
+    r"(?! (?:and i|y yo)\b|'s name| se llama| is (?:called|named))"
 )
 _SUBJECT = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) (?P<what>\w+) (?:is|are|was|were|do|does|has|have|ya no|no)\b"
 )
 """A thing or animal of the writer's, of which the sentence says something."""
+_THING = re.compile(r"\b(?:my|our|the|mis?|nuestr[oa]s?|el|l[ao]s?) (?P<what>[a-z]+(?: [a-z]+){0,3})")
+_NOUN_END = re.compile(
+    r" (?=(?:is|are|was|were|will|has|have|had|went|goes|got|just|now|on|in|at|to|from|by|with|up|down|than|"
+    r"\w{3,}ed|es|son|esta|estan|era|sera|sube|ha|han|se|me|nos|ahora|ya|en|al?|con|por|que|y|and|until|"
+    r"hasta|no|not|then|so|i|we)\b)"
+)
+"""Where a noun with its determiners ends."""
+_UNIT = re.compile(r"\d ?([%€$£]|[a-z]+)")
+_LIKED = (
+    r"(?:likes?|loves?|enjoys?|keen|into|fan|fond|trusts?|believes?|interested|comfortable|happy with|"
+    r"gustan?|encantan?|interesan?|atraen?|convencen?|confio|fio|creo en|a favor)\b"
+)
+_DISLIKES = re.compile(
+    rf"\b(?:not|never|no|nunca|nada|jamas) (?:\w+ ){{0,3}}?{_LIKED}|\b(?:against|hates?|dislikes?|distrusts?|wary|"
+    rf"avoids?|"
+    r"can not (?:stand|bear)|scares?|afraid|odio|detesto|aborrezco|desconfio|evito|en contra|miedo)\b"
+)
+_LIKES = re.compile(rf"\b(?:{_LIKED}|(?:cog|pill|tom)(?:ido|iendo|ado|ando) (?:el )?gusto\b|reconciled|won over)")
+ATTITUDE_WORDS = concepts_of(
+    "like love enjoy keen into fan fond trust believe interested comfortable happy gusta encanta interesa atrae "
+    "convence "
+    "confio fio creo favor against hate dislike distrust wary avoid stand bear scare afraid odio desconfio evito "
+    "contra "
+    "miedo gusto cogido pillado tomado come came grown fair big nada mas bit quite muy ya poco"
+)
+_MEASURE = re.compile(
+    rf"\b(?P<count>\d[\d.,]*|{'|'.join(NUMBERS)}) ?(?P<unit>[%€$£]|[a-z]+) (?:an?|per|each|every|al?|a la|por|cada) "
+    r"(?P<period>day|week|month|quarter|year|dia|semana|mes|trimestre|ano)\b"
+)
+_CHANGE_OF_MIND = re.compile(
+    r"\bchang(?:ed?|ing) (?:my|our|his|her|their|of) (?:minds?|plans?|heart)\b|"
+    r"\bcambi(?:ado|o|e|amos|aron) de (?:idea|opinion|planes)\b"
+)
+_DEED = re.compile(r"\w{3,}(?:ed|ado|ido)|began|begun|took|taken|put|went|gone|got")
+_TOO_MUCH = re.compile(
+    r"\b(?:too (?:much|little|high|low|many|few|long|short|late|early|soon|optimistic|ambitious)|not enough|"
+    r"demasiad[oa]s?|(?:es|era|son|eran|parece|parecen) (?:muy )?(?:much[oa]s?|poc[oa]s?|excesiv[oa]))\b"
+)
 _SINGLE_ACT = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
     r"(?:left|gave|bought|taught|told|lent|sold|won|"
@@ -68,8 +109,12 @@ _REVALUES = re.compile(
     r"(?:put|went|gone|moved|set|transferred|shifted|rolled|switched) (?:\w+ ){0,4}?(?:up|down|to)|"
     r"hired|replaced|appointed|switched|"
     r"(?:new|another) (?=\w+, )|from now on|subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|"
-    r"redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|re(?:financi|negoci)(?:e|amos|ado)|acort(?:e|o|ado)|ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|"
-    r"aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
+    r"redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|re(?:financi|negoci)(?:e|amos|ado)|acort(?:e|o|ado)|"
+    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|"
+    r"\b(?:down|up) to|(?:se )?(?:ha|han) quedado en|(?:from|as of|desde|a partir de|starting(?: in)?) "
+    rf"(?:el |next |this |este |enero )?(?:{'|'.join(MONTHS)})|(?:me|nos) han (?:revisado|renovado|actualizado)|"
+    rf"aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|"
+    r"contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
 )
 _PAST = re.compile(
     r"\b(?:used to|antes|solia|years ago|hace (?:\w+ )?anos|\w{3,}(?:aba|abamos)|vivia|tenia|era|bought|sold|paid|went|"
@@ -127,7 +172,10 @@ class Claims:
     periods, languages and currencies; `value_concepts`: the concepts of all of these. `occasions`: what restricts it.
     `verb`: the concept that it begins with, and the preposition after it. `sentence_values`, `sentence_denies`: the
     values and the denial of the whole sentence, of which the text may be one clause. `excludes_others`: it says that
-    one thing is so, and that others of its kind are not. `is_limit`: it says that only one is.
+    one thing is so, and that others of its kind are not. `is_limit`: it says that only one is. `things`: the
+    definite things of the writer's that it names, each as its concepts. `units`: of its figures. `is_too_much`: it
+    says that something is too much or too little. `deeds`: words for what was done. `attitude`:
+    "for" or "against" something. `measures`: numbers by what they count in which period.
     """
 
     attributes: tuple[Value, ...]
@@ -151,6 +199,13 @@ class Claims:
     sentence_denies: bool = False
     excludes_others: bool = False
     is_limit: bool = False
+    things: frozenset[frozenset[str]] = frozenset()
+    units: frozenset[str] = frozenset()
+    is_too_much: bool = False
+    is_change_of_mind: bool = False
+    deeds: frozenset[str] = frozenset()
+    attitude: str = ""
+    measures: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @lru_cache(maxsize=4_000)
@@ -194,6 +249,32 @@ def claims(text: str) -> Claims:
         verb=_verb(without_adverbs(normalized)),
         excludes_others=bool(_INSTEAD.search(normalized)),
         is_limit=bool(_ONLY.search(normalized)),
+        things=_things(normalized),
+        units=frozenset(concept(unit) for unit in _UNIT.findall(normalized) if unit not in FILLER_WORDS)
+        - PERIODS
+        - _CURRENCIES,
+        attitude=_attitude(normalized),
+        measures={
+            f"{concept(match['unit'])} {concept(match['period'])}": COUNTS.get(match["count"], match["count"])
+            for match in _MEASURE.finditer(normalized)
+        },
+        is_too_much=bool(_TOO_MUCH.search(normalized)),
+        is_change_of_mind=bool(_CHANGE_OF_MIND.search(normalized)),
+        deeds=frozenset(concept(word) for word in words(normalized) if _DEED.fullmatch(word)),
+    )
+
+
+def _attitude(normalized: str) -> str:
+    if _DISLIKES.search(normalized):
+        return "against"
+    return "for" if _LIKES.search(normalized) else ""
+
+
+def _things(normalized: str) -> frozenset[frozenset[str]]:
+    """Returns the definite things that a normalized text names, as concepts: "my emergency fund", "la boda"."""
+    text = PERSON.sub(" ", normalized)
+    return frozenset(
+        thing for match in _THING.finditer(text) if (thing := concepts_of(_NOUN_END.split(match["what"])[0])) - PERIODS
     )
 
 

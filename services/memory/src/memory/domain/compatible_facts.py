@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from contracts.calendar_names import MONTHS, NUMBERS
 from memory.domain.claims import PEOPLE, Claims, claims
+from memory.domain.counts import DATES, changes_count, distinctive_concepts
 from memory.domain.long_term.concepts import ACTIONS, concept, concepts_of, normalize
 from memory.domain.long_term.course import (
     FOR_NOW,
@@ -28,7 +29,6 @@ from memory.domain.replacement import GENERIC, are_about_same_person, flow_oppos
 
 MAX_SENTENCES = 1_000
 """Sentences that are kept as they were read: each is compared with every fact of its writer."""
-_DATES = {concept(word) for word in (*MONTHS, *OCCASION)}
 _NUMBERS = concepts_of(" ".join(NUMBERS))
 _NUMBER_WORDS = rf"\d+|{'|'.join(NUMBERS)}"
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
@@ -74,12 +74,8 @@ _PAIR = re.compile(
     re.I,
 )
 _LIST = re.compile(r"[^\W\d][\w' -]{1,40}(?:, [^\W\d][\w' -]{1,40})+,? (?:and|y|e) [^\W\d][\w' -]{1,40}")
-_TRADED = re.compile(
-    r"\b(?:(?:sold|vendi|vendimos|vendido) (?P<sold>\d+(?:[.,]\d{3})*)|(?:bought|compre|compramos|comprado) \d[\d.,]* "
-    r"(?:more|mas))\b(?P<unnamed>(?: (?:more|mas|today|yesterday|hoy|ayer))?(?:$|[,;.]| so\b| asi\b))?"
-)
-_HELD = re.compile(r"\b(?:have|own|hold|got|tengo|tenemos|poseo) (?P<count>\d+(?:[.,]\d{3})*)\b")
-_SHARES = re.compile(r"\b(?:shares?|stocks?|acciones|[A-Z]{2,5})\b")
+_OF_PERSON = re.compile(rf"\b(?:my|our) (?:{PEOPLE})'s\b|\bde (?:mis?|nuestr[oa]s?) (?:{PEOPLE})\b", re.I)
+"""Whose a thing is: what happens to it has not happened to them."""
 _LIST_ITEM = re.compile(r",? (?:and|y|e) |, ")
 _LIKING = concepts_of("like prefer interesa interesan convence convencen atrae atraen interests appeals convinces")
 _ACTIONS = ACTIONS | concepts_of("smoke drink retire owe earn")
@@ -98,7 +94,7 @@ def why_both_stay(sentence: str, fact: str, quote: str | None = None) -> str | N
     new, old = claims(sentence), claims(fact)
     if both_stay(sentence, fact):
         return "both_true" if _writer_text(sentence, old).strip(" .") else "other_thing"
-    if replaces(new, old) or may_replace(new, old) or _changes_count(sentence, fact):
+    if replaces(new, old) or may_replace(new, old) or changes_count(sentence, fact):
         return None
     if (new.relative and old.relative and new.relative != old.relative) or _name_other_sorts(sentence, fact):
         return "other_thing"
@@ -107,7 +103,7 @@ def why_both_stay(sentence: str, fact: str, quote: str | None = None) -> str | N
     ended = has_ended(normalized)
     no_longer, is_correction = ended or bool(NO_LONGER.search(normalized)), bool(_CORRECTS.search(normalized))
     happened = is_proposed and has_happened(writer_text)
-    is_linked = _distinctive_concepts(sentence) & old.concepts or (
+    is_linked = distinctive_concepts(sentence) & old.concepts or (
         no_longer and facets(sentence, forms=False) & facets(fact, forms=False)
     )
     shared = concepts_of(writer_text) & old.concepts - GENERIC - {old.verb[0]}
@@ -184,22 +180,6 @@ def _listed(fact: str) -> tuple[frozenset[str], ...]:
     return tuple(concepts_of(item) - GENERIC for item in items)
 
 
-def _changes_count(sentence: str, fact: str) -> bool:
-    """Whether a sentence tells that its writer sold some of the things of which a fact tells a larger number, or bought
-    more of them. A sale that names nothing is one of shares."""
-    traded = _TRADED.search(normalize(sentence))
-    held = traded and _HELD.search(normalize(fact))
-    if traded is None or held is None or (traded["sold"] and _number(traded["sold"]) >= _number(held["count"])):
-        return False
-    if traded["unnamed"] is not None:
-        return bool(_SHARES.search(fact))
-    return bool(_distinctive_concepts(sentence) & _distinctive_concepts(fact) - GENERIC)
-
-
-def _number(digits: str) -> int:
-    return int(re.sub(r"\D", "", digits))
-
-
 def _quoted_clauses(quote: str | None, text: str) -> str:
     """Returns the clauses of a text that a quote belongs to; all of them without a quote."""
     quoted = concepts_of(quote or "")
@@ -270,7 +250,7 @@ def is_over(sentence: str, fact: str) -> bool:
     """Whether a clause of a sentence names the subject of a fact, not only its verb, and says that it is over or
     different now, or that its number is."""
     new, old = claims(sentence), claims(fact)
-    if _changes_count(sentence, fact):
+    if changes_count(sentence, fact):
         return True
     if (
         old.tells_act
@@ -286,7 +266,7 @@ def is_over(sentence: str, fact: str) -> bool:
 
 def _name_others(new: Claims, old: Claims) -> bool:
     """Whether both name somebody or something, and nobody and nothing in common: a house in Spain, one in Italy."""
-    names = [said.values_by_kind.get("name", frozenset()) - _DATES for said in (new, old)]
+    names = [said.values_by_kind.get("name", frozenset()) - DATES for said in (new, old)]
     return all(names) and not (names[0] & old.concepts or names[1] & new.concepts)
 
 
@@ -308,7 +288,7 @@ def _ending_clauses(clauses: tuple[str, ...]) -> tuple[str, ...]:
 
 def _denies(clause: str, old: Claims) -> bool:
     """Whether a clause denies the fact in the fact's own words."""
-    return bool(concepts := _distinctive_concepts(clause)) and concepts <= old.concepts and claims(clause).is_denial
+    return bool(concepts := distinctive_concepts(clause)) and concepts <= old.concepts and claims(clause).is_denial
 
 
 def _ends(clause: str, old: Claims) -> bool:
@@ -324,12 +304,18 @@ def _ends(clause: str, old: Claims) -> bool:
     names = claims(clause).values_by_kind.get("name", frozenset())  # "I left HSBC for Monzo"
     if ended_concepts and not any(_is_told_by(old, concepts, names) for concepts in ended_concepts):
         return False  # "Santi no longer plays": Santi is still there
-    return bool((_distinctive_concepts(clause) & old.concepts) - GENERIC - {old.verb[0]})
+    if (
+        not has_end
+        and not (old.is_denial or claims(clause).is_denial)
+        and not _is_told_by(old, concepts_of(clause), names)
+    ):
+        return False  # a tenth is gold, a twentieth is cash now
+    return bool((distinctive_concepts(_OF_PERSON.sub(" ", clause)) & old.concepts) - GENERIC - {old.verb[0]})
 
 
 def _is_told_by(old: Claims, ended: frozenset[str], names: frozenset[str]) -> bool:
     """Whether a fact tells of what has ended: one of a tennis club does not tell of a chess club."""
-    before, after = (said - GENERIC - ACTIONS - _DATES for said in (old.concepts, ended - (names - old.concepts)))
+    before, after = (said - GENERIC - ACTIONS - DATES for said in (old.concepts, ended - (names - old.concepts)))
     return bool(ended & old.concepts) and not (before - after and after - before)
 
 
@@ -366,12 +352,6 @@ def _affirms(clause: str, old: Claims) -> bool:
     concepts = old.concepts - GENERIC
     concepts = concepts - {old.verb[0]} or concepts
     return bool(concepts) and concepts <= concepts_of(clause) and not claims(clause).is_denial
-
-
-@lru_cache(maxsize=4_000)
-def _distinctive_concepts(text: str) -> frozenset[str]:
-    """Returns the concepts of a text without figures, actions and dates."""
-    return frozenset(concept_ for concept_ in concepts_of(text) if not concept_[0].isdigit()) - ACTIONS - _DATES
 
 
 def _have_other_occasions(normalized: str, old_normalized: str) -> bool:

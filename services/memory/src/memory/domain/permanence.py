@@ -50,7 +50,7 @@ _HAPPENED = re.compile(
 _WHERE = re.compile(
     r"^(?:\w+,? ){0,2}?(?:(?:am|we are) (?:\w+ )?(?:on|in|at|off|near|back|inside|outside)|"
     r"(?:estoy|estamos|ando|andamos) (?:en|de|por|al?)) (?!(?:debt|contra|favor|a (?:\w+ )?(?:income|budget|diet|"
-    r"pension|visa|contract))\b)"
+    r"pension|visa|contract|shift)|(?:the )?\w+ shift)\b)"
 )
 _STATE = re.compile(
     r"^(?:\w+ ){1,4}?(?:esta|estan|estaban?) (?P<es>(?!(?:viv|muert|sord|cieg)[oa]s?\b).+)|"
@@ -127,7 +127,8 @@ _POINTING_WORDS = frozenset(
 )
 """Words that refer to something in the chat, and words for what people do with it."""
 _PASSING = re.compile(
-    r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
+    r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|"
+    r"not (?:to )?(?:say|answer|tell)\b|no (?:dec|contest|respond|habl|cont)[aei]r|verlo|ver|saber|your|"
     r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|"
     r"contest|respond))",
     re.I,

@@ -22,10 +22,11 @@ from memory.domain.long_term.pasted import unquoted
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.permanence import is_of_the_moment, is_passing
+from memory.domain.preferences import preferences_in
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import matching_facts
 from memory.domain.remembered import MAX_TEXT_LENGTH, Remembered, current_facts
-from memory.domain.statements import preferences_in, with_ended, with_fact
+from memory.domain.statements import with_ended, with_fact
 
 CONTEXT_CHARACTERS = 120
 """Characters before a statement that may say what it is about."""

@@ -9,54 +9,50 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import itemgetter
 
+from contracts.calendar_names import NUMBERS
 from contracts.memory_rpc import Superseded
 from memory.domain.claims import Claims, claims
 from memory.domain.compatible_facts import both_stay, is_over, names_part
 from memory.domain.corrections import corrected_fact, joked_about, past_correction
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.asked_notes import requested_notes
-from memory.domain.long_term.attributes import says_change
 from memory.domain.long_term.concepts import concepts_of, normalize
-from memory.domain.long_term.course import has_ended
+from memory.domain.long_term.course import has_ended, says_change
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.own_words import IS_MINE, may_state_fact
 from memory.domain.long_term.pasted import unquoted
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.long_term.standing_orders import is_standing_order
-from memory.domain.permanence import is_of_the_moment, is_passing
+from memory.domain.permanence import is_of_the_moment
+from memory.domain.preferences import PREFERENCE, is_momentary, preferences_in
 from memory.domain.relevant_facts import kinds
 from memory.domain.remembered import FACT_LISTS, MAX_ENTRIES, MAX_TEXT_LENGTH, Remembered, are_different, current_facts
-from memory.domain.replacement import ends_only, has_named_replacement, is_attitude, may_replace, replaces
+from memory.domain.replacement import (
+    ends_only,
+    has_named_replacement,
+    is_attitude,
+    may_replace,
+    replaces,
+    revalues_thing,
+)
 
-_LEAD = (
-    r"(?:now|actually|lately|nowadays|these days|from now on"
-    r"|ahora|ahora s[ií]|[uú]ltimamente|a partir de ahora|desde ahora),?"
-)
-_NEXT = (
-    r",?\s(?:and|but|y|e|pero) (?:I|we|my|yo|mis?|(?:ya )?(?:no )?(?:prefiero|odio|detesto|adoro|me (?:gust|encant)an?|"
-    r"nunca|siempre|soy|tengo|vivo|trabajo))\b"
-)
-"""The start of another statement of the same sentence."""
-_PREFERENCE = re.compile(
-    rf"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)(?:{_LEAD}\s+)?"
-    r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|rather)\b|I (?:always |really |now |also |don'?t |"
-    r"do not )?(?:like|love|enjoy|hate|dislike)\b|(?:instead of|rather than|en vez de|"
-    r"en lugar de) [^.!?,;\n]{2,40},? (?:I prefer|prefiero)\b|always\b|I always\b|(?:yo )?(?:siempre |ahora |"
-    r"(?:ya )?no )?(?:prefiero|odio|detesto|adoro)\b|(?:a m[ií] )?(?:ahora |no )?(?:me gustan?|me encantan?)\b|"
-    r"siempre\b)"
-    rf"(?:(?!{_NEXT})(?:[^.!?\n;]|[.](?=\d))){{2,300}})",
-    re.I,
-)
 _NAMES = frozenset(FACT_LISTS.values())
 _SOLD_NUMBER = re.compile(r"\b(?:sold|vend\w+) \d", re.I)
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """Refers to something in another clause of the sentence."""
-CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
+CLAUSE = re.compile(
+    r"[,;:—–(]\s*|\b(?:and|but|y|pero|now that|because|since|ahora que|porque|ya que|desde que)\b\s*", re.I
+)
 _CONTINUES = re.compile(r"(?:only|just|now|instead|solo|solamente|ahora) \w")
 _INSTEAD = re.compile(
     r"(?:i|we) (?:\w+ )?(?:switched|changed|moved|went|gone) (?:over )?to\b|(?:ya )?(?:me|nos) (?:cambi|pas)\w+ al?\b"
 )
+_REMAINS = re.compile(
+    r"(?:(?:i|we) (?:only |just |now )?have (?:only |just )?|(?:ya )?(?:solo )?(?:me|nos) quedan? (?:solo )?|"
+    rf"(?:ya )?solo (?:tengo|tenemos) )(?:\d[\d.,]*|una?|{'|'.join(NUMBERS)})(?: now| left| ahora)?"
+)
+"""How many are left of what the rest of the sentence names."""
 _ANSWER_ATTRIBUTES = ("prefer length", "prefer tone", "prefer answers in")
 
 IsKnown = Callable[[str], bool]
@@ -164,15 +160,6 @@ def with_ended(state: Remembered, fact: str, by: str, now: datetime) -> Remember
     return state
 
 
-def preferences_in(text: str) -> list[str]:
-    """Returns the preferences that the text states, in its own words."""
-    return [preference for match in _PREFERENCE.finditer(text) if not _is_momentary(preference := match[1].strip(" ,"))]
-
-
-def _is_momentary(text: str) -> bool:
-    return is_passing(text) or is_of_the_moment(text)
-
-
 def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
     sentence = own_speech(unquoted(text))
     if sentence.strip() and (notes := requested_notes(text)):
@@ -183,14 +170,17 @@ def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
         yield _Statement(order, "preferences", claims(order))
         return
     preferences: list[str] = []
-    for match in _PREFERENCE.finditer(sentence):
-        if not _is_momentary(preference := match[1].strip(" ,")):
+    for match in PREFERENCE.finditer(sentence):
+        if not is_momentary(preference := match[1].strip(" ,")):
             preferences.append(preference)
             context = sentence if _PRONOUN.search(preference) else match[0]
             yield _Statement(preference, "preferences", claims(context))
     clause_texts = [
         clause for clause in clauses(sentence) if not any(clause in other or other in clause for other in preferences)
     ]
+    if any(_REMAINS.fullmatch(normalize(clause)) for clause in clause_texts):
+        yield _Statement(" ".join(sentence.split()).rstrip(" .!"), None, claims(sentence))
+        return
     before = sentence.partition(clause_texts[0])[0] if clause_texts else ""
     if before and (first_claims := claims(before)).ended:
         yield _Statement(sentence.rstrip(" .!"), None, first_claims)
@@ -203,9 +193,12 @@ def _statements_in(text: str, is_known: IsKnown) -> Iterator[_Statement]:
                 clause_claims,
                 attributes=tuple(dict.fromkeys([*clause_claims.attributes, *sentence_claims.attributes])),
                 sentence_values=sentence_claims.values_by_kind,
+                things=sentence_claims.things,
+                sets_value=sentence_claims.sets_value,
+                is_too_much=sentence_claims.is_too_much,
                 sentence_denies=sentence_claims.sentence_denies,
             )
-        is_fact = is_plain_fact(clause) and not _is_momentary(clause) and not is_known(clause)
+        is_fact = is_plain_fact(clause) and not is_momentary(clause) and not is_known(clause)
         is_preference = _is_about_answers(clause_claims) or (is_fact and preferences_in(clause))
         yield _Statement(
             _with_ended_clause(sentence, clause_texts, clause),
@@ -302,9 +295,10 @@ def _replaced_facts(state: Remembered, statement: _Statement, now: datetime) -> 
         return [(name, fact) for name, fact, old in candidates if rule(said, old) and not both_stay(sentence, fact)]
 
     replaced = untrue_by(replaces)
-    if not replaced:
-        possible = untrue_by(may_replace)
-        replaced = possible if len(possible) == 1 else []
+    for rule in (revalues_thing, may_replace):
+        if not replaced:
+            possible = untrue_by(rule)
+            replaced = possible if len(possible) == 1 else []
     has_ended = any(past.until == now and past.by and past.by in sentence for past in state.memory.superseded)
     if not replaced and not has_ended:
         older = [(attribute, fact) for attribute, fact, _ in candidates if state.since.get(fact) != now]

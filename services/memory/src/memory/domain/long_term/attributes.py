@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from contracts.calendar_names import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, concepts_of, normalize
+from memory.domain.long_term.course import says_change
 from memory.domain.long_term.endings import occupation_in
 from memory.domain.long_term.frames import FRAMES, MY, NEW, OF_RELATIVES, ROLE, SET
 from memory.domain.long_term.slots import (
@@ -20,7 +21,6 @@ from memory.domain.long_term.slots import (
     RESTRICTING_WORDS,
     RISK_SLOT_OF_WORD,
     SLOT_OF_WORD,
-    WEEKDAYS,
     restrictions_in,
 )
 from memory.domain.long_term.state_patterns import (
@@ -52,22 +52,6 @@ class Value:
 
 MAX_STATEMENT_LENGTH = 2_000
 """Characters of a statement that are examined."""
-_NOW = re.compile(
-    r"\b(?:ya (?:soy|estoy|\w{2,}[^sn\W]o)|now|nowadays|from now on|no longer|instead|lately|moved|relocated|"
-    r"switched|changed|mudad[oa]|trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|"
-    r"mud(?:e|amos|ar|ado)|traslade|trasladamos|cambie|pase|me quedan?|only have|have only|animado (?:con|a)|"
-    r"come (?:a)?round|warmed (?:up )?to|chang(?:ed|ing) my mind|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|"
-    r"currently|got|just|acabo de|started|begun|began|empece|empezado|comence|joined|mejor|better|actually|en realidad|"
-    r"in fact|turned|became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|de nuevo|"
-    r"ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|al final|"
-    r"finally|in the end|por fin|on second thoughts?|pensandolo mejor|decided|decidido|"
-    r"(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|ya puedes|you can (?:now|start)|cumpli|"
-    r"me case|me divorcie|me separe|will be|is going to be|va a ser|pasa(?:ra)? a ser|as of|"
-    rf"since (?:yesterday|last|this|{WEEKDAYS})|desde (?:ayer|(?:el|este) (?:{WEEKDAYS}))|"
-    r"(?:cog|pill|tom)(?:iendo|ando|ido|ado) (?:el )?gusto|(?:empezando|starting|beginning) (?:a|to)|growing on|"
-    r"starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
-    r"i said|quise decir|me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
-)
 _GROWN = re.compile(r"\b(?:already|ya|turned|turns|acaba de cumplir|cumpli[oó]|cumplido)\b")
 """Says that somebody's age is another than before."""
 _NOT_SO = re.compile(
@@ -145,7 +129,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
 _PREFER = re.compile(
     r"\b(?:prefer|prefiero|aguant\w+|soport\w+|toler\w+|acept\w+|stomach|take|accept|"
-    r"read|write|leo|escrib\w+|tengo|have|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|am|soy|keep|mas|more|want|quiero|dame|"
+    r"read|write|leo|escrib\w+|tengo|have|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|am|soy|keep|"
+    r"mas|more|want|quiero|dame|"
     r"give me|let us|let's|lets|hablemos|hablamos|speak|tratame|hablame|vuelto|volvi)\b"
 )
 _RATHER = re.compile(
@@ -153,6 +138,10 @@ _RATHER = re.compile(
     r"(?P<second>[^.,;:!?\n]{2,40})"
 )
 _RISK = re.compile(r"\b(?:risks?|riesgos?|perfil|profile)\b")
+_OWNS = re.compile(
+    r"\b(?:have|own|hold|tengo|tenemos|poseo|bought|sold|compre|vendi) (?:\d|an?\b|my|some|una?\b|mis?\b)"
+)
+_LIKES = re.compile(r"\b(?:prefer|prefiero|like|love|gustan?|encantan?|rather|mejor|gusto)\b")
 _LIKED_TOO = re.compile(r"\b(?:come (?:a)?round|warmed (?:up )?to)\b")
 """Something is liked as well; what was preferred may still be."""
 _DE_TU = re.compile(r"\b(?:tratame|tratarme|trates|hablame|hables|hablarme) de tu\b")
@@ -179,18 +168,15 @@ _ANSWER_CONCEPTS = concepts_of("answers responses replies explanations respuesta
 """Concepts of answers: a sentence with one of them is about answers, whatever else it gives as a reason."""
 _HOURS = frozenset(word for word, kind in OCCASION.items() if kind == "hour")
 _SEASONS = frozenset(word for word, kind in OCCASION.items() if kind == "season")
-_MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)")
+_MOVED = re.compile(
+    r"^\w+ (?:me|us)\b|^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)"
+)
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|para|when|if|cuando|si|as of|last) ")
 
 
 def without_adverbs(normalized: str) -> str:
     """Returns a normalized text without the words for when or how often."""
     return _ADVERBS.sub("", f"{normalized} ").rstrip()
-
-
-def says_change(normalized: str) -> bool:
-    """Whether a normalized text says that something is different from before."""
-    return bool(_NOW.search(normalized))
 
 
 def attribute_values(text: str) -> list[Value]:
@@ -219,9 +205,8 @@ def relative_values(relative: str, normalized: str) -> list[Value]:
     extracted = [Value(f"schooling of {relative}", frozenset(schools), frozenset(), changed)] if schools else []
     for attribute, pattern in OF_RELATIVES:
         if match := pattern.search(normalized):
-            extracted.append(
-                Value(f"{attribute} of {relative}", _concepts_without_months(match["value"]), frozenset(), changed)
-            )
+            concepts = _concepts_without_months(match["value"]) or frozenset(words(match["value"])[:1])  # with us
+            extracted.append(Value(f"{attribute} of {relative}", concepts, frozenset(), changed))
     return extracted
 
 
@@ -253,7 +238,11 @@ def _frame_values(normalized: str, changed: bool) -> Iterator[Value]:
                 text = _DWELLING.sub("", text)
             if attribute in ("home", "employer") and _NO_PLACE.search(text.strip()):
                 continue
-            concepts = _numbers(text) if attribute in ("risk", "age", "my salary") else _concepts_without_months(text)
+            concepts = (
+                _numbers(text)
+                if attribute in ("risk", "age", "my salary", "payday")
+                else _concepts_without_months(text)
+            )
             rest = normalized[: match.start("value")] + " " + normalized[match.start("value") + len(text) :]
             if attribute == "employer":
                 rest = re.sub(r"\b(?:for|para)\s*$|\b(?:for|para)(?= {2})", " ", rest)
@@ -266,7 +255,7 @@ def _frame_values(normalized: str, changed: bool) -> Iterator[Value]:
 def _possession_values(normalized: str, changed: bool, text: str) -> Iterator[Value]:
     symbols = {folded(name) for name in mentioned_symbols(text)}
     for match in (found for pattern in (MY, SET, NEW, ROLE) for found in pattern.finditer(normalized)):
-        noun = match["what"] or match["que"]
+        noun = (match["what"] or match["que"]).partition(" at ")[0]
         name_words = [word.removesuffix("'s") for word in words(noun.replace("'s", "")) if word not in _IGNORED_WORDS]
         name_concepts = frozenset(concept(word) for word in name_words)
         if not name_words and _NUMBER.search(match["value"]):
@@ -372,7 +361,10 @@ def _slot_values(normalized: str, changed: bool) -> Iterator[Value]:
             slots.setdefault(slot[0], set()).add(slot[1])
     unlisted = [word for word in words(unconditional) if word not in SLOT_OF_WORD and word not in RISK_SLOT_OF_WORD]
     others = concepts_of(" ".join(unlisted))
+    owns_only = bool(_OWNS.search(unconditional)) and not _LIKES.search(unconditional)
     for name, values in slots.items():
+        if owns_only and name not in _ALWAYS_ONE:
+            continue
         if (name == "length" and _LESS.search(unconditional)) or (
             name not in _ALWAYS_ONE and _LIKED_TOO.search(normalized)
         ):

@@ -36,7 +36,8 @@ _CONCEPTS = {
     "marry": "marry marries married marrying casar casamos casaremos casare casaba casabamos",
     "retire": "retire retires retired retiring retirement jubilar jubilarme jubilarse jubilo jubilacion "
     "jubile jubilado jubilada jubilare jubilaria jubilarnos jubilamos",
-    "smoke": "smoke smokes smoked smoking smoker fumo fumaba fumar fumando fumador fumadora",
+    "smoke": "smoke smokes smoked smoking smoker cigarette cigarettes fumo fumaba fumar fumando fumador fumadora "
+    "cigarrillo cigarrillos cigarro cigarros",
     "drink": "drink drinks drank drinking bebo bebia beber tomo tomaba tomar",
     "eat": "eat eats ate eating comia comer",
     "drive": "drive drives drove driving conduzco conducia conducir manejo manejaba manejar ride rides riding rode",
@@ -117,6 +118,7 @@ _CONTRACTIONS = (
     (re.compile(r"\b(what|where|who|how|when)s\b"), r"\1 is"),
     (re.compile(r"\bim\b"), "i am"),
     (re.compile(r"\bive\b"), "i have"),
+    (re.compile(r"^(mum|mom|mummy|dad|daddy|grandma|grandpa|granny)\b"), r"my \1"),
     (re.compile(r"\bwanna\b"), "want to"),
     (re.compile(r"\bgonna\b"), "going to"),
     (re.compile(r"\bcan'?t\b"), "can not"),
@@ -126,7 +128,11 @@ _CONTRACTIONS = (
     (re.compile(r"\b(i|we)'re\b"), r"\1 are"),
     (re.compile(r"\b(i|we)'ll\b"), r"\1 will"),
     (re.compile(r"(?<=\w)'s (?=(?:done|over|gone|paid|off|finished|history|behind)\b)"), " is "),
-    (re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r\b)"), "ahora "),
+    (re.compile(r"\b(?:no (?:he|hemos) vuelto|no volvi) a (?=\w+[aei]r(?:[mts]e|nos|l[aeo]s?)?\b)"), "ya no "),
+    (
+        re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r(?:[mts]e|nos|l[aeo]s?)?\b)"),
+        "ahora ",
+    ),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
     (re.compile(r"\bin the end\b(?! of\b)"), "now"),
     (re.compile(r"\bthese days\b"), "nowadays"),
@@ -158,6 +164,33 @@ COUNTS = {
 """The digits of each number word."""
 
 
+_HAD_TO = re.compile(
+    r"\b(?:(?:have|has) )?(?:had|managed|ended up having) to (?P<verb>[a-z]{3,})\b(?! i\b)|"
+    r"\b(?:ended up|wound up) (?P<doing>[a-z]{2,})ing\b|"
+    r"\b(?P<have>he|hemos) acabado (?P<root>[a-z]{2,}?)(?P<ando>a|ie)ndo\b|"
+    r"\b(?:(?P<i>tuve|he tenido)|(?P<we>tuvimos|hemos tenido)) que (?P<stem>[a-z]{2,})(?P<vowel>[aei])r(?P<us>me|"
+    r"nos)?\b"
+)
+"""Something done under a verb that says that it was done: "we had to sell", "tuve que vender"."""
+_PAST_FORMS = {
+    "sell": "sold", "leave": "left", "give": "gave", "quit": "quit", "let": "let", "cut": "cut", "get": "got",
+    "put": "put", "take": "took", "break": "broke", "withdraw": "withdrew", "pay": "paid", "go": "went",
+    "buy": "bought", "find": "found", "lose": "lost", "become": "became", "shut": "shut", "spend": "spent",
+    "stop": "stopped",
+    "drop": "dropped", "split": "split", "leav": "left", "giv": "gave", "tak": "took", "los": "lost",
+    "dropp": "dropped", "stopp": "stopped", "putt": "put", "cutt": "cut", "gett": "got",
+}  # fmt: skip
+
+
+def _past(told: re.Match[str]) -> str:
+    if told["root"]:
+        return f"{told['have']} {told['root']}{'a' if told['ando'] == 'a' else 'i'}do"
+    if verb := told["verb"] or told["doing"]:
+        return _PAST_FORMS.get(verb) or f"{verb.removesuffix('e')}ed"
+    pronoun = f"{told['us']} " if told["us"] else ""
+    return f"{pronoun}{'he' if told['i'] else 'hemos'} {told['stem']}{'a' if told['vowel'] == 'a' else 'i'}do"
+
+
 @lru_cache(maxsize=2_000)
 def normalize(text: str) -> str:
     """Returns the text in lower case, without accents and contractions, so that rules need only one spelling."""
@@ -165,7 +198,7 @@ def normalize(text: str) -> str:
     normalized = _ADDRESS.sub(lambda address: re.sub(r"\W", "", address[0]), normalized)
     for pattern, full in _CONTRACTIONS:
         normalized = pattern.sub(full, normalized)
-    return normalized
+    return _HAD_TO.sub(_past, normalized)
 
 
 _ENCLITIC = re.compile(r"(?<=\w[aei]r)(?:me|te|se|nos|l[aeo]s?)$")

@@ -10,6 +10,22 @@ from functools import lru_cache
 
 from contracts.calendar_names import MONTHS, NUMBERS
 from memory.domain.long_term.concepts import concept, concepts_of, normalize
+from memory.domain.long_term.ending_verbs import (
+    ALL_MY,
+    LASTING_ACTS,
+    LOOK,
+    MINE,
+    OWNED,
+    SERVICES,
+    SUBJECT_ENDED,
+    SUBJECT_ENDED_ES,
+    WANTED,
+    WHAT,
+    WHO,
+    WORK,
+    concept_set,
+    verb_rules,
+)
 from memory.domain.long_term.slots import OCCASION
 from memory.domain.long_term.state_patterns import EMPLOYED
 
@@ -30,122 +46,16 @@ class StatementEnd:
     """Whether it ends the statement no matter which person that was about: a pregnancy, when the baby has arrived."""
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_LASTING_ACTS = _set("buy sell")
-"""A purchase or a sale stays true for ever, but a wish to buy or sell does not."""
-_WANTED = _set("goal want plan like prefer save look")
-_WHAT = r"(?P<what>[^.,;:!?\n]{1,60})"
-_MINE = r"(?:my|our|the|mis?|nuestr[oa]s?|el|la|los|las)"
-_ALL_MY = (
-    rf"(?:(?:all|both|the rest|most)(?: of)? (?:(?:{_MINE}|those|these) )?|{_MINE} (?:(?:two|three|dos|tres) )?|"
-    r"(?:tod[oa]s?|amb[oa]s) (?:(?:mis?|las?|los|el) )?)"
-)
-_WHO = (
-    r"(?:\b(?:i|we|s?he|they|(?:my|our) \w+)(?: have| has| had)? ?|(?:^|[,;:.] ))"
-    r"(?:(?:just|already|finally|recently) ){0,3}"
-)
-"""The subject, or none if a clause begins with the verb: "dumped my Disney"."""
-_PRONOUN_ES = r"(?:(?:me|nos|se) )?"
-_WORK = _set("work")
-_LOOK = _set("look")
-_ACCOUNT = _set("use trade bank broker have account trip save invest")
-_OWNED = _set("have drive live use be phone invest")
-_SERVICES = _set("use broker bank trade phone plan")
-_COUPLE = concepts_of(
-    "have be dating salgo saliendo novia novio pareja esposa esposo marido wife husband married engaged "
-    "casado together juntos"
-)
-_ENDING_VERBS: tuple[tuple[frozenset[str], str, str], ...] = (
-    # Concepts of the statements that can be ended; English past forms; Spanish infinitives, without reflexive pronouns.
-    (
-        frozenset(),
-        "stopped|quit|gave up|given up|ended|dropped|dropped out of|got rid of|gotten rid of|pulled out of|"
-        "opted out of|"
-        "backed out of|withdrew from|withdrawn from|unsubscribed from|parted with|moved on from|moved out of|"
-        "gone off|went off|grown out of|lost interest in|abandoned|ditched|dumped|scrapped|called off|got over|"
-        "gotten over|finished|completed|is done with|am done with|are done with|put an end to",
-        "dejar|dejar de|parar de|abandonar|borrar de|desapuntar de|deshacer de|quitar de encima|dar de baja de|"
-        "cansar de|"
-        "aburrir de|terminar|acabar|superar|concluir|finalizar",
-    ),
-    (
-        _set("work study use live trade bank broker account smoke drink be take have part invest"),
-        "left|resigned from|walked away from|moved away from",
-        "ir de|salir de|renunciar a|marchar de|despedir de",
-    ),
-    (
-        _OWNED,
-        "sold|sold out of|got out of|gave away|given away|offloaded|wrecked|crashed|totalled|traded in",
-        "vender|regalar|donar|devolver",
-    ),
-    (_ACCOUNT, "closed|cancelled|canceled|terminated|discontinued|"
-     "cashed in|cashed out|cashed out of|emptied|liquidated",
-     "cerrar|cancelar|anular|rescindir|traspasar|rescatar|vaciar|dar de baja|liquidar"),
-    (_set("have owe pay loan mortgage"), "paid off|finished paying|cleared|paid back",
-     "terminar de pagar|acabar de pagar|terminar con|acabar con|liquidar|saldar"),
-    (_COUPLE, "broke up with|broken up with|split up with|split from|divorced", "romper con|cortar con|dejar con"),
-)  # fmt: skip
-_IRREGULAR = {
-    "deshacer": "deshecho|deshice",
-    "romper": "roto|rompi|rompimos",
-    "devolver": "devuelto|devolvi",
-    "ir": "ido|fui|fuimos",
-    "dar": "dado|di|dimos",
-    "cerrar": "cerrado|cerre|cerramos",
-}
-_SUBJECT_ENDED = (
-    "died|passed away|healed|recovered|lapsed|expired|run out|ran out|moved out|broke down|broken down|is gone|"
-    "fell through|fallen through|is over|is off(?=[,.;:!?]|$)|closed down|"
-    "went bust|is off the table|is out of the question|is "
-    "behind (?:me|us)|"
-    "is history|(?:ran|run) away|is done(?: and \\w+(?: for)?)?|is paid for"
-)
-_SUBJECT_ENDED_ES = (
-    "murio|muerto|fallecio|fallecido|curado|curo|recuperado|caducado|caduco|vencido|vencio|rompio|roto|"
-    "estropeo|estropeado|perdio|perdido|acabo|acabaron|acabado|termino|terminaron|terminado|independizado|"
-    "escapo|escapado|independizo|emancipado|emancipo|cerrado|cerro|quebrado|quebro"
-)
-
-
-def _past_pattern(infinitives: str) -> str:
-    """Returns a pattern of the forms in which Spanish verbs tell what somebody did: participle, and first person
-    past."""
-    forms: list[str] = []
-    for infinitive in sorted(infinitives.split("|"), key=len, reverse=True):
-        verb, _, complement = infinitive.partition(" ")
-        root = verb[:-2]
-        soft = re.sub(r"z$", "c", re.sub(r"g$", "gu", re.sub(r"c$", "qu", root)))
-        regular = f"{root}ado|{soft}e|{root}amos" if verb.endswith("ar") else f"{root}ido|{root}i|{root}imos"
-        after = re.sub(r"\bde$", "(?:de|del)", re.sub(r"\ba$", "(?:al?)", complement))
-        object_only = "(?! (?:de|del|que|por|en|a|al|con|como|sin)\\b)"
-        forms.append(f"(?:{_IRREGULAR.get(verb, regular)}){' ' + after if after else object_only}")
-    return "|".join(forms)
-
-
-def _verb_rules() -> Iterator[tuple[str, frozenset[str]]]:
-    for among, english, spanish in _ENDING_VERBS:
-        past = "|".join(sorted(english.split("|"), key=len, reverse=True))
-        yield rf"{_WHO}(?:{past}) {_ALL_MY}?{_WHAT}", among
-        yield rf"\b{_PRONOUN_ES}(?:(?:he|hemos|ha|han) )?(?:ya )?(?:{_past_pattern(spanish)}) {_ALL_MY}?{_WHAT}", among
-        yield (
-            rf"\b{_MINE} (?P<what>\w+(?: \w+){{0,2}}?) (?:ya )?l[ao]s? (?:(?:he|hemos|han) )?(?:ya )?"
-            rf"(?:{_past_pattern(spanish)})",
-            among,
-        )
-
-
 _MOVED = (
     r"\b(?:(?:moved|switched|changed|went|gone|migrated|transferred|shifted|rolled)|"
     r"(?:(?:me|nos) )?(?:(?:he|hemos|ha|han) )?(?:pas|cambi|migr|mud|traspas|traslad)(?:ado|e|amos|o)|"
-    r"(?:he|hemos|ha) (?:movido|transferido)|movi|transferi)"
+    r"(?:he|hemos|ha) (?:movido|transferido|llevado)|movi|transferi|(?:have )?(?:took|taken))"
 )
 _SUBJECT_GONE = (
     # The thing named is over: it died, expired or was stolen, or somebody left and another has come.
     rf"\b(?:my|our|the|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{{1,40}}?) (?:has |have |ha |han |se (?:nos |me )?(?:ha )?)?"
-    rf"(?:{_SUBJECT_ENDED}|{_SUBJECT_ENDED_ES})\b(?! (?:el|la|los|las|un|una|the|a)\b)",
+    rf"(?:{SUBJECT_ENDED}|{SUBJECT_ENDED_ES})\b(?! (?:el|la|los|las|un|una|the|a)\b)",
+    rf"\bse (?:me|nos) (?:ha |han )?(?:ya )?(?:{SUBJECT_ENDED_ES}) {MINE} (?P<what>[^.,;:!?\n]{{1,40}})",
 )
 _NO_MORE = r"(?: any ?more| any longer)"
 _LIKED_NO_MORE = (
@@ -161,13 +71,13 @@ _LIKED = concepts_of(
 )
 _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     # Pattern; concepts as in `among`; whether the words also name what comes instead.
-    *((pattern, among, False) for pattern, among in _verb_rules()),
+    *((pattern, among, False) for pattern, among in verb_rules()),
     *((pattern, frozenset(), False) for pattern in _SUBJECT_GONE),
     (_LIKED_NO_MORE, _LIKED, False),
-    (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
+    (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {WHAT}", frozenset(), False),
     (r"\b(?:do |does |am |are |is )not (?P<what>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)\b", frozenset(), False),
-    (rf"\bya no {_WHAT}", frozenset(), False),
-    (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
+    (rf"\bya no {WHAT}", frozenset(), False),
+    (rf"\b(?:dejo|dejamos|abandono|abandonamos) {ALL_MY}{WHAT}", frozenset(), False),
     (r"\b(?:done|fed up|finished|through|bored|disenchanted) with (?P<what>[^.,;:!?\n]{1,40})", _LIKED, False),
     (r"\b(?:sick|tired) of (?P<what>[^.,;:!?\n]{1,40})", _LIKED, False),
     (r"\b(?:hart|cansad|aburrid|desencantad)[oa]s? (?:del?|con) (?P<what>[^.,;:!?\n]{1,40})", _LIKED, False),
@@ -175,13 +85,13 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (r"(?:^|[,;:.!] )(?:(?:y|pero|ya|mejor|pues) )*(?:nada de|basta de|no mas) (?!que\b|nada\b|es[oae]s?\b|"
     r"est[oae]s?\b|lo\b)"
      r"(?P<what>[^.,;:!?\n]{1,40})", frozenset(), False),
-    (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_SUBJECT_ENDED})\b", frozenset(), True),
-    (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ya no\b|ni hablar|"
-     r"queda descartado|lo descarto|se acabo)",
+    (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{SUBJECT_ENDED})\b", frozenset(), True),
+    (r"\blo del? (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ya no\b|ni hablar|"
+     r"lo (?:he|hemos) (?:aparc|dej|descart|pospuest)\w+|queda descartado|lo descarto|se acabo)",
      frozenset(), True),
     (r"\b(?:i|we)(?: have| had)* (?:had to )?put (?P<what>[^.,;:!?\n]{1,40}?) (?:down|to sleep)\b", frozenset(), False),
     (r"\b(?:sale of|venta de(?:l)?) (?:the |my |our |la |mi |nuestr[oa] )?(?P<what>[^.,;:!?\n]{1,40}?) (?:went through|"
-     r"closed|completed|is done|se cerro|se ha cerrado|se completo)\b", _OWNED, False),
+     r"closed|completed|is done|se cerro|se ha cerrado|se completo)\b", OWNED, False),
     (r"\b(?:postponed|delayed|pushed back|brought forward|put off|"
      r"(?:he|hemos) (?:aplazado|retrasado|adelantado|pospuesto)|aplace|retrase|adelante|pospuse) "
      r"(?:lo del? )?(?:my|our|the|mi|nuestr[oa]|el|la) (?P<what>\w+(?: \w+){0,2}?)"
@@ -189,24 +99,27 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (r"\b(?:pushed|moved) (?:my|our|the) (?P<what>\w+(?: \w+){0,2}?) (?:back|forward)(?= to\b)", frozenset(), True),
     (r"\bllev(?:o|amos) [^.,;:!?\n]{0,20}(?:semanas|meses|anos|mes|ano) sin (?P<what>[^.,;:!?\n]{1,40})",
      frozenset(), False),
-    (r"\b(?:have|has) not (?P<what>\w{3,}(?:ed|en|t|k)(?: \w+){0,2}?) "
-     r"(?:for|in) (?:\w+ ){0,3}(?:weeks|months|years?)\b",
+    (r"\b(?:have|has) not (?:touched (?:an? )?)?(?P<what>\w{3,}(?:ed|en|t|k|e)(?: \w+){0,2}?) "
+     r"(?:since|(?:for|in) (?:\w+ ){0,3}(?:weeks|months|years?))\b",
      frozenset(), False),
     (r"\bhace (?:\w+ ){1,3}que no (?P<what>[^.,;:!?\n]{1,40})", frozenset(), False),
-    (rf"\b(?:pague|pagamos|(?:he|hemos) pagado) (?:ya )?tod[oa]s? {_MINE} {_WHAT}",
-     _set("have owe pay loan mortgage"), False),
+    (rf"\b(?:pague|pagamos|(?:he|hemos) pagado) (?:ya )?tod[oa]s? {MINE} {WHAT}",
+     concept_set("have owe pay loan mortgage"), False),
     (rf"{_MOVED}(?: \w+){{0,4}}? (?:from|de|del|desde) (?P<what>[^.,;:!?\n]{{1,60}}?) (?:to|into|a|al|hacia|por) \w",
      frozenset(), True),
     # A wish has come true.
-    (rf"\b{_MINE} (?P<what>\w+(?: \w+)?) (?:(?:is|are) (?:\w+ )?(?:bought|paid|mine|ours)|(?:\w+ )?esta(?:n)? "
-     r"(?:comprad|pagad)[oa]s?)\b", _set("save want look"), True),
-    (rf"{_WHO}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", _set("save want look"), True),
-    (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {_WHAT}", _set("save want look"), True),
-    (rf"{_WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _LOOK, True),
+    (rf"\b{MINE} (?P<what>\w+(?: \w+)?) (?:(?:is|are) (?:\w+ )?(?:bought|paid|mine|ours)|(?:\w+ )?esta(?:n)? "
+     r"(?:comprad|pagad)[oa]s?)\b", concept_set("save want look"), True),
+    (rf"{WHO}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", concept_set("save want look"), True),
+    (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {WHAT}",
+     concept_set("save want look"), True),
+    (rf"{WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", LOOK, True),
     (r"\b(?:encontre|encontramos|(?:he|hemos) (?:encontrado|conseguido)|consegui|conseguimos) "
      r"(?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
-     _LOOK, True),
-    (rf"\b(?:i|we) used to {_WHAT}", frozenset(), False),
+     LOOK, True),
+    (rf"\b(?:estoy|estamos|quede|quedamos|(?:he|hemos) quedado) (?:ya )?en paz con (?:mi )?{WHAT}",
+     concept_set("owe"), False),
+    (rf"\b(?:i|we) used to {WHAT}", frozenset(), False),
     (r"\b(?:antes|solia) (?P<what>(?:viv|trabaj|oper|us|fum|estudi|invert|ten|conduc|me "
      r"gust)[^.,;:!?\n]{1,60})", frozenset(), False),
 )  # fmt: skip
@@ -217,6 +130,13 @@ _SWITCHED_TO = re.compile(
     rf"(?:{_ALL_OF_IT}| over){{0,2}} (?:to|al?) "
     r"(?P<new>(?:an? |the |una? )?[a-z][^.,;:!?\n]{1,40})"
 )
+_ALL_AT = re.compile(
+    r"\b(?:(?:i|we) (?:now )?(?:have|hold|keep|run) (?:everything|it all)|everything is|it is all) (?:\w+ly |now )?"
+    r"(?:at|with|in|on) (?P<new>[a-z][^.,;:!?\n]{1,40})|"
+    r"\btodo (?:lo )?(?:(?:tengo|llevo|tenemos|llevamos|esta) )?(?:ahora |ya )?(?:en|"
+    r"con) (?P<nuevo>[a-z][^.,;:!?\n]{1,40})"
+)
+"""Says where all of it is: one place in exchange for another."""
 _HOME_MOVE = re.compile(rf"\b(?:moved(?!{_ALL_OF_IT})|relocated|(?:went|gone)(?! over)|mud\w+|traslad\w+)\b")
 _OTHER_KIND = re.compile(
     r"\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto)\b"
@@ -233,12 +153,12 @@ _RETIRED = re.compile(
     r"unemployed|en (?:el )?paro|desemplead[oa]|despedid[oa])\b"
 )
 _USED_AS = {
-    "broker": _set("broker trade use invest"),
-    "bank": _set("bank account"),
-    "work": _set("work be"),
-    "car": _set("car drive"),
-    "flat": _set("flat house live rent"),
-    "house": _set("house flat live rent"),
+    "broker": concept_set("broker trade use invest"),
+    "bank": concept_set("bank account"),
+    "work": concept_set("work be"),
+    "car": concept_set("car drive"),
+    "flat": concept_set("flat house live rent"),
+    "house": concept_set("house flat live rent"),
 }
 _CHANGED_OF = re.compile(
     r"\b(?:(?:i|we)(?: have)?(?: just)? (?:changed|switched)|(?:(?:he|hemos) cambiado|cambie|cambiamos) de) "
@@ -247,6 +167,7 @@ _CHANGED_OF = re.compile(
 """Names the kind of thing that is another one now, but not which one it was."""
 _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
+    r"\b(?:defended my (?:phd|thesis|doctorate)|(?:lei|defendi|he leido|he defendido) (?:la|mi) tesis)\b|"
     r"\b(?:me gradue|termine (?:la carrera|mis estudios|la universidad)|acabe la carrera)\b"
 )
 _BORN = re.compile(
@@ -297,18 +218,20 @@ _ROLES = concepts_of(
     "builder albanil paramedic tutor "
     "consultor consultora jefe jefa gerente encargado encargada administrativo administrativa tecnico tecnica"
 )
-_I_AM_A = re.compile(r"(?:i am|soy)(?: now| ahora)?(?: an?| una?)?(?P<role>(?: \w+){1,3})$")
+_I_AM_A = re.compile(
+    r"(?:i am|soy)(?: now| ahora)?(?: an?| una?)?(?P<role>(?: \w+){1,3}?)(?= (?:at|in|for|with|on|en|para|con) |$)"
+)
 _EXPECTING = concepts_of("pregnant expecting embarazada embarazados esperando esperamos espera")
 _EVENTS = (
-    (_WITHOUT_WORK, StatementEnd(frozenset(), _WORK, has_replacement=True)),
-    (_RETIRED, StatementEnd(frozenset(), _WORK, has_replacement=True)),
-    (EMPLOYED, StatementEnd(_LOOK | _WORK, _LOOK, has_replacement=True)),
+    (_WITHOUT_WORK, StatementEnd(frozenset(), WORK, has_replacement=True)),
+    (_RETIRED, StatementEnd(frozenset(), WORK, has_replacement=True)),
+    (EMPLOYED, StatementEnd(LOOK | WORK, LOOK, has_replacement=True)),
     (_BORN, StatementEnd(frozenset(), _EXPECTING, has_replacement=True, anyone=True)),
     (_ALONE, StatementEnd(frozenset(), _SHARING, has_replacement=True)),
     (_BACK_AT_WORK, StatementEnd(frozenset(), concepts_of("leave baja"), has_replacement=True)),
     (_HOME_BOUGHT, StatementEnd(frozenset(), _RENTING, has_replacement=True)),
     (_PROMOTED, StatementEnd(frozenset(), _ROLES, needs_sole_match=True, has_replacement=True)),
-    (_GRADUATED, StatementEnd(frozenset(), _set("study"))),
+    (_GRADUATED, StatementEnd(frozenset(), concept_set("study"))),
 )
 """What an event ends, whatever else the sentence says."""
 _IS_SO_NO_LONGER = re.compile(r"(?:(?:am|are|is) )?no longer\b|(?:do|does|am|are|is) not\b|ya no\b")
@@ -323,6 +246,9 @@ _SINCE = re.compile(
     r"(?:days?|weeks?|months?|years?) ago|hace \w+(?: \w+)? (?:dias?|semanas?|mes(?:es)?|anos?))\b.*$"
 )
 """When it ended. This is removed, since the ended statement does not contain it."""
+_IN_EXCHANGE = re.compile(
+    r" for (?:an?|the|my|some) (?!\w*(?:while|time|moment|year|month|week|price|profit|loss|song)\b)"
+)
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|when|if|cuando|if) ")
 
 
@@ -342,7 +268,7 @@ def occupation_in(normalized: str) -> frozenset[str]:
 
 def can_end(ending: StatementEnd, concepts: frozenset[str]) -> bool:
     """Whether the ending can apply to a statement with these concepts."""
-    if concepts & _LASTING_ACTS and not concepts & _WANTED and not ending.concepts & _LASTING_ACTS:
+    if concepts & LASTING_ACTS and not concepts & WANTED and not ending.concepts & LASTING_ACTS:
         return False
     return not ending.one_of or bool(concepts & ending.one_of)
 
@@ -360,12 +286,14 @@ def _endings(normalized: str) -> Iterator[StatementEnd]:
             ended = concepts_of(phrase)
             if "account" in among and ended - {"account"}:
                 ended -= {"account"}
-            if ended - {"be", "have"} and (not ended <= _WORK or among == _LOOK):
+            if ended - {"be", "have"} and (not ended <= WORK or among == LOOK):
                 exchange_named = exchange_named or replaced
-                yield StatementEnd(ended, among, has_replacement=replaced)
+                is_exchange = replaced or bool(_IN_EXCHANGE.match(normalized, match.end()))
+                yield StatementEnd(ended, among, has_replacement=is_exchange)
     switched = None if exchange_named or _HOME_MOVE.search(normalized) else _SWITCHED_TO.search(normalized)
-    if switched and not _OTHER_KIND.search(switched["new"]):
-        yield StatementEnd(frozenset(), _SERVICES, needs_sole_match=True, has_replacement=True)
+    switched = switched or _ALL_AT.search(normalized)
+    if switched and not _OTHER_KIND.search(switched[switched.lastgroup or 0]):
+        yield StatementEnd(frozenset(), SERVICES, needs_sole_match=True, has_replacement=True)
     if (kind := _CHANGED_OF.search(normalized)) and not exchange_named:
         yield StatementEnd(
             frozenset(), _USED_AS[concept(kind["what"].removesuffix("s"))], needs_sole_match=True, has_replacement=True

@@ -12,11 +12,15 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("home", rf"\b(?:i|we) (?:am |are |have |\w+(?: \w+){{0,3}} and )?(?:moved|relocated)(?: back)? to {_VALUE}"),
     (
         "home",
-        r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos) a vivir|me cambie|me vine|nos vinimos|"
+        r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos|quedado|quede|quedamos) a vivir|me cambie|"
+        r"me vine|nos vinimos|"
         rf"(?:me|nos)(?: he| hemos)? (?:mud|traslad|instal)(?:e|ado|amos)|"
         rf"acab(?:o|amos) de (?:mud|traslad|instal)ar\w*|"
         rf"(?:me|nos) acab(?:o|amos) de (?:mud|traslad|instal)ar) (?:en|a) {_VALUE}",
     ),
+    ("home", rf"\b(?:moved|relocated|transferred|posted|sent) (?:me|us) (?:over |out |back )?to {_VALUE}"),
+    ("home", rf"\b(?:settled|living together|now live|ended up living) (?:down )?in {_VALUE}"),
+    ("home", rf"\b(?:me|nos) (?:ha|han) (?:trasladado|destinado|mandado|enviado) a {_VALUE}"),
     ("employer", rf"\bi (?:am |have )?(?:work|working|started working|started) (?:at|for) {_VALUE}"),
     (
         "employer",
@@ -24,7 +28,17 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         rf"contratado|contrataron)(?: a trabajar)? (?:en|por|para) {_VALUE}",
     ),
     ("employer", rf"\bi (?:have )?(?:joined|got a (?:new )?job (?:at|with)|found a job (?:at|with)) {_VALUE}"),
-    ("employer", rf"\bme (?:ha contratado|han (?:contratado|cogido) en|contrato) {_VALUE}"),
+    (
+        "employer",
+        rf"\bme (?:(?:ha|han) (?:contratado|fichado|captado|reclutado|cogido)|contrato|ficho|contrataron|ficharon)"
+        rf"(?: (?:en|por|los de|la gente de))? {_VALUE}",
+    ),
+    ("employer", rf"\b(?:hired|poached|recruited|headhunted|taken on|snapped up) by {_VALUE}"),
+    (
+        "payday",
+        r"\b(?:i (?:now )?get paid|they pay me|(?:my )?(?:employer|company) pays me|cobro|me pagan) (?:\w+ )?"
+        r"(?:on |el |hacia )?(?:the |(?:el )?dia )(?P<value>\d{1,2})(?:st|nd|rd|th)?(?= |$|[.,;])",
+    ),
     ("home", rf"\b(?:my|our) (?:home|house|flat|apartment|place) is in {_VALUE}"),
     ("home", rf"\b(?:mi|nuestr[oa]) (?:casa|piso|vivienda|apartamento|departamento) esta en {_VALUE}"),
     ("home", rf"\bmoved(?: house)?\b.{{0,20}}\bi am (?:now )?in {_VALUE}"),
@@ -41,6 +55,17 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         "occupation",
         rf"\b(?:trabajo|(?:empece|empezado|comenzado) a trabajar|estoy trabajando) (?:como|de(?! (?:noches?|dia|"
         rf"tardes?|mananas?|lunes|lo|la|el|forma|madrugada)\b)) {_VALUE}",
+    ),
+    (
+        "occupation",
+        rf"\b(?:made|appointed|named) me (?:an? |the )?"
+        rf"(?=(?:\w+ )?(?:head|chief|lead|partner|boss|\w{(3,)}(?:or|ager|ian|ist|ant|yst|eer))\b){_VALUE}",
+    ),
+    ("occupation", rf"\b(?:gone|went|work\w*|trabajo|trabajando) (?:\w+ ){{1,4}}?(?:as an?|como) {_VALUE}"),
+    (
+        "occupation",
+        rf"\bme (?:ha|han) (?:hecho|nombrado|puesto de) (?!caso\b|falta\b|l[ao]s?\b|una?\b|\w+ oferta|esperar|ilusion|"
+        rf"dano){_VALUE}",
     ),
     ("occupation", rf"\b(?:ascendid[oa]|promovid[oa]|contratad[oa]) (?:al?|como|de) {_VALUE}"),
     (
@@ -67,8 +92,8 @@ _FRAMES: tuple[tuple[str, str], ...] = (
 )
 FRAMES = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
 OF_RELATIVES = (
-    ("home", re.compile(rf"\b(?:lives?|living|moved|relocated|viven?|mudad[oa]s?|trasladad[oa]s?|mudo|traslado) "
-                        rf"(?:in|to|en|al?) {_VALUE}")),
+    ("home", re.compile(rf"\b(?:lives?|living|moved|relocated|viven?|mudad[oa]s?|trasladad[oa]s?|mudo|traslado|"
+                        rf"(?:fue|fueron|ido) a vivir) (?:into|in with|in|to|with|en|con|al?) {_VALUE}")),
     ("age", re.compile(r"\b(?:is|turned|turns|tiene|cumplio|cumplir|cumplido) (?:(?:now|already|just|ya) )*"
                        r"(?P<value>\d{1,3})\b")),
     ("employer", re.compile(rf"\b(?:works?|working|trabajan?|(?:a )?(?:job|trabajo)) (?:at|for|en|para) {_VALUE}")),

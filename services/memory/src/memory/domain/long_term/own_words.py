@@ -40,8 +40,12 @@ _WANTS = re.compile(
     r"(?!(?:i|we)\b)(?:\w+ ){0,2}\d[\d.,]* (?:of )?\w+ (?:for (?:me|us)|(?:on|to|in|for) my (?:account|portfolio))$"
 )
 """A request with any verb and "me" as its beneficiary: "throw me 10 IBM", "snag 5 FB for me"."""
-_EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$|(?:here (?:is|are)|aqui (?:tienes|est[ae]|van?)) ")
-"""Exclamations, and what hands something over: "qué bonito", "here is a review I found"."""
+_EXCLAIMS = re.compile(
+    r"(?:an?|one|some) (?:\w+ ){1,2}?of (?:mine|ours)\b|(?:que|vaya|menud[oa]) \w+$|"
+    r"(?:here (?:is|are)|aqui (?:tienes|est[ae]|van?)) "
+)
+"""Somebody else as the subject ("a colleague of mine"), exclamations, and what hands something over: "qué bonito",
+"here is a review I found"."""
 _WISHES = re.compile(
     r"\b(?:want|quiero|queremos|busco|buscamos)\b(?! (?:to )?(?:(?:know|see|hear|ask|saber|ver)\b|(?:buy|sell|comprar|"
     r"vender) \d))"

@@ -80,6 +80,7 @@ _ASKED_ABOUT = re.compile(
 """Before a question at the end about the text above it."""
 _LABEL = re.compile(r"[^:.!?;\n]{1,120}(?P<mark>:| >| [—–-])(?=\s)")
 _OWN_LEAD = re.compile(
+    r"\b(?:chang\w+ of (?:plans?|heart|mind)|cambio de (?:planes?|idea|opinion|tercio)|novedad(?:es)?)\W*[:—–-]$|"
     r"\b(?:remember|recuerd[ae]\w*|anota|apunta|acuerdate|ten en cuenta)\b|\b(?:about (?:me|us|myself)|(?:sobre|de) mi|"
     r"in mind|forget|notes?|notas?|olvides|update|fyi|btw|ps|pd|hi|hello|hey|hola|buenas|oye|mira|ojo|important\w?|"
     r"context\w?|background|joke|broma|correction|aclaracion|aviso|reminder|short|clear|honest|way|cierto|know|sepas|"
@@ -89,7 +90,8 @@ _OWN_LEAD = re.compile(
     r"^\W*(?:(?:so|and|but|well|ok|now|also|then|y|pero|pues|bueno|ahora|tambien|ya|yo|te|os|me|nos|no),? )*"
     r"(?:(?:i|we)\b(?! (?:\w+ )?(?:read|saw|heard|got|received|found|quote|copied|was|were)\b)|let me|tengo|"
     r"tenemos|soy|somos|estoy|vivo|quiero|trabajo|gano|invierto|opero|uso|sigo|hago|pago|debo|ahorro|prefiero|voy|"
-    r"cuento|explico|hemos|(?:my|our|mis?|nuestr[oa]s?) \w+ (?:is|are|es|son)\b)"
+    r"cuento|explico|(?:he|hemos)(?! (?:leido|visto|oido|recibido|encontrado|copiado|escuchado)\b)|(?:my|our|mis?|"
+    r"nuestr[oa]s?) \w+ (?:is|are|es|son)\b)"
 )
 """What people write before a colon to introduce something about themselves, or to have it remembered."""
 _I_DID = re.compile(r"\W*(?!(?:aqu|ah|all|as|s)í\b)\w+[éí] [a-zñ]", re.I)

@@ -29,7 +29,8 @@ _VERBS = (
     r"esperamos|tenia|teniamos|somos|estamos|alquilo|alquile|alquilamos|poseo|mantengo|guardo|meto|aporto|paso|pase|"
     r"enseno|programo|leo|entreno|practico|hago|hacemos|aprendi|doy|di|como|ceno|cambie|sali|rompi|acabo|mude|casamos|"
     r"prefiero|odio|detesto|adoro|amo|adopte|adoptamos|vendere|comprare|tendre|sere|voy|vamos|liquide|salde|contrate|"
-    r"cancele|renuncie|consegui|encontre|recibo|recibi|presto|preste|dono|colecciono|juego|nado|cocino|sigo|participo|"
+    r"cancele|renuncie|consegui|encontre|recibo|recibi|presto|preste|dono|colecciono|juego|nado|cocino|sigo|seguire|"
+    r"seguiremos|participo|"
     r"necesito|renuncio|crie|crio|jubilare|debia|desayuno|almuerzo|meriendo|madrugo|pinto|escribo|canto|bailo|escalo|"
     r"esquio|pesco|cultivo|voto|rezo|medito|veraneo|convivo|dependo|administro|gestiono|traduzco|diseno|desconfio|"
     r"prometi|jure"
@@ -71,6 +72,12 @@ _LEAD = (
 """Words that people put before a statement, and words that join clauses."""
 _CLAUSE_START = re.compile(rf"(?:^\W*|(?<=[,;:.!] )|(?<=[—–(])\s*|(?<=and )|(?<=but )|(?<=because )|(?<= so )|(?<= y )|"
                            rf"(?<= pero )|(?<=porque ))(?P<lead>{_LEAD}{{0,5}})(?:{_WHEN})?(?={_START})")  # fmt: skip
+_MAIN_CLAUSE = re.compile(
+    rf"(?<!that)(?<!which)(?<!what)(?<!who)(?<!when)(?<!where)(?<!and)(?<!but)(?<=[a-z0-9]) "
+    rf"(?={_I_EN} |(?:ahora|ya|entonces) (?:(?:me|nos|solo|lo|la|le) )*(?:{_VERBS})\b)"
+)
+"""Where the main clause begins behind a clause that gives its reason, without a comma."""
+_REASON = re.compile(r"\b(?:since|as|given that|now that|because|although|though|como|aunque|ya que|dado que)\W*$")
 _JOINT_SUBJECT = re.compile(r"(?:^|(?<=[,;:.!(] )|(?<=[ ]that )|(?<=[ ]que ))(?:my |mi )?\w+ (?:and i|y yo)\b")
 """Somebody and the writer together: one subject, so one clause."""
 _REFERS_BACK = re.compile(r"l[aeo]s? ")
@@ -95,7 +102,8 @@ _GOAL = re.compile(
 )
 _PLAN = re.compile(r"\b(?:pienso|tengo (?:pensado|previsto)) \w+[aei]r(?:me|lo|la|los|las)?\b")
 _HABIT = re.compile(
-    r"\b(?:\d[\d.,]*k? (?:\w+ )?(?:an?|per|al|por|cada) (?:day|week|month|year|dia|semana|mes|ano)|"
+    r"\b(?:\d[\d.,]* ?% (?:anual\w*|mensual\w*|annually)|\d[\d.,]*k? (?:\w+ ){0,2}para (?:la|el|mi|una?)|"
+    r"\d[\d.,]*k? (?:\w+ )?(?:an?|per|al|por|cada) (?:day|week|month|year|dia|semana|mes|ano)|"
     r"daily|weekly|monthly|(?:every|each) (?:day|week|month|year|morning|evening|night|weekend)|(?:once|twice|"
     r"\w+ times) (?:a|an|per) (?:day|week|month|quarter|year)|cada (?:dia|semana|mes|ano|trimestre|manana|noche)|"
     r"on (?:(?:mon|tues|wednes|thurs|fri|satur|sun|week)days|weekends)|los (?:lunes|martes|miercoles|jueves|viernes|"
@@ -121,12 +129,16 @@ _CAN = re.compile(
     r"(?:stand|bear) (?!it\b|th[aeio]|you)|conducir|viajar|ahorrar|pagar|permitirme|dedicar)"
 )
 _WILL = re.compile(
-    r"\b(?:will|'ll) (?:retire|move|marry|graduate|turn|be \d|travel|start|have a|become|inherit|get paid)|"
+    r"\b(?:seguire|seguiremos)\b|\b(?:will|'ll) (?:keep \w+ing|stick|retire|move|marry|graduate|turn|be \d|travel|"
+    r"start|have a|become|inherit|get paid)|"
     rf"\b(?:will be an?|sere) (?:\w+ ){{0,2}}?{OCCUPATION}\b"
 )
 _PASSING = re.compile(
-    rf"^(?:[^,]{{0,30}}, ?)?(?:i|we) {_FILLER}(?:(?:do|did|can|am|are|have|would) not )?{_FILLER}"
-    r"(?:(?:think|guess|see|(?:understand|know)(?! (?:only )?(?:the basics|little|nothing|a (?:lot|little|bit)) )|"
+    rf"^(?:[^,]{{0,30}}, ?)?(?:i|we)(?:'d)? {_FILLER}(?:(?:do|did|can|am|are|have|would) not )?{_FILLER}"
+    r"(?:(?:(?:am|been|was) (?:trying|guessing|staring|struggling)|(?:am|was) not (?:sure|certain|here|ready|able|"
+    r"following)|"
+    r"(?:rather|prefer) not (?:to )?(?:say|answer|tell|talk)|read that|think|guess|see|(?:understand|"
+    r"know)(?! (?:only )?(?:the basics|little|nothing|a (?:lot|little|bit)) )|"
     r"wonder|mean|meant(?!.*\d)|believe|suppose|agree|ask|say|said|saw|noticed|expected|check|hear|heard|thought|"
     r"would|should|could|might|may|shall|will|must|can(?! (?:follow|read|write|speak|play|cook|swim|ride)\b)|want|need|"
     r"hope|wish|forgot|appreciate|thank|get(?! paid| up| my| a )|got (?:it|an error|this|that)|accept|confirm|cancel|"
@@ -148,8 +160,10 @@ _PASSING_ES = re.compile(
     r"buscando (?:informacion|datos|noticias|algo)|de acuerdo|list[oa]|"
     r"bien|mal|aqui|segur[oa]|no)|tengo que|tenemos que|debo (?:\w+[aei]r)\b|debemos|"
     r"tengo (?:\w+ ){0,2}?(?:dudas?|preguntas?|problemas?|ganas|claro|idea|curiosidad|entendido)|"
-    r"voy a (?!jubil|mudar|casar|ser )\w+|vamos (?:a|con)|voy$|sigo sin|"
-    r"me (?:gustaria|interesa (?:saber|ver|conocer)|quede(?! (?:sin|viud|huerfan|sol[oa]$|embaraz|en (?:el )?paro))|"
+    r"voy a (?!jubil|mudar|casar|ser |trabajar en )\w+|vamos (?:a|con)|voy$|sigo sin|"
+    r"(?:intento|intentaba) \w+[aei]r|encuentro|preguntaba|prefiero no (?:dec|contest|respond|habl)[ei]r\w*|"
+    r"llevo (?:un (?:buen )?(?:rato|ratito)|\w+ (?:minutos|horas)) \w+ndo|me (?:gustaria|interesa (?:saber|ver|"
+    r"conocer)|quede(?! (?:sin|viud|huerfan|sol[oa]$|embaraz|en (?:el )?paro))|"
     r"da igual|parece|refiero|refer)|como (?:funciona|se|esta|va|puedo|puede|hago|es|te|lo|siempre|dije|decia|ves|"
     r"quieras|digas|no)|era (?:eso|solo|broma)|(?:fui|soy) yo|hago$|doy las gracias|paso$|uso$|di$|"
     r"(?:he|acabo de) (?:visto|leido|oido|entendido|notado|ver|leer))"
@@ -175,7 +189,8 @@ _POSITION_RESULT = re.compile(
 _A_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|lives|works|goes|will|can|does|do|es|son|esta|estan|tiene|tienen|vive|viven|"
     r"trabaja|se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
-    r"sera|murio|nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|found|began|sold|bought|lost|quit|ran|used|met|fought|cobra|opera|juega|"
+    r"sera|murio|nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|found|began|sold|bought|lost|quit|ran|"
+    r"used|met|fought|cobra|opera|juega|"
     r"habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|[a-z]{3,}s|[a-z]{3,}ed)\b"
 )
 
@@ -194,6 +209,13 @@ def clauses(sentence: str) -> list[str]:
         for match in _CLAUSE_START.finditer(folded_text)
         if not (match.start() and _REFERS_BACK.match(folded_text, match.end("lead")))
     ]
+    for index, (start, lead_end) in enumerate(starts[:]):
+        following = starts[index + 1][0] if index + 1 < len(starts) else len(folded_text)
+        if _REASON.search(folded_text[start:lead_end]) and (
+            main := _MAIN_CLAUSE.search(folded_text, lead_end, following)
+        ):
+            starts.append((main.end(), main.end()))
+    starts.sort()
     for together in _JOINT_SUBJECT.finditer(folded_text):
         separate = [lead_start for lead_start in starts if not together.start() <= lead_start[0] < together.end()]
         starts = sorted([*separate, (together.start(), together.start())])

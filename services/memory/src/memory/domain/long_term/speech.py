@@ -40,6 +40,12 @@ _ASIDE = re.compile(
     re.I,
 )
 """A question that states what it asks about: "did I tell you I have two kids?"."""
+_GIVEN = re.compile(
+    r"\b(?:now that|given that|seeing (?:that|as)|does it matter that|ahora que|ya que|dado que|"
+    r"teniendo en cuenta que) (?!you\b|it\b|the(?:y|re)?\b|he\b|she\b)(?P<given>[^?,;]+)[^?]*\?",
+    re.I,
+)
+"""What a question takes for granted: "is it worth it now that I earn 3000?"."""
 _ASKS = re.compile(
     r"\W*(?:(?:and|but|so|hey|ok|y|pero|oye|entonces),? )*(?:can|could|should|would|will|shall|may|do|does|did|is|are|"
     r"am|was|were|have i|has|what|which|who|whose|when|where|why|how|que|cual(?:es)?|quien|cuanto|cuanta|cuantos|"
@@ -180,6 +186,8 @@ def _statement_in_question(sentence: str) -> str:
         return aside["said"] or aside["told"]
     if (request := _WISH.match(sentence)) and _FOR_GOOD.search(sentence):
         return request["wish"] or request["deseo"]
+    if given := _GIVEN.search(sentence):
+        return given["given"]
     if _TAG.search(sentence):
         return ""
     if "¿" in sentence:

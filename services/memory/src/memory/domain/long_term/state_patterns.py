@@ -44,8 +44,12 @@ _TURN = r"\b(?:turno|horario|trabaj\w+|puesto|pasado)(?: es| ahora)? (?:de|a)(?:
 KINDS = tuple(
     (attribute, value, re.compile(pattern))
     for attribute, value, pattern in (
-        ("shift", "night", r"\b(?:i|we) work nights\b|\bnight shifts?\b|" + _TURN + r"noches?\b"),
-        ("shift", "day", r"\b(?:i|we) work days\b|\bday shifts?\b|" + _TURN + r"(?:dia|mananas?)\b"),
+        ("shift", "night", r"\b(?:i|we) work nights\b|\bon nights\b|\bnight shifts?\b|" + _TURN + r"noches?\b"),
+        (
+            "shift",
+            "day",
+            r"\b(?:i|we) work days\b|\b(?:me|am) on days\b|\bday shifts?\b|" + _TURN + r"(?:dia|mananas?)\b",
+        ),
         ("shift", "evening", r"\b(?:evening|late) shifts?\b|" + _TURN + r"tardes?\b"),
         (
             "workplace",
@@ -80,7 +84,8 @@ UNEMPLOYED = re.compile(
 EMPLOYED = re.compile(
     r"\b(?:got|found|landed|started|have) (?:an? |the )?(?:new )?job\b|\b(?:they hired me|(?:got|was) hired)\b|"
     r"\bme (?:han )?(?:cogido|cogieron|contratado|contrataron|fichado|ficharon)\b|\b(?:encontre|consegui|empece|tengo|"
-    r"he encontrado) (?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bempece (?:\w+ )?en\b|"
+    r"he encontrado) (?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bemp(?:ece|"
+    r"iezo) (?:a trabajar )?(?:\w+ )?en\b|"
     r"\bi (?:will )?start(?:ed)?(?: work(?:ing)?)? (?:at|with)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"
 )
 SCHOOLS = tuple(
