@@ -390,3 +390,11 @@ def test_a_row_of_one_cell_names_the_table_or_the_rows_below_it():
         ["Visitors, Adult", "7 €"],
         ["VAT is included.", "VAT is included."],
     ]
+
+
+def test_a_banner_for_cookies_is_no_text_of_a_page():
+    banner = '<div id="CybotCookiebot"><p>This site uses cookies.</p></div>'
+    page = extract_html(
+        f'<body class="cookie-banner">{banner}<p class="cookies">Our cookies are baked daily.</p></body>'
+    )
+    assert said(page.blocks) == ["Our cookies are baked daily."]

@@ -53,7 +53,7 @@ MUSIC = [
         ("and the harp?", "Harp: Days Tuesday, Fee 80 €. [1]"),
         ("how much is it?", "Lute: Days Monday, Fee 60 €. [1]"),
         ("and for 3 weeks?", "Lute: Days Monday, Fee 60 €. [1]"),
-        ("what days?", "Lute: Days Monday, Fee 60 €. [1]"),
+        ("what days?", "Lute: Days Monday. [1]"),
         ("and the flute?", "I do not know for certain: "),
     ],
 )
@@ -245,7 +245,7 @@ GYM = [
         (["¿cuánto cuesta el bono básico?"], "Básico: Cuota al mes: 30 €."),
         (["¿cuánto cuesta el bono empresa?"], "Empresa: Cuota al mes: 90 €."),
         (["¿cuánto cuesta el bono familia?", "¿y el bono empresa?"], "Empresa: Cuota al mes: 90 €"),
-        (["precio del bono familia", "¿y el básico?"], "Básico: Cuota al mes: 30 €, Clases 4."),
+        (["precio del bono familia", "¿y el básico?"], "Básico: Cuota al mes: 30 €"),
         (["diferencia entre familia y empresa"], "Familia: Cuota al mes: 55 €, Clases 8. Empresa: "),
         (["diferencia entre familia y empresa", "¿cuál es el más barato?"], "Familia: Cuota al mes: 55 €. Empresa: "),
         (["¿cuánto cuesta el bono familia?", "¿y para 3 personas?"], "Familia: Cuota al mes: 55 €."),

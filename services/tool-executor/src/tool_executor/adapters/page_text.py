@@ -57,7 +57,7 @@ class _PageTextTarget:
         self._after_button = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        hidden = is_hidden(attributes)
+        hidden = is_hidden(tag, attributes)
         if not hidden and (not self._hidden_depth or self._in_menu):
             self._begin_link(tag, attributes)
         if self._hidden_depth or tag in UNSEEN or hidden:

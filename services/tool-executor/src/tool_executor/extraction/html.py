@@ -1,7 +1,7 @@
 """Reads a stream of HTML events into blocks: text, lists, tables with whole rows, code, each below its headings.
 
-Everything visible is kept in reading order. Menus are left out: nav, and links alone in the header or footer, before
-the first words or after the main part. What repeats on most pages is dropped later, by the code that sees them all.
+What is visible is kept in reading order, without cookie banners and menus: nav, and links alone in header or footer,
+before the first words or after the main part. What repeats on most pages is dropped later, by code that sees them all.
 """
 
 import re
@@ -105,7 +105,7 @@ class _Reader:
         # A link within the page before any text skips the menu.
         has_text = bool(self.page.blocks or self._headings or self._heading is not None)
         is_skip_link = tag == "a" and not has_text and attributes.get("href", "").startswith("#")
-        is_invisible = is_hidden(attributes) and not self._is_shown_by_button(tag, attributes)
+        is_invisible = is_hidden(tag, attributes) and not self._is_shown_by_button(tag, attributes)
         if tag == "script":
             self._page_head.start_script(attributes)
         role = attributes.get("role")

@@ -56,6 +56,11 @@ _CONTACT_DETAIL = re.compile(r"[\d@]")
 _MAX_LABEL_CHARS = 120
 _RUN_TOGETHER = re.compile(r"[a-zß-ÿ][A-ZÀ-Þ\d€£$]|[\d)%€£$][A-ZÀ-Þ]")
 _TAG = re.compile(r"<[^<>]{0,500}>")
+_PAGE = tags("html body main")
+_CONSENT = re.compile(
+    r"(?:cybot|js-|eu-|gdpr-)?cookies?[-_]?(?:bot(?:dialog)?|banner|consent|notice|law|popup|modal|dialog|overlay)|"
+    r"(?:onetrust|didomi|usercentrics)(?:[-_][\w-]*)?|cc-window|cmplz-cookiebanner"
+)
 
 
 def is_label(text: str, *, bold: bool) -> bool:
@@ -90,11 +95,15 @@ def read(html: str, target: MarkupTarget) -> None:
         parser.close()
 
 
-def is_hidden(attributes: Mapping[str, str]) -> bool:
-    """Whether the attributes of an element hide it from people."""
+def is_hidden(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Whether an element is hidden from people, or asks them for consent to cookies, by the name that its maker gave
+    it. The page itself may be named after the banner that it shows."""
     if not attributes:
         return False
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        return True
+    names = f"{attributes.get('id', '')} {attributes.get('class', '')}".lower().split()
+    if tag not in _PAGE and any(map(_CONSENT.fullmatch, names)):
         return True
     style = attributes.get("style", "").replace(" ", "").lower()
     return "display:none" in style or "visibility:hidden" in style

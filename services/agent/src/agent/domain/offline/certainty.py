@@ -81,11 +81,9 @@ class ChosenAnswer:
         if self._is_likeliest or self._is_exactly_what_follows:
             return self._in_paragraphs(self.chosen)
         likeliest = self._ranking[0]
-        # What goes on from the last quotation stays where that was.
-        is_continued = any(passage.is_in(self.last_quote) for passage in self._passages)
         if (
             self._is_overruled
-            and not is_continued
+            and not self._is_continued
             and answers_by_itself(likeliest, self._query, self._required, self.candidates)
         ):
             return self._in_paragraphs(section_extract((), likeliest, self.candidates))
@@ -140,6 +138,11 @@ class ChosenAnswer:
     @cached_property
     def _passages(self) -> list[Excerpt]:
         return [self.candidates.passages[i] for i in self._positions]
+
+    @cached_property
+    def _is_continued(self) -> bool:
+        """Whether they were quoted before: what goes on from the last quotation stays where that was."""
+        return any(passage.is_in(self.last_quote) for passage in self._passages)
 
     @cached_property
     def _missing_words(self) -> list[str]:
@@ -226,6 +229,8 @@ class ChosenAnswer:
 
     @cached_property
     def _named_section(self) -> Section | None:
+        if self.antecedent and self._is_continued:
+            return None  # "and the gym?", after what a ticket includes, is not about the gym's own section
         return section_headed_by_topic(self._query, self._positions, self._counting_sections, self.candidates)
 
     @cached_property
@@ -297,7 +302,12 @@ class ChosenAnswer:
     def _is_priced_row(self) -> bool:
         """Whether a price is asked for, and the excerpts are the rows of that name."""
         asks_price = any(keys & shapes.PRICE for keys in self._needed)
-        return asks_price and self._is_full_and_alone and all(is_row_named(self._query, row) for row in self._passages)
+        by_columns = not self.antecedent
+        return (
+            asks_price
+            and self._is_full_and_alone
+            and all(is_row_named(self._query, row, by_columns=by_columns) for row in self._passages)
+        )
 
     @property
     def _named_section_instead(self) -> list[Excerpt]:

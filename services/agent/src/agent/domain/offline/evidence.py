@@ -165,7 +165,11 @@ def has_evidence(question: str, text: str) -> bool:
     return all(check.tells.search(normalized_text) for check in CHECKS if check.asks.search(normalized_question))
 
 
+def text_of(excerpts: Sequence[Excerpt]) -> str:
+    """The text of excerpts with their headings."""
+    return " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in excerpts)
+
+
 def answers(question: str, antecedent: str, quoted: Sequence[Excerpt]) -> bool:
     """Whether the quotations together contain all that the question states and asks for."""
-    text = " ".join(f"{excerpt.heading}: {excerpt.text}" for excerpt in quoted)
-    return bool(quoted) and has_evidence(question, text) and meets_constraints(question, antecedent, quoted)
+    return bool(quoted) and has_evidence(question, text_of(quoted)) and meets_constraints(question, antecedent, quoted)

@@ -16,7 +16,7 @@ price: price* pricing cost costs costing fee fees fare fares tariff* rate rates 
 price: pay pays paying paid precio*
 price: cuesta* costar* coste* costo* cuota* tarifa* vale valen valor barat* caro cara cobra* pago* pagar* pagas
 pay: invoice* factura* payment*
-discount: discount* saving* save rebate* descuento* rebaja* ahorro* oferta* promocion*
+discount: discount* saving* save rebate* descuento* bonificaci* rebaja* ahorro* oferta* promocion*
 trial: trial* try prueba* probar* probarl* pruebo demo
 free: free gratis gratuit*
 refund: refund* reembols* devolucion* devolv* devuelv* recuper* moneyback

@@ -258,9 +258,11 @@ class PassageIndex:
         )
 
     def has_more_words(self, query: Query, position: int) -> bool:
-        """Whether a passage is more than a single word of the question, as menu entries are."""
-        is_sentence = len(self._words[position]) != 1 or self._passages[position].text.endswith(".")
-        return is_sentence or not any(keys & keys_of(self._words[position][0]) for keys in query.values())
+        """Whether a passage is more than a single word of the question, as menu entries are. Stored pages have none, so
+        a list item there says that the thing is on the list."""
+        passage = self._passages[position]
+        is_said = len(self._words[position]) != 1 or passage.text.endswith(".") or bool(passage.item and passage.number)
+        return is_said or not any(keys & keys_of(self._words[position][0]) for keys in query.values())
 
     def matches_heading_only(self, query: Query, position: int) -> bool:
         """Whether a passage's text has no word of the question, so that only its heading matches."""

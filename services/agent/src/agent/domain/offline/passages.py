@@ -29,9 +29,12 @@ from agent.domain.offline.questions import (
 from agent.domain.offline.sections import all_of_shape, compared_passages, included_passages
 from agent.domain.offline.superlatives import is_superlative, passages_of_thing, superlative_passages
 from agent.domain.text_features import plain, stem
+from contracts.knowledge import INDEX_PAGE, KnowledgeFound
 
 MIN_COVERAGE = 0.6
 """Minimum share (0 to 1) of a question's weight that a passage must cover to answer it."""
+_MAX_INTRODUCTION_SENTENCES = 3
+"""Sentences of the first page that say what the company is."""
 _MONEY = dict(shapes.SHAPES)["=price"]
 _STATEMENT_BONUS = 0.03
 """Bonus of a sentence that says what the company does or does not do, for "do you …?"."""
@@ -216,9 +219,12 @@ def _is_of_day(name: str) -> bool:
     return any(is_day(stem(word)) for word in words_of(name))
 
 
-def is_row_named(query: Query, passage: Excerpt) -> bool:
-    """Whether it is a table row whose name contains every word that the question is about."""
-    name_keys = keys_in(f"{passage.text.partition(':')[0]} {passage.column}")
+def is_row_named(query: Query, passage: Excerpt, *, by_columns: bool = False) -> bool:
+    """Whether it is a table row whose name contains every word that the question is about; `by_columns`: its name, with
+    the headers of its prices, since plans may be the rows of a table, or its columns."""
+    headers = zip(passage.columns, passage.cells, strict=False) if by_columns else ()
+    priced = [name for name, cell in headers if _MONEY.search(cell)]
+    name_keys = keys_in(" ".join((passage.text.partition(":")[0], passage.column, *priced)))
     topic = [word for word in query if word[0] != "=" and not query[word] & shapes.PRICE]
     topic = [word for word in topic_words(query) if word in topic] or topic
     return passage.is_table_row and bool(topic) and all(query[word] & name_keys for word in topic)
@@ -248,6 +254,21 @@ def _rows_of_kind(query: Query, passages: Sequence[Excerpt], coverages: Sequence
 def introduction(pages: Sequence[SitePage]) -> list[Excerpt]:
     """How the first page of the site begins: what the company says it is."""
     return [passage for page in pages[:1] for passage in excerpts_of_page(page)][:1]
+
+
+def introduction_of(knowledge: KnowledgeFound, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """The first paragraph, among these excerpts, of the site's first page, which has the shortest address."""
+    numbers = {
+        excerpt.number for excerpt in excerpts if not excerpt.row and len(words_of(excerpt.text)) > MAX_NAME_WORDS
+    }
+    pages = [
+        (len(INDEX_PAGE.sub("", excerpt.url.partition("#")[0])), excerpt.id, number)
+        for number, excerpt in enumerate(knowledge.passages, start=1)
+        if number in numbers and excerpt.source == "site" and excerpt.url
+    ]
+    prose = [excerpt for excerpt in excerpts if pages and excerpt.number == min(pages)[2] and not excerpt.row]
+    first_paragraph = next((excerpt.paragraph for excerpt in prose if len(words_of(excerpt.text)) > MAX_NAME_WORDS), 0)
+    return [excerpt for excerpt in prose if excerpt.paragraph == first_paragraph][:_MAX_INTRODUCTION_SENTENCES]
 
 
 def _query(question: str, antecedent: str, passages: Sequence[Excerpt]) -> dict[str, frozenset[str]]:

@@ -11,7 +11,8 @@ from agent.domain.offline.talk_words import GOING_ON, THE_OTHER
 from agent.domain.text_features import plain, symbols_before, symbols_in
 
 _PREPOSITIONAL = re.compile(
-    rf"\W*(?:con|sin|para|por|with|without|for|on|in)(?: (?!{ASKS_WHICH.pattern})\w+){{1,3}}\W*"
+    rf"\W*(?:con|sin|para|por|en|al|hasta|desde|with|without|for|on|in|at|per|until|from)"
+    rf"(?: (?!{ASKS_WHICH.pattern})\w+){{1,3}}\W*"
 )
 MAX_MESSAGES_BACK = 6
 """How many messages back a follow-up may refer to."""

@@ -21,7 +21,7 @@ _QUESTION_WORDS = frozenset(map(stem, ASKING))
 ANY_PLACE = frozenset(("=place",))
 _BRINGING_STEMS = frozenset(map(stem, word_set(
     "bring trae traer llevar welcome allow allowed permitted accept admit bienvenido bienvenidos admitimos "
-    "permitido permite"
+    "permitido permite prohibido prohibida prohibidos prohibited forbidden"
 )))  # fmt: skip
 """Stems that say whether something may be brought."""
 _DAYS = frozenset(map(stem, word_set(

@@ -29,8 +29,7 @@ def with_paragraphs(
 
     if any(passage in chosen and passage.item and stands_alone(i) for i, passage in enumerate(candidates.passages)):
         return list(chosen)
-    paragraphs = {_paragraph_id(passage) for passage in chosen}
-    paragraph_passages = [passage for passage in candidates.passages if _paragraph_id(passage) in paragraphs]
+    paragraph_passages = in_paragraphs(chosen, candidates)
     if sum(len(passage.text) for passage in paragraph_passages) <= MAX_QUOTED_CHARACTERS:
         return paragraph_passages
     # Of a longer paragraph, add the following sentences that fit.
@@ -44,6 +43,12 @@ def with_paragraphs(
             break
         shown.append(passage)
     return shown
+
+
+def in_paragraphs(chosen: Sequence[Excerpt], candidates: Candidates) -> list[Excerpt]:
+    """All excerpts of the paragraphs that these are in."""
+    paragraphs = {_paragraph_id(passage) for passage in chosen}
+    return [passage for passage in candidates.passages if _paragraph_id(passage) in paragraphs]
 
 
 def _paragraph_id(excerpt: Excerpt) -> tuple[str, str, int, int]:

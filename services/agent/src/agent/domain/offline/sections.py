@@ -10,19 +10,23 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from agent.domain.offline import shapes
-from agent.domain.offline.common_words import significant_words
+from agent.domain.offline.common_words import is_common, significant_words
 from agent.domain.offline.constraints import TAKES
 from agent.domain.offline.excerpts import Excerpt, with_columns
 from agent.domain.offline.kinds import MAX_SHOWN, TITLE_END, cells_of_thing, is_title_of_kind, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.questions import Query, lacks_subject, required_keys
+from agent.domain.offline.questions import Query, required_keys, terms
 from agent.domain.offline.superlatives import is_superlative
-from agent.domain.text_features import plain
+from agent.domain.text_features import plain, stem
 
 _EXPENSIVE = re.compile(r"\b(?:expensive|car[oa]s?)\b")
 _SUPERLATIVE_PRICE = re.compile(
     r"\b(?:cheapest|priciest|dearest|most expensive|(?:el|la|lo|los|las) (?:\w+ )?mas (?:barat|car)[oa]s?)\b"
 )
+_NAMES_NO_COLUMN = {*shapes.PRICE_OR_TIME, "=include"}
+"""Keys of words that ask for something of a row, without naming a column."""
+_TODAY = frozenset(map(stem, ("hoy", "ahora", "today", "now", "tonight")))
+"""Words of the day on which everybody asks: they name nothing."""
 _OF_THE_MENTIONED = re.compile(r"\b(?:of the|de l[oa]s) (?:two|three|dos|tres)\b")
 """Refers to one of two or three things mentioned before; "the cheapest" without it is one of all there are."""
 _BOTH = re.compile(r"\b(?:them|both|the two|ell[oa]s|amb[oa]s|l[oa]s dos|un[oa] y otr[oa])\b")
@@ -150,7 +154,7 @@ def _compared_columns(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt
 def with_named_columns(question: str, antecedent: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
     """Return the excerpts; table rows with only the columns that the question names.
 
-    A question for a price that names none gets the columns of the question that it refers to. If none of these has the
+    A question that names none gets the columns of the question that it refers to. If none of these has the
     kind of figure asked for, the columns that have it are added. Rows with only empty cells are left out.
     """
     if len({row.columns for row in rows}) != 1 or not all(len(row.columns) == len(row.cells) > 1 for row in rows):
@@ -158,8 +162,14 @@ def with_named_columns(question: str, antecedent: str, rows: Sequence[Excerpt]) 
     headers, name_keys = rows[0].columns, {key for row in rows for key in keys_in(name_of(row))}
     every = range(len(headers))
     named = _named_columns(question, headers, name_keys)
-    depends_on_antecedent = lacks_subject(question) and not is_superlative(question)
-    named = named or (_named_columns(antecedent, headers, name_keys) if depends_on_antecedent else []) or every
+    query = terms(question)
+    asks_of_rows = all(keys & (name_keys | _NAMES_NO_COLUMN) or is_common(keys) for keys in query.values()) and not (
+        is_superlative(question) or shapes.COMPARING.search(plain(question))
+    )
+    depends_on_antecedent = bool(query) and asks_of_rows
+    earlier_questions = reversed(antecedent.splitlines()) if depends_on_antecedent else ()
+    earlier_named = (_named_columns(earlier, headers, name_keys, as_written=True) for earlier in earlier_questions)
+    named = named or next(filter(None, earlier_named), every)
     required = [keys - shapes.FIGURE if keys & shapes.PRICE else keys for keys in required_keys(question)]
     required += [shapes.DURATION] if TAKES in required else []
     patterns = [pattern for key, pattern in shapes.SHAPES if any(key in keys for keys in required)]
@@ -175,9 +185,13 @@ def with_named_columns(question: str, antecedent: str, rows: Sequence[Excerpt]) 
     return [row for row in narrowed if any(any(map(str.isalnum, cell)) for cell in row.cells)] or narrowed
 
 
-def _named_columns(text: str, headers: Sequence[str], name_keys: set[str]) -> list[int]:
-    """The columns whose headers have the most of a text's words, apart from words of the rows' own names."""
+def _named_columns(text: str, headers: Sequence[str], name_keys: set[str], *, as_written: bool = False) -> list[int]:
+    """The columns whose headers have the most of a text's words, apart from words of the rows' own names. `as_written`:
+    without those that only mean the same, as "Closes" does for the hours."""
     words = [word for word in significant_words(text) if not keys_of(word) & name_keys]
+    if as_written:
+        stems = {stem(header_word) for header in headers for header_word in words_of(header)}
+        words = [word for word in words if stem(word) in stems]
     match_counts = [_shared_words(header, words) for header in headers]
     return [column for column, count in enumerate(match_counts) if count and count == max(match_counts)]
 
@@ -216,7 +230,7 @@ def all_of_shape(question: str, query: Query, passages: Sequence[Excerpt]) -> li
             continue
         if key == "=weekend" and {"weekend", "weekends", "finde", "semana"}.isdisjoint(normalized.split()):
             continue  # Saturday is not Sunday
-        if query and all(key in keys or not keys - {"=figure"} for keys in query.values()):
+        if query and all(key in keys or not keys - {"=figure"} or keys <= _TODAY for keys in query.values()):
             matching = [passage for passage in passages if pattern.search(passage.text)]
             scores_by_page = Counter[str]()
             for passage in matching:

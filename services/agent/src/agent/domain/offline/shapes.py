@@ -52,6 +52,7 @@ SAID_AS = _shapes(
      r"deb\w{1,4}|se (?:paga|pide)|"
      r"pay|pagas?)\b"),
     ("=child", r"\b(?:under|menor(?:es)? de)[ -]1?\d\b"),
+    ("=alone", r"\b(?:(?:un)?accompan\w+|acompa[nñ]\w+|supervis\w+|(?:with|con) (?:an?|un) adult\w*)\b"),
     ("=treat", r"\b(?:treat|tratamos|atend\w+)\b"),
     ("=month", rf"\b(?:{MONTHS})\b"),
     ("=often",
@@ -81,12 +82,15 @@ PHRASES = _shapes(
     ("=entry", r"\b(?:to|we|i|you) get in(?! touch)\b"),
     ("=food", r"\b(?:eat|comer|cenar)(?: (?:there|here|something|algo|ah[ií]|all[ií]|aqu[ií]))?\W*$"),
     ("=trial",
-     r"\btry (?:it|this|you|one|things?)(?: out)? (?:\w+ ){0,2}?(?:before|first)\b(?: (?:i|we) \w+)?|"
+     r"\btry (?:(?:it|this|you|one|things?)(?: out)? (?:\w+ ){0,2}?)?(?:before|first)\b(?: (?:i|we) \w+)?|"
      r"\bprobar(?:l[oa]s?)? (?:\w+ )?(?:antes|primero)\b(?: de \w+)?"),
     ("=late",
      r"\b(?:lleg\w+|volv\w+|vuelv\w+|entreg\w+|devolv\w+|devuelv\w+) (?:\w+ ){0,3}tarde\b(?! de\b)|"
      r"\b(?:am|are|m|be|arriv\w+|com(?:e|ing)|return\w*|bring\w*|(?<!how )running) (?:\w+ ){0,4}late\b"),
     ("=last", r"\bstays? (?:open|valid|active|good|fresh)\b"),
+    ("=alone",
+     r"\b(?:go|come|swim|play|enter|stay|ir|venir|entrar|nadar|jugar|quedarse|bañarse) sol[oa]s?\b(?! \w)|\balone\b|"
+     r"\bunaccompanied\b|\bon (?:his|her|their) own\b|\bby (?:him|her)self\b|\bsin (?:un )?adultos?\b"),
     ("=treat", r"\bat(?:end|iend)\w+ (?:a|tambi[eé]n a)\b"),
     ("=worth",
      r"\bworth it\b|\b(?:better|best) value\b|\bm[aá]s a cuenta\b|\bcompensa\b|\b(?:merece|"
@@ -102,7 +106,8 @@ PHRASES = _shapes(
      r"\bwhat (?:else )?(?:do|should|must|will|would) (?:i|we) (?:(?:need|have) to )?(?:need|bring|take|"
      r"provide|show|wear|have)\b|\b(?:which|what) (?:documents?|papers?|paperwork)\b|"
      r"\bqu[eé] (?:necesito|necesitamos|hace falta|(?:tengo|tenemos|hay|debo) (?:que )?(?:llevar|traer|"
-     r"presentar|aportar)|llevo|traigo|llevar|traer)\b|\bqu[eé] (?:papel(?:es)?|documento\w*|documentaci[oó]n)\b"),
+     r"presentar|aportar)|llevo|traigo|(?<!hay que )(?<!tengo que )(?<!tenemos que )(?:llevar|traer))\b|"
+     r"\bqu[eé] (?:papel(?:es)?|documento\w*|documentaci[oó]n)\b"),
     ("=discount", r"\bpay less\b|\bpag\w+ menos\b|(?<!el )(?<!la )(?<!los )\bm[aá]s barato\W*$"),
     ("=register", ACCOUNT_OPENED),
     ("=cancel", _CANNOT_COME),

@@ -15,16 +15,17 @@ from agent.domain.offline.branches import asked_of_branch, for_each_branch
 from agent.domain.offline.certainty import ChosenAnswer
 from agent.domain.offline.closest import MIN_REPORTED_LETTERS, certain_section_quote, nearest_excerpts, unknown_words
 from agent.domain.offline.common_words import significant_words
-from agent.domain.offline.constraints import A_DAY
-from agent.domain.offline.evidence import answers
+from agent.domain.offline.constraints import A_DAY, meets_constraints
+from agent.domain.offline.evidence import answers, has_evidence, text_of
 from agent.domain.offline.excerpts import Excerpt, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
 from agent.domain.offline.kinds import with_ordinals_named
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
-from agent.domain.offline.passage_index import Candidates
-from agent.domain.offline.passages import MIN_COVERAGE, find_answer, is_row_name
+from agent.domain.offline.passage_index import MAX_NAME_WORDS, Candidates
+from agent.domain.offline.passages import MIN_COVERAGE, find_answer, introduction_of, is_row_name
 from agent.domain.offline.questions import is_other_cancellation, lacks_subject, required_keys, terms, topic_words
 from agent.domain.offline.quotations import quoted
+from agent.domain.offline.section_quotes import in_paragraphs
 from agent.domain.offline.sections import with_named_columns
 from agent.domain.offline.shapes import (
     ANSWERED_BY_HEADING,
@@ -38,7 +39,7 @@ from agent.domain.offline.small_talk import is_visitors_statement
 from agent.domain.offline.steps import SayText
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
-from contracts.knowledge import INDEX_PAGE, KnowledgeFound, Passage
+from contracts.knowledge import KnowledgeFound, Passage
 from contracts.languages import Language
 
 SURE_COVERAGE = 0.8
@@ -67,10 +68,6 @@ _CLAUSE = re.compile(
 _YES_OR_NO = re.compile(r"(?:yes|no|s[ií])\b(?=[,.;:!])", re.IGNORECASE)
 _MAX_HEADING_WORDS = 3
 """Maximum words of a heading that is put before its list item."""
-_MAX_FRAGMENT_WORDS = 3
-"""Maximum words of a text that does not say by itself what it is about."""
-_MAX_INTRODUCTION_SENTENCES = 3
-"""Sentences of the first page that say what the company is."""
 _MAX_QUOTED_SECTIONS = 3
 """Maximum sections of an answer for "which days?" to be asked about one of them."""
 _LONG_SECTION_SENTENCES = 8
@@ -135,14 +132,17 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
     if exact_number:
         return SayText(f"{knowledge.passages[exact_number - 1].text} [{exact_number}]")
     own_language, other_languages = _excerpts_by_language(request, knowledge)
+    if of_day := _of_that_day(request, own_language):
+        return SayText(quoted(of_day, request.language))
     if rows := follow_up_rows(
         request.question, bool(request.antecedent), request.last_answer, [*own_language, *other_languages]
     ):
+        rows = with_named_columns(request.question, request.antecedent, rows)
         rows = for_each_branch(request.question, request.antecedent, rows, [*own_language, *other_languages])
         return request.unknown(rows) if is_unknown(request.last_answer) else SayText(quoted(rows, request.language))
     if asked := asked_of_branch(request.question, request.antecedent, own_language or other_languages):
         request = replace(request, question=asked, antecedent="", previous_question="")
-    if request.asks_about_company and (introduction := _introduction(knowledge, own_language or other_languages)):
+    if request.asks_about_company and (introduction := introduction_of(knowledge, own_language or other_languages)):
         return SayText(quoted(introduction, request.language))
     named_question = with_ordinals_named(request.question, request.last_answer, own_language)
     if named_question is None:
@@ -163,7 +163,9 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
         request.question, request.antecedent, request.previous_question, answer, all_candidates, request.last_quote
     )
     quotes = chosen.certain_quote()
-    if not answers(request.question, request.antecedent, quotes):
+    if _is_one_of_several(request, quotes, all_candidates.passages) or not answers(
+        request.question, request.antecedent, quotes
+    ):
         return request.unknown(quotes or chosen.doubtful_quote())
     if len({excerpt.heading for excerpt in quotes}) == 1:  # excerpts of several sections are quoted with their headings
         quotes = [_with_heading(excerpt, request.question) for excerpt in quotes[:1]] + quotes[1:]
@@ -175,8 +177,8 @@ def from_knowledge(request: SiteQuestion, knowledge: KnowledgeFound) -> SayText:
 
 
 def _excerpts_by_language(request: SiteQuestion, knowledge: KnowledgeFound) -> tuple[list[Excerpt], list[Excerpt]]:
-    """The excerpts of the passages in the question's language, and of those in others; rows for other ages than the
-    question's are left out."""
+    """The excerpts in the question's language, and those in others; rows for other ages than the question's are left
+    out."""
     own_language: list[Excerpt] = []
     other_languages: list[Excerpt] = []
     seen_texts: set[str] = set()
@@ -216,23 +218,6 @@ def _nearest_answer(request: SiteQuestion, candidates: Candidates) -> SayText:
         word for word in unknown_words(request.question, candidates) if len(word) >= MIN_REPORTED_LETTERS
     ] or [""]
     return request.unknown((), closest_excerpts, missing_words[-1 if request.language == "en" else 0])
-
-
-def _introduction(knowledge: KnowledgeFound, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
-    """The first paragraph, among these excerpts, of the site's first page, which has the shortest address."""
-    numbers = {
-        excerpt.number for excerpt in excerpts if not excerpt.row and len(words_of(excerpt.text)) > _MAX_FRAGMENT_WORDS
-    }
-    pages = [
-        (len(INDEX_PAGE.sub("", excerpt.url.partition("#")[0])), excerpt.id, number)
-        for number, excerpt in enumerate(knowledge.passages, start=1)
-        if number in numbers and excerpt.source == "site" and excerpt.url
-    ]
-    prose = [excerpt for excerpt in excerpts if pages and excerpt.number == min(pages)[2] and not excerpt.row]
-    first_paragraph = next(
-        (excerpt.paragraph for excerpt in prose if len(words_of(excerpt.text)) > _MAX_FRAGMENT_WORDS), 0
-    )
-    return [excerpt for excerpt in prose if excerpt.paragraph == first_paragraph][:_MAX_INTRODUCTION_SENTENCES]
 
 
 def _similarities(passage: Passage) -> dict[str, float]:
@@ -283,7 +268,33 @@ def _find_answer(request: SiteQuestion, candidates: Candidates, foreign_candidat
     for clause in _CLAUSE.findall(request.question):
         # The pages may lack what a message says beside its question.
         chosen = chosen or ([] if lacks_subject(clause) else find_answer(clause, "", candidates, SURE_COVERAGE))
-    return chosen if answers(request.question, request.antecedent, chosen) else []
+    # What an answer of this kind contains may stand beside the chosen sentence, which is quoted with its paragraph.
+    text = text_of(in_paragraphs(chosen, candidates) or chosen)
+    is_answer = has_evidence(request.question, text) and meets_constraints(request.question, request.antecedent, chosen)
+    return chosen if chosen and is_answer else []
+
+
+def _of_that_day(request: SiteQuestion, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """What each of several sections that were quoted last says of the day that a follow-up asks for; empty if only one
+    of them names it."""
+    if not (request.antecedent and A_DAY.search(plain(request.question))) or is_superlative(request.question):
+        return []
+    query, locations = terms(request.question), {p.location for p in passages if p.is_in(request.last_answer)}
+    sections = Candidates([passage for passage in passages if passage.location in locations])
+    of_day = [passage for i, passage in enumerate(sections.passages) if sections.index.names_day(query, i)]
+    return of_day if len({passage.location for passage in of_day}) > 1 else []
+
+
+def _is_one_of_several(request: SiteQuestion, quotes: Sequence[Excerpt], passages: Sequence[Excerpt]) -> bool:
+    """Whether a follow-up for a day ("and on Sundays?") would be answered for certain from one of several sections that
+    were quoted with a doubt."""
+    quoted_sections = {passage.location for passage in passages if passage.is_in(request.last_answer)}
+    return (
+        bool(request.antecedent and A_DAY.search(plain(request.question)))
+        and is_unknown(request.last_answer)
+        and len(quoted_sections) > 1
+        and all(excerpt.is_in(request.last_answer) for excerpt in quotes)
+    )
 
 
 def _lacks_price(question: str, chosen: Sequence[Excerpt], candidates: Candidates) -> bool:
@@ -372,7 +383,7 @@ def _with_heading(excerpt: Excerpt, question: str) -> Excerpt:
 
 def _fragment_with_heading(excerpt: Excerpt) -> Excerpt:
     """A text that is not a sentence, such as a price alone, with its heading put before it."""
-    is_fragment = not excerpt.row and (len(words_of(excerpt.text)) <= _MAX_FRAGMENT_WORDS or excerpt.text[:1].islower())
+    is_fragment = not excerpt.row and (len(words_of(excerpt.text)) <= MAX_NAME_WORDS or excerpt.text[:1].islower())
     if is_fragment and excerpt.heading and excerpt.heading[-1] != "?":
         return replace(excerpt, text=f"{excerpt.heading}: {excerpt.text}")
     return excerpt
