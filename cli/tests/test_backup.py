@@ -10,12 +10,13 @@ from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from bson import encode
 from bson.raw_bson import RawBSONDocument
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from pymongo.errors import BulkWriteError
 
 from contracts.files import file_key, unsent_key
@@ -27,6 +28,7 @@ from nexus_cli.stack.errors import StackError
 from nexus_cli.target import Addresses
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
+from runtime.bus.replies import ReplyInbox
 from runtime.bus.streams import ensure_streams
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReadyError
@@ -75,6 +77,36 @@ async def stored(store: FileStore, content: bytes) -> str:
     key = file_key("acme", "c1", file)
     await store.put(key, BytesIO(content), described(content))
     return key
+
+
+async def test_a_stream_whose_restore_the_server_gave_up_is_sent_again(
+    nats_streams: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publisher = Publisher(nats_streams)
+    for number in range(20):
+        await publisher.append(SUBJECT, os.urandom(20_000), stream="CHAT", msg_id=str(number))
+    kept = await streams.save(nats_streams, "CHAT", tmp_path / "CHAT")
+    request = ReplyInbox.request
+    with run_nats_server() as server:
+        chunks = 0
+
+        async def stalled(inbox: ReplyInbox, subject: str, *about: Any, **more: Any) -> Msg:
+            nonlocal chunks
+            if subject.startswith("$JS.SNAPSHOT.RESTORE"):
+                chunks += 1
+                if chunks == 2:
+                    # As on a machine that has no time. After five seconds the server gives up, and does not say so.
+                    await asyncio.sleep(6)
+            return await request(inbox, subject, *about, **more)
+
+        monkeypatch.setattr(ReplyInbox, "request", stalled)
+        client = await connect(NatsSettings(url=server.url), name="new")
+        try:
+            await streams.load(client, kept, tmp_path / "CHAT", 1)
+            assert chunks > 4
+            assert (await ConversationLog(client).bounds()).last_seq == 20
+        finally:
+            await client.close()
 
 
 async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(

@@ -35,6 +35,31 @@ async def as_colleague(visits: Visits, stack: RunningStack, conversation: str) -
     return page
 
 
+async def test_a_label_that_is_begun_while_the_one_before_is_saved_keeps_its_field(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with a_visitor(stack) as visitor:
+        await visitor.ask("Do you sell kites?")
+        page = await opened(visits, visitor)
+        begun = asyncio.Event()
+
+        async def wait(route: Route) -> None:
+            if route.request.method == "PATCH":
+                await begun.wait()
+            await route.fallback()
+
+        await page.route("**/v2/conversations/**", wait)
+        await page.get_by_label("Add a label").focus()
+        await page.keyboard.type("one")
+        await page.keyboard.press("Enter")
+        await page.keyboard.type("tw")
+        begun.set()
+        await expect(row_of(page, visitor.conversation).locator(".chip")).to_have_text("one")
+        await page.keyboard.type("o")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".desk .chip > span")).to_have_text(["one", "two"])
+
+
 async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_the_next_message(
     visits: Visits, stack: RunningStack
 ) -> None:

@@ -21,6 +21,8 @@ from runtime.bus.streams import FIRST_MADE, counting_since
 
 ANSWER_SECONDS = 10.0
 CHUNK_BYTES = 128 * 1024
+LOAD_TRIES, PAUSE_SECONDS = 4, 1.0
+"""How often a stream is sent, and the seconds after a failure, in which the server forgets what it had."""
 
 
 class BackupFailedError(StackError):
@@ -107,9 +109,30 @@ async def load(client: Client, saved: SavedStream, file: Path, replicas: int) ->
         BackupFailedError: the stream exists already, or the server refuses.
     """
     name = saved.config["name"]
-    config = {**saved.config, "num_replicas": replicas}
-    answer = await _ask(client, RestorePlace, f"STREAM.RESTORE.{name}", {"config": config, "state": saved.state})
-    inbox, subject = ReplyInbox.of(client), answer["deliver_subject"]
+    for is_last in (*(False,) * (LOAD_TRIES - 1), True):
+        place = await _ask(
+            client,
+            RestorePlace,
+            f"STREAM.RESTORE.{name}",
+            {"config": {**saved.config, "num_replicas": replicas}, "state": saved.state},
+        )
+        try:
+            restored = await _send(client, name, file, place["deliver_subject"])
+            break
+        except BackupFailedError:
+            if is_last:
+                raise
+        # What has arrived may be left of it.
+        await ask(ReplyInbox.of(client), ApiAnswer, f"STREAM.DELETE.{name}", deadline=ANSWER_SECONDS)
+        await asyncio.sleep(PAUSE_SECONDS)
+    metadata: dict[str, str] = {**(restored["config"].get("metadata") or {}), FIRST_MADE: saved.made}
+    return await _ask(client, StreamInfo, f"STREAM.UPDATE.{name}", {**restored["config"], "metadata": metadata})
+
+
+async def _send(client: Client, name: str, file: Path, subject: str) -> StreamInfo:
+    """Sends the file's chunks and returns the server's info of the new stream. Raises BackupFailedError also if the
+    server has given up, which it does without a chunk for five seconds, as on a busy machine."""
+    inbox = ReplyInbox.of(client)
     try:
         with file.open("rb") as content:
             while chunk := content.read(CHUNK_BYTES):
@@ -121,8 +144,7 @@ async def load(client: Client, saved: SavedStream, file: Path, replicas: int) ->
         raise BackupFailedError(f"stream {name}: the server accepted nothing more in time") from error
     if "error" in restored:
         raise BackupFailedError(f"stream {name}: {error_text(restored)}")
-    metadata: dict[str, str] = {**(restored["config"].get("metadata") or {}), FIRST_MADE: saved.made}
-    return await _ask(client, StreamInfo, f"STREAM.UPDATE.{name}", {**restored["config"], "metadata": metadata})
+    return restored
 
 
 async def _ask(

@@ -319,3 +319,28 @@ async def test_a_server_that_was_swamped_sheds_the_newest_and_recovers_by_itself
     assert sorted(codes) == [("TIMEOUT", False)] * 8 + [("UNAVAILABLE", True)] * 12
     stuck.set()
     assert (await client.call(UNSAFE, Ask(how_many=1), deadline=20)).as_text == "done"
+
+
+class PageAsk(Wire):
+    limit: int = 50
+
+
+async def test_a_page_that_is_too_large_for_the_bus_is_answered_shorter(nats_client: Client) -> None:
+    method = Rpc("rpc.test.page.v1", PageAsk, Answer, queue="test")
+    row = "x" * (nats_client.max_payload // 10)
+
+    async def page(request: PageAsk) -> Answer:
+        return Answer(as_text=row * request.limit)
+
+    await RpcServer(nats_client).serve(method, page)
+    assert len((await RpcClient(nats_client).call(method, PageAsk(limit=50))).as_text) == 6 * len(row)
+
+
+async def test_a_reply_that_never_fits_is_an_error_at_once(nats_client: Client) -> None:
+    async def everything(_: Ask) -> Answer:
+        return Answer(as_text="x" * nats_client.max_payload)
+
+    await RpcServer(nats_client).serve(DOUBLE, everything)
+    with pytest.raises(RpcError, match="more than the bus carries") as refused:
+        await RpcClient(nats_client).call(DOUBLE, Ask(how_many=1))
+    assert refused.value.code == "INTERNAL"

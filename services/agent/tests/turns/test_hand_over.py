@@ -291,3 +291,15 @@ async def test_where_the_ai_is_switched_off_a_message_is_taken_once_and_rules_co
         (changed,) = await owners(scene, "c2")
         assert (changed["owner"], changed["reason"]) == ({"kind": "ai"}, "rule")
         assert changed["opensAt"]
+
+
+async def test_who_asks_for_a_person_gets_one_when_the_model_fails(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[ScriptedReply(status=401)], again=True)
+    async with scripted_stage(nats_server.url, rule) as (scene, _model):
+        await scene.visitor("c1", "My order is late. Can somebody call me?", locale="en")
+        assert (await waiting(scene))["reason"] == "asked"
+        await scene.visitor("c2", "I want a refund", locale="en")
+        (notice,) = await scene.answered("c2")
+        assert notice["code"] == "LLM_UNAVAILABLE"
+        await scene.idle()
+        assert await owners(scene, "c2") == []

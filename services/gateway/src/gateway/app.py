@@ -178,7 +178,7 @@ def compose(
     companies = BusCompanies(rpc, cache)
     bus = NatsBus(publisher)
     shares = CompanyShares(log.free_bytes, COMPANY_SHARE, clock)
-    delays = AnswerDelays(clock)
+    delays = AnswerDelays(clock, settings.turn_deadline_seconds)
     live = NatsLive(client, log, shares, delays)
     hub = Hub(live.follow)
     actions = BusActions(rpc, companies)

@@ -120,7 +120,7 @@ async def _decide_action(
         raise not_found("action waiting for a decision")
     decision = "confirm" if isinstance(frame, ws.ActionConfirm) else "reject"
     edits = frame.edits if isinstance(frame, ws.ActionConfirm) else None
-    await session.chat.customers.decide(caller, session, frame.action_id, decision, edits, frame.conversation_id)
+    await session.chat.customers.decide(caller, session, frame.action_id, decision, edits)
 
 
 async def _feedback(session: ClientSession, caller: TokenCaller, frame: ws.Feedback) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from gateway.domain.forwarded import Network
@@ -14,7 +14,7 @@ from runtime.settings import EnvSettings
 class GatewaySettings(EnvSettings):
     """The gateway's address and limits. With several gateways, each limit applies to each of them."""
 
-    model_config = SettingsConfigDict(env_prefix="NEXUS_GATEWAY_")
+    model_config = SettingsConfigDict(env_prefix="NEXUS_GATEWAY_", populate_by_name=True)
 
     port: int = Field(default=8080, ge=0, le=65535, description="0: a free one, told in the log")
     messages_per_visitor: int = Field(default=20, ge=1, description="a minute")
@@ -46,6 +46,12 @@ class GatewaySettings(EnvSettings):
     )
     hello_seconds: float = Field(default=10.0, gt=0, le=60)
     heartbeat_seconds: float = Field(default=25.0, gt=0, le=300)
+    turn_deadline_seconds: float = Field(
+        default=120.0,
+        gt=0,
+        validation_alias=AliasChoices("turn_deadline_seconds", "NEXUS_TURN_DEADLINE_SECONDS"),
+        description="the agents': an answer that comes later has waited for one of them",
+    )
 
     @field_validator("blocked_networks", "trusted_proxies", mode="before")
     @classmethod

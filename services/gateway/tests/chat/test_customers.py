@@ -11,6 +11,7 @@ from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Action, ActionState
 from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
 from contracts.events.registry import BY_TYPE
+from contracts.market_rpc import UntoldAlertsReply
 from contracts.schemas import examples
 from gateway.adapters.identity import IdentityKeys
 from gateway.testing.harness import (
@@ -50,8 +51,16 @@ async def test_a_welcome_holds_what_waits_for_a_yes_and_a_decision_is_told(
         assert (updated["action"]["id"], updated["action"]["state"]) == ("a1", "confirmed")
         await ana.send("action.reject", actionId="a1")
         assert (await ana.until("action.updated"))["action"]["state"] == "confirmed"
-        await ana.send("action.confirm", actionId="a2")
-        assert (await ana.until("error"))["code"] == "NOT_FOUND"
+        # A frame may name its conversation, which can only be the socket's own.
+        await ana.send("action.confirm", actionId="a1", conversationId=ana.conversation)
+        assert (await ana.until("action.updated"))["conversationId"] == ana.conversation
+        for named in ({"actionId": "a2"}, {"actionId": "a1", "conversationId": "bobs"}):
+            await ana.send("action.confirm", **named)
+            error = await ana.until("error")
+            assert (error["code"], error["conversationId"]) == (
+                "NOT_FOUND",
+                named.get("conversationId", ana.conversation),
+            )
         assert records.actions["a2"][1].state == "pending"
 
 
@@ -223,6 +232,28 @@ async def test_a_socket_is_told_each_state_of_an_order_once(
             await first.send("ping")
             await first.until("pong")
             assert told(first) == ["1 of 2", "2 of 2", "the end", "the end"]
+
+
+async def test_a_state_that_was_read_before_a_newer_one_came_is_not_told_after_it(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    customers, outcomes = gateway.gateway.chat.customers, ["2 of 2", "3 of 3"]
+
+    async def late(company: str, user: str) -> UntoldAlertsReply:
+        older = made_of(records, ActionState.CONFIRMED, "1 of 2")
+        newer = made_of(records, ActionState.CONFIRMED, outcomes.pop(0))
+        customers.action_changed(company, user, None, newer, by_market=True)
+        return UntoldAlertsReply(alerts=[], actions=[older])
+
+    monkeypatch.setattr(customers.actions, "untold", late)
+    async with ChatClient(gateway.url, hello=tokens.user("ana", "user")) as ana:
+        await ana.until("action.updated")
+        await customers.catch_up("acme", "ana")
+        await ana.send("ping")
+        await ana.until("pong")
+        told = [frame["action"]["details"]["outcome"] for frame in ana.seen if frame["type"] == "action.updated"]
+        assert told == ["2 of 2", "3 of 3"]
 
 
 async def test_what_became_of_an_order_while_nobody_was_there_is_told_to_the_next_chat(

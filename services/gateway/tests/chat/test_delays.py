@@ -5,22 +5,24 @@ import uuid
 import pytest
 from nats.aio.client import Client
 
-from gateway.chat.delays import ANSWERS, LONGEST_SECONDS, RECENT_SECONDS, AnswerDelays
+from gateway.chat.delays import ANSWERS, RECENT_SECONDS, AnswerDelays
 from gateway.errors import OverloadedError
+from gateway.settings import GatewaySettings
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
 from gateway.testing.tokens import TokenMaker
 from runtime.testing.clock import FakeClock
 from runtime.testing.servers import eventually
 
+LONGEST_SECONDS = GatewaySettings().turn_deadline_seconds
 VISITOR, ASSISTANT, OPERATOR = "message.visitor.v1", "message.assistant.v1", "message.operator.v1"
 
 
 class Queue:
     """A company's conversations, which are answered one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: float = LONGEST_SECONDS) -> None:
         self.clock = FakeClock()
-        self.delays = AnswerDelays(self.clock)
+        self.delays = AnswerDelays(self.clock, longest)
         self.waiting: list[str] = []
 
     def ask(self, number: int) -> None:
@@ -39,6 +41,17 @@ class Queue:
         except OverloadedError:
             return True
         return False
+
+
+async def test_a_slow_model_that_is_given_more_time_makes_nobody_wait_for_a_slot(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NEXUS_TURN_DEADLINE_SECONDS", "200")
+    queue = Queue(GatewaySettings().turn_deadline_seconds)
+    queue.ask(ANSWERS)
+    await queue.clock.advance(150)
+    await queue.answer(ANSWERS)
+    assert not queue.refuses()
 
 
 async def test_the_newest_are_refused_while_answers_come_too_late_and_nobody_elses() -> None:

@@ -28,7 +28,7 @@ class Wire:
         self._left = True
         self.watch(self._lost)
 
-    def abort(self) -> None:
+    def cut_off(self) -> None:
         self.leave()
 
     def watch(self, lost: Callable[[], object] | None) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket as sockets
 import uuid
+from collections.abc import Callable
 
 import pytest
 from nats.aio.client import Client
@@ -16,6 +17,7 @@ from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, 
 from gateway.testing.tokens import TokenMaker
 from gateway.web import http_transport
 from gateway.web.http_transport import MAX_HEAD_BYTES, BoundedHttp
+from gateway.web.slow_readers import SLOW_READERS
 from gateway.web.transport import MAX_BUFFERED_BYTES
 from runtime.testing.servers import NatsServer, eventually
 
@@ -87,34 +89,43 @@ async def test_a_request_with_two_hosts_or_none_is_refused(
     writer.close()
 
 
+async def slow_client(gateway: GatewayUnderTest, token: str, conversation: str | None) -> sockets.socket:
+    """A client that has said hello and reads no further."""
+    raw = sockets.socket()
+    raw.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
+    raw.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(raw, ("127.0.0.1", gateway.server.port))
+    await loop.sock_sendall(raw, HANDSHAKE)
+    async with asyncio.timeout(20):
+        assert (await loop.sock_recv(raw, 4096)).startswith(b"HTTP/1.1 101")
+    await loop.sock_sendall(
+        raw, masked(1, f'{{"v":1,"type":"hello","token":"{token}","conversationId":"{conversation}"}}'.encode())
+    )
+    return raw
+
+
+async def append_until(closed: Callable[[], bool], agent: AgentStandIn, quick: ChatClient, size: int) -> int:
+    """Appends system messages of this size, which the quick client reads, until `closed`; returns their number."""
+    for number in range(200):
+        if closed():
+            return number
+        data = SystemMessage(message_id=str(uuid.uuid4()), text="x" * size, code="INTERNAL")
+        await quick.fact((await agent.append(ChatKind.SYSTEM, data, str(uuid.uuid4()))).seq)
+    raise AssertionError("nobody was disconnected")
+
+
 async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
     async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as quick:
-        raw = sockets.socket()
-        raw.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
-        raw.setblocking(False)
+        raw = await slow_client(gateway, tokens.visitor("v1"), quick.conversation)
         loop = asyncio.get_running_loop()
-        await loop.sock_connect(raw, ("127.0.0.1", gateway.server.port))
-        await loop.sock_sendall(raw, HANDSHAKE)
-        async with asyncio.timeout(20):
-            assert (await loop.sock_recv(raw, 4096)).startswith(b"HTTP/1.1 101")
-        hello = f'{{"v":1,"type":"hello","token":"{tokens.visitor("v1")}","conversationId":"{quick.conversation}"}}'
-        await loop.sock_sendall(raw, masked(1, hello.encode()))
         chat = gateway.gateway.chat
         await eventually(lambda: len(list(chat.hub.attachments())) == 2)
         agent = AgentStandIn(nats_client, "acme", quick.conversation)
-        text = "x" * 100_000
-        seq = 0
-        # Kernel buffers take some megabytes before the gateway's own bound is reached.
-        for _ in range(200):
-            data = SystemMessage(message_id=str(uuid.uuid4()), text=text, code="INTERNAL")
-            seq = (await agent.append(ChatKind.SYSTEM, data, str(uuid.uuid4()))).seq
-            await quick.fact(seq)
-            if len(chat.sessions) == 1:
-                break
-        assert len(chat.sessions) == 1
-        assert seq * len(text) > MAX_BUFFERED_BYTES
+        sent = 100_000 * await append_until(lambda: len(chat.sessions) == 1, agent, quick, 100_000)
+        assert MAX_BUFFERED_BYTES < sent < 2 * MAX_BUFFERED_BYTES  # the kernel takes hardly more for it
         await quick.send("ping")
         await quick.until("pong")
         received = b""
@@ -123,6 +134,26 @@ async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
                 received += chunk
         assert (4008).to_bytes(2, "big") in received[-200:]
         raw.close()
+
+
+async def test_what_is_held_for_all_slow_clients_together_is_bounded(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SLOW_READERS, "max_total_bytes", 1_000_000)
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1")) as quick:
+        chat = gateway.gateway.chat
+        slow = [await slow_client(gateway, tokens.visitor("v1"), quick.conversation) for _ in range(5)]
+        await eventually(lambda: len(list(chat.hub.attachments())) == 6)
+        agent = AgentStandIn(nats_client, "acme", quick.conversation)
+        sent = await append_until(lambda: len(chat.sessions) < 6, agent, quick, 50_000)
+        assert sent * 50_000 < MAX_BUFFERED_BYTES  # none of them has reached its own bound
+        assert len(chat.sessions) > 1
+        await append_until(lambda: len(chat.sessions) == 1, agent, quick, 50_000)
+        assert SLOW_READERS.total == 0
+        await quick.send("ping")
+        await quick.until("pong")
+        for raw in slow:
+            raw.close()
 
 
 def fragment(opcode: int) -> bytes:

@@ -329,8 +329,7 @@ class RpcServer:
         try:
             with remote_span(method.subject, headers_of(message)):
                 async with asyncio.timeout(seconds):
-                    reply = await handler(method.request.model_validate_json(message.data))
-            answer = None if reply is None else b'{"data":' + _json(reply) + b"}"
+                    answer = await self._reply(method, handler, method.request.model_validate_json(message.data))
             if answer is None and method.queue is not None:
                 raise RpcError(ErrorCode.INTERNAL, "the handler gave no reply")
         except asyncio.CancelledError:
@@ -344,6 +343,21 @@ class RpcServer:
         log.debug("rpc.served", method=method.subject, outcome=outcome)
         if answer is not None:
             await self._answer(message, answer)
+
+    async def _reply(
+        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], request: RequestT
+    ) -> bytes | None:
+        """The handler's reply. One that is too large for the bus is read again as a page of half the length (every
+        request for a page has `limit`): the longest messages of a conversation do not fit by the fifty."""
+        while (reply := await handler(request)) is not None:
+            answer = b'{"data":' + _json(reply) + b"}"
+            if len(answer) <= self._client.max_payload:
+                return answer
+            limit = getattr(request, "limit", 1)
+            if limit <= 1:
+                raise RpcError(ErrorCode.INTERNAL, f"the reply has {len(answer)} bytes: more than the bus carries")
+            request = request.model_copy(update={"limit": limit // 2})
+        return None
 
     async def _answer(self, message: Msg, answer: bytes) -> None:
         if not message.reply:

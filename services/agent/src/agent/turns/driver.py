@@ -107,7 +107,8 @@ class TurnDriver:
         if settings is None and clock.now() < self._stored_at + UNKNOWN_COMPANY_SECONDS:
             return effects.Retry(UNKNOWN_COMPANY_PAUSE, "no such company")
         if isinstance(effect, effects.Ack):
-            await request_person_without_ai(self._ports, self._inputs, self._latest_snapshot, settings)
+            failed = self._appended_journal
+            await request_person_without_ai(self._ports, self._inputs, self._latest_snapshot, settings, failed)
             self._end_unanswered_run(settings)
         return effect
 

@@ -1,5 +1,5 @@
-"""Ends a turn: its answer, or the visible message of its failure, and what follows. Where no turn is opened because the
-AI is switched off, hands the conversation to a person on request."""
+"""Ends a turn: its answer, or the visible message of its failure, and what follows. Where there is no answer,
+because the AI is switched off or the turn has failed, hands the conversation to a person on request."""
 
 from agent.domain.actions import pending_actions
 from agent.domain.charts import charts
@@ -80,11 +80,18 @@ def follow_up(
 
 
 async def request_person_without_ai(
-    ports: Ports, inputs: TurnInputs, snapshot: TurnSnapshot | None, settings: CompanySettings | None
+    ports: Ports,
+    inputs: TurnInputs,
+    snapshot: TurnSnapshot | None,
+    settings: CompanySettings | None,
+    failed: Journal | None,
 ) -> None:
-    """Requests a person although no turn is opened: once for the unanswered messages, if the AI is disabled and these
-    messages (or the company's rules) ask for one. Raises UnreachableError."""
-    if snapshot is None or settings is None or policy_of(settings).enabled:
+    """Requests a person once for the unanswered messages, if these messages (or the company's rules) ask for one and
+    the AI is disabled or has `failed`. Raises UnreachableError."""
+    if snapshot is None or settings is None:
+        return
+    # A spent budget asks for a person by itself.
+    if policy_of(settings).enabled and (failed is None or failed.failure in (None, "BUDGET_SPENT")):
         return
     if snapshot.view.owner is OwnerKind.AI and snapshot.view.unanswered:
         call = await inputs.without_ai(snapshot, settings.config)

@@ -81,20 +81,20 @@ class Customers:
         action: str,
         decision: Literal["confirm", "reject"],
         edits: Mapping[str, object] | None,
-        conversation: str | None,
     ) -> None:
-        """Decides an action for a socket, and tells it the state in this conversation, else in its home: also if the
-        action was decided before, so that there is no new fact; not if the fact has arrived first."""
+        """Decides an action for a socket, and tells it the state: also if the action was decided before, so that there
+        is no new fact; not if the fact has arrived first."""
         seen = self._sockets.get((caller.company, caller.subject), {}).get(socket, SeenNews(1))
         seen.pop(action, None)
         decided = await self.actions.decide(caller, action, decision, socket.locale, edits)
         if action not in seen:
             seen[action] = decided.to_wire()
-            socket.push(server_frames.action_updated(conversation or socket.home, seen[action]))
+            socket.push(server_frames.action_updated(socket.home, seen[action]))
 
     async def catch_up(self, company: str, user: str) -> None:
         """Sends the alerts and orders that happened while the customer was not connected. Sending them twice is better
         than not at all."""
+        known = {socket: dict(seen) for socket, seen in self._sockets.get((company, user), {}).items()}
         try:
             untold = await self.actions.untold(company, user)
         except GatewayError as error:
@@ -102,7 +102,7 @@ class Customers:
             return
         self.send_alerts(company, user, untold.alerts)
         for action in untold.actions:
-            self.action_changed(company, user, None, action, by_market=True)
+            self.action_changed(company, user, None, action, by_market=True, known=known)
 
     async def catch_up_all(self) -> None:
         """Catches up all connected customers after the bus was unavailable."""
@@ -115,14 +115,29 @@ class Customers:
         await asyncio.gather(*(catch_up_customer(*customer) for customer in list(self._sockets)))
 
     def action_changed(
-        self, company: str, user: str, conversation: str | None, action: Action, *, by_market: bool
+        self,
+        company: str,
+        user: str,
+        conversation: str | None,
+        action: Action,
+        *,
+        by_market: bool,
+        known: Mapping[ClientSocket, Mapping[str, Any]] | None = None,
     ) -> None:
         """Sends the new state of a customer's action. `conversation`: where the action was requested.
 
         Args:
             by_market: the market changed it, and keeps it as untold for a customer who connects later.
+            known: what the sockets had been told when the state was asked for. One that was told another state
+                meanwhile is not told this one, which may be older.
         """
         wire, sockets = action.to_wire(), self._sockets.get((company, user), {})
+        if known is not None:
+            sockets = {
+                socket: seen
+                for socket, seen in sockets.items()
+                if seen.get(action.id) is known.get(socket, {}).get(action.id)
+            }
         for socket in _mark_unaware(sockets, action.id, wire):
             socket.push(server_frames.action_updated(socket.home, wire))
         if conversation is not None:

@@ -8,6 +8,7 @@ from typing import Any
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from gateway.web.slow_readers import SLOW_READERS
 from runtime.http.read_deadline import GRACE_SECONDS, ReadDeadline
 
 MAX_HEAD_BYTES = 64 * 1024
@@ -37,6 +38,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_head_deadline()
+        SLOW_READERS.caught_up(self)
         super().connection_lost(exc)
         if self._lost is not None:
             self._lost()
@@ -47,9 +49,17 @@ class BoundedHttp(HttpToolsProtocol):
         if on_lost is not None and self.parser is None:  # connection_lost has reset it
             on_lost()
 
-    def abort(self) -> None:
+    def cut_off(self) -> None:
         """Closes the connection without sending what is buffered."""
         self.transport.abort()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        SLOW_READERS.lags(self)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        SLOW_READERS.caught_up(self)
 
     @property
     def has_request(self) -> bool:

@@ -72,7 +72,7 @@ class EventStream(Response):
                 if not self._sending:
                     self._comment = loop.create_task(self._write(self._filler))
                 elif time.monotonic() > self._sent_at + READ_SECONDS:
-                    connection.abort()
+                    connection.cut_off()
             timer = loop.call_later(delay, pause)
 
         self._sent_at = time.monotonic()

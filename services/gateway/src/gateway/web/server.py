@@ -11,6 +11,8 @@ from gateway.web.http_transport import IDLE_SECONDS, BoundedHttp
 from gateway.web.transport import ChatProtocol
 from runtime.http.web_server import QuietServer
 
+KERNEL_BYTES = 64 * 1024
+"""Bytes that the kernel takes for a connection beyond what it is sending."""
 START_DEADLINE = 10.0
 """Seconds for the web server to listen."""
 
@@ -52,6 +54,9 @@ class WebServer:
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            # Accepted connections inherit it. Otherwise the kernel takes up to 4 MiB for each client that does not
+            # read, which counts as this container's memory.
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, KERNEL_BYTES)
             listener.bind(self._address)
         except OSError:
             listener.close()

@@ -1,7 +1,7 @@
 """uvicorn's websocket protocol with this product's behaviour.
 
 - Sending never waits. The transport's write buffer is the queue of the socket: it is bounded in bytes, and if it fills
-  up the client is disconnected (4008).
+  up the client is disconnected (4008). The queues of all sockets together are bounded too (slow_readers.py).
 - A frame that is too big closes the socket with 4501 and a missing pong with 4012, instead of the RFC's codes.
 - A close frame is sent even to a client that does not read; after a grace period the connection is aborted.
 """
@@ -21,6 +21,7 @@ from websockets.server import ServerProtocol
 from contracts.json_values import JsonObject
 from gateway.domain.close_codes import REASONS, CloseCode
 from gateway.metrics import CLOSED
+from gateway.web.slow_readers import SLOW_READERS
 
 SOCKET_EXTENSION = "nexus.socket"
 MAX_BUFFERED_BYTES = 1024 * 1024
@@ -59,6 +60,8 @@ class ChatProtocol(WebSocketsSansIOProtocol):
         except InvalidState:
             return
         self.transport.write(b"".join(self.conn.data_to_send()))
+        if not self.writable.is_set():
+            SLOW_READERS.lags(self)
 
     def terminate(self, code: CloseCode) -> None:
         CLOSED.labels(int(code)).inc()
@@ -67,7 +70,24 @@ class ChatProtocol(WebSocketsSansIOProtocol):
     async def drained(self) -> None:
         await self.writable.wait()
 
+    def cut_off(self) -> None:
+        """Disconnects at once: a close frame would wait behind what the client does not read."""
+        CLOSED.labels(int(CloseCode.SLOW_CLIENT)).inc()
+        self.transport.abort()
+
     # ------------------------------------------------------------------ uvicorn's protocol
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        SLOW_READERS.lags(self)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        SLOW_READERS.caught_up(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        SLOW_READERS.caught_up(self)
+        super().connection_lost(exc)
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)

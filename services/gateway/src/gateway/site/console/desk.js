@@ -117,7 +117,7 @@ export class Desk {
   /* Makes the changes one after another, so that none is lost. `change`: the body, or a function that returns it when it
      is sent; `typed`: a field's text by its name, which stays in the field until it is saved. */
   #change(change, typed = {}) {
-    const from = document.activeElement;
+    const from = document.activeElement, text = from?.value;
     this.#last = this.#last.then(async () => {
       const body = typeof change === "function" ? change() : change;
       try {
@@ -130,7 +130,8 @@ export class Desk {
         for (const name of Object.keys(typed)) delete this.#unsaved[name];
         if (!Object.keys(this.#unsaved).length) this.#onFault("");
         this.node.dataset.told = "";
-        if (from === document.activeElement && this.node.contains(from) && from.matches("input, select")) this.node.focus();
+        // The field is left so that the change is drawn, unless the next text has been begun in it meanwhile.
+        if (from === document.activeElement && this.node.contains(from) && from.matches("input, select") && from.value === text) this.node.focus();
         this.#onChange(view);
       } catch (error) {
         for (const [name, text] of Object.entries(typed)) if (text) this.node.querySelector(`[data-what="${name}"]`).value = this.#unsaved[name] = text;

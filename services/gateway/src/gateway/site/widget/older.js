@@ -1,7 +1,7 @@
 /* Older messages than the newest page, loaded when the reader scrolls up; and calls of the conversations' API. */
 import { server } from "./settings.js";
 
-const PAGE = 50; // as many as a chat begins with
+const PAGE = 50;
 const EDGE = 200; // pixels from the top
 
 /* Calls the API of this person's conversations; raises an error if it fails. */
@@ -16,7 +16,8 @@ export const messagesOf = (identity, id, cursor) => fromServer(identity, `/${id}
 export function older(identity, thread) {
   let of = "", cursor = null, done = false, busy = false;
   const look = async () => {
-    if (busy || thread.node.scrollTop > EDGE || thread.list.childElementCount < PAGE) return;
+    // A chat that does not fill its pane has nothing older: pages of long messages have fewer than PAGE.
+    if (busy || thread.node.scrollTop > EDGE || thread.node.scrollHeight <= thread.node.clientHeight) return;
     const id = identity.kept.get("conversation"), shown = `${id} ${thread.round}`;
     if (shown !== of) { of = shown; cursor = null; done = false; }
     if (done) return;
