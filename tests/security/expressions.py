@@ -22,6 +22,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
+from contracts.expressions import LazyPattern
+
 codes: Any = importlib.import_module("re._constants")
 parser: Any = importlib.import_module("re._parser")
 
@@ -99,7 +101,10 @@ def modules() -> Iterator[Path]:
 def written(node: ast.Call) -> re.Pattern[str] | None:
     """Returns the expression that a call such as `re.sub("…", …)` compiles, if its text and flags are literals."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str(text)), *more]):
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="re")) | ast.Name(id="expression"),
+            args=[ast.Constant(value=str(text)), *more],
+        ):
             given = [*more, *(keyword.value for keyword in node.keywords if keyword.arg == "flags")]
             names = {name.attr for one in given for name in ast.walk(one) if isinstance(name, ast.Attribute)}
             flags = sum(getattr(re, name) for name in names if name in re.RegexFlag.__members__)
@@ -113,7 +118,7 @@ def written(node: ast.Call) -> re.Pattern[str] | None:
 
 def held(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
     """Yields the expressions in a module's value: the value itself, or those in a table."""
-    if isinstance(value, re.Pattern):
+    if isinstance(value, (re.Pattern, LazyPattern)):
         made = cast("re.Pattern[Any]", value)
         if isinstance(made.pattern, str):
             yield made

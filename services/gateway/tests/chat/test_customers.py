@@ -54,13 +54,10 @@ async def test_a_welcome_holds_what_waits_for_a_yes_and_a_decision_is_told(
         # A frame may name its conversation, which can only be the socket's own.
         await ana.send("action.confirm", actionId="a1", conversationId=ana.conversation)
         assert (await ana.until("action.updated"))["conversationId"] == ana.conversation
-        for named in ({"actionId": "a2"}, {"actionId": "a1", "conversationId": "bobs"}):
-            await ana.send("action.confirm", **named)
+        for action, named in (("a2", ana.conversation), ("a1", "bobs")):
+            await ana.send("action.confirm", actionId=action, conversationId=named)
             error = await ana.until("error")
-            assert (error["code"], error["conversationId"]) == (
-                "NOT_FOUND",
-                named.get("conversationId", ana.conversation),
-            )
+            assert (error["code"], error["conversationId"]) == ("NOT_FOUND", named)
         assert records.actions["a2"][1].state == "pending"
 
 

@@ -6,7 +6,6 @@ not checked.
 """
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -21,13 +20,14 @@ from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.metrics import SENTENCES
 from agent.ports import ModelChoice, ModelRequest, TextSink
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.json_values import is_list, is_object, list_of, object_of
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
 CHECKED_CATEGORIES = frozenset(("market", "news", "ml", "portfolio"))
 _NO_FIGURES = frozenset((PAGE_TOOL, "get_watchlist", "add_to_watchlist", "remove_from_watchlist"))
-_NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
+_NUMBER = expression(r"\d(?:[\d.,]*\d)?")
 
 
 def checked_answer(

@@ -10,14 +10,15 @@ from agent.domain.prompt.messages import task_messages
 from agent.domain.text_features import language_of
 from agent.domain.texts import json_in, without_thoughts
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.json_values import list_of
 from contracts.languages import DEFAULT_LANGUAGE, Language
 
 MAX_SUGGESTIONS = 3
 MAX_SUGGESTION_LENGTH = 400
 """Characters of a suggestion; a longer one is cut after its last whole sentence."""
-_BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
-_SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
+_BULLET = expression(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
+_SENTENCE_END = expression(r"[.!?…](?=\s|$)")
 _PAIRS = {'"': '"', "'": "'", "“": "”", "«": "»"}
 
 

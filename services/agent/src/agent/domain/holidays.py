@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
+from contracts.expressions import expression
+
 _MONDAY, _THURSDAY = 0, 3
 OfYear = Callable[[int], date]
 
@@ -66,8 +68,8 @@ _HOLIDAYS: tuple[tuple[str, OfYear], ...] = (
     (r"easter(?: sunday)?|domingo de (?:pascua|resurrecci[oó]n)", _from_easter(0)),
 )  # fmt: skip
 _NAMES = "|".join(f"({words})" for words, _ in _HOLIDAYS)
-_HOLIDAY = re.compile(rf"\b(?:{_NAMES})\b", re.IGNORECASE)
-_AT_HOLIDAY = re.compile(
+_HOLIDAY = expression(rf"\b(?:{_NAMES})\b", re.IGNORECASE)
+_AT_HOLIDAY = expression(
     rf"\b(?P<at>since|at|on|by|before|desde|en|por)(?: (?:el )?d[ií]a de)? (?:{_NAMES})\b"
     r"(?!,? (?:of |de |del )?\d{4})",
     re.IGNORECASE,

@@ -14,6 +14,7 @@ from typing import Any
 from agent.domain.text_features import number_of, one_line, plain, within_fence
 from agent.texts import TEXTS
 from contracts.events.chat import Citation
+from contracts.expressions import expression
 from contracts.json_values import JsonObject, is_list, objects_of
 from contracts.knowledge import KnowledgeFound, PageRef, PassageSection
 from contracts.languages import Language
@@ -22,12 +23,12 @@ SEARCH_TOOL = "search_knowledge"
 MAX_TOKENS = 1_200
 """Tokens of all passages and pages together."""
 _FENCE = "company_data"
-MARK = re.compile(r"(?<![ \t])[ \t]*+\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|\n")
-_WORD = re.compile(r"\w+")
-_FIGURE = re.compile(r"\d+(?:[.,\u00a0 ]\d{3})*(?:[.,]\d+)?")
-_ADDRESS = re.compile(r"https?://\S+")
-_BULLET = re.compile(r"^\s*\d{1,2}[.)]\s")
+MARK = expression(r"(?<![ \t])[ \t]*+\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
+_SENTENCE_END = expression(r"(?<=[.!?])(?=\s)|\n")
+_WORD = expression(r"\w+")
+_FIGURE = expression(r"\d+(?:[.,\u00a0 ]\d{3})*(?:[.,]\d+)?")
+_ADDRESS = expression(r"https?://\S+")
+_BULLET = expression(r"^\s*\d{1,2}[.)]\s")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from agent.domain.text_features import number_of, plain
 from contracts.calendar_names import MONTHS, NUMBERS
+from contracts.expressions import expression
 
 _UNITS = {**{word: number for word, number in NUMBERS.items() if 0 < number < 10}, "un": 1, "una": 1}
 _TEENS = {
@@ -42,11 +43,11 @@ _SCALED = rf"(?:(?:{DIGITS} ?|(?:half an?|medio|{_HUNDRED}|{BELOW_100}) ))?{_SCA
 LARGE = rf"(?:{_SCALED}(?: {_SCALED})?(?:(?: and)? (?:{_HUNDRED}|{BELOW_100}))?|{_HUNDRED})"
 """Numbers from a hundred on that are at least partly in words."""
 _NO_COUNT = r"(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora|order|orden))"
-_NUMBER = re.compile(rf"(?<![\w.,-])(?:(?>{LARGE})(?! \d)|(?>{BELOW_100}){_NO_COUNT})")
+_NUMBER = expression(rf"(?<![\w.,-])(?:(?>{LARGE})(?! \d)|(?>{BELOW_100}){_NO_COUNT})")
 _MAX_COUNT_WORD = 12
 """Smaller numbers often count something else: one of them, two orders."""
-_PERCENT = re.compile(rf"\b({BELOW_100}(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
-_COUNTED = re.compile(
+_PERCENT = expression(rf"\b({BELOW_100}(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
+_COUNTED = expression(
     rf"(?<![\w.,-])(?<!other )(?<!first )(?<!second )(?<!third )(?<!last )(?<!that )(?<!this )"
     rf"(?!one (?:(?:to|at|for) )?[$€]?\d)"
     rf"(?>(?:(?P<half>half (?:an? )?|media )|(?P<dozens>{BELOW_100}) |an? |una )?(?P<dozen>dozen|docenas?)\b"
@@ -83,7 +84,7 @@ _DAYS = {
 _MAX_DAY = 31
 _MONTH = _one_of(MONTHS)
 _DAY = _one_of(_DAYS).replace(" ", "[ -]")
-_DAY_OF_MONTH = re.compile(
+_DAY_OF_MONTH = expression(
     rf"\b(?:(?:the )?(?P<day>{_DAY})(?P<of> (?:day )?of | de )(?={_MONTH}\b)|(?P<es>{BELOW_100})(?= de {_MONTH}\b)|"
     rf"(?<=\b)(?P<month>{_MONTH}) (?:the )?(?P<after>{_DAY})\b(?! (?:half|week|quarter)))"
 )

@@ -31,6 +31,7 @@ from agent.domain.text_features import (
 )
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.providers import OFFLINE
 
 TRUSTED = word_set(
@@ -81,31 +82,31 @@ _WORDS = {
     "remember": _REMEMBER,
     "update_memory": _REMEMBER,
 }
-KINDS = {tool: re.compile(rf"\b(?:{words})\b" if words != _REMEMBER else words) for tool, words in _WORDS.items()}
+KINDS = {tool: expression(rf"\b(?:{words})\b" if words != _REMEMBER else words) for tool, words in _WORDS.items()}
 """By tool, the words of which the user's text must contain one (lower case, no accents)."""
-_ENDING_REQUEST = re.compile(rf"\b(?:{_ENDING_WORDS})\b")
+_ENDING_REQUEST = expression(rf"\b(?:{_ENDING_WORDS})\b")
 _MAKING_REQUESTS = {
-    "create_alert": re.compile(r"\b(?:notif|let me know|tell me|avis\w+|dime|create|set|new|crea\w*|pon\w*|make)\b"),
-    "add_to_watchlist": re.compile(r"\b(?:add|put|save|star|bookmark|an eye|anad\w+|agreg\w+|pon\w*|mete|apunt\w+)\b"),
-    "create_paper_order": re.compile(
+    "create_alert": expression(r"\b(?:notif|let me know|tell me|avis\w+|dime|create|set|new|crea\w*|pon\w*|make)\b"),
+    "add_to_watchlist": expression(r"\b(?:add|put|save|star|bookmark|an eye|anad\w+|agreg\w+|pon\w*|mete|apunt\w+)\b"),
+    "create_paper_order": expression(
         r"\b(?:buy|sell|purchase|trade|invest|short|liquidate|compr\w+|vend\w+|invi?ert\w+)\b"
     ),
 }
 """Words that must ask for a new object if the text also ends something; without them its noun names what ends."""
 _OBJECTS = {
-    "delete_alert": re.compile(r"\b(?:alert|alarm|aviso|notif)"),
-    "remove_from_watchlist": re.compile(r"\b(?:watch|list|follow|unfollow|favou?rit|segui|siguiendo)"),
-    "cancel_paper_order": re.compile(r"\b(?:order|orden|pedido|trade)"),
+    "delete_alert": expression(r"\b(?:alert|alarm|aviso|notif)"),
+    "remove_from_watchlist": expression(r"\b(?:watch|list|follow|unfollow|favou?rit|segui|siguiendo)"),
+    "cancel_paper_order": expression(r"\b(?:order|orden|pedido|trade)"),
 }
 """Nouns for the objects that a tool ends. If the text names one of them, no other tool is meant."""
-_REFERENCE = re.compile(
+_REFERENCE = expression(
     r"\b(?:it|that|them|those|this|these|both|eso|esa|ese|esos|esas|esto)\b(?=\W*(?:$|please|por favor|"
     r"for me|too|as well|(?:to|from|on|in) (?:my|the)|off|then|now|again|instead|tambien|ahora))|"
     r"\b(?:anade|agrega|pon|mete|compra|vende|borra|quita|cancela|elimina|sigue|guarda|apunta|crea|haz)l[oa]s?\b"
 )
-_QUESTION = re.compile(r"\?(?:\s|$)")
+_QUESTION = expression(r"\?(?:\s|$)")
 """A question that is asked, not quoted."""
-_READING_REQUEST = re.compile(
+_READING_REQUEST = expression(
     r"^\W*(?:(?:please|and|y|por favor|hi|hello|hola|ok)\W+)*(?:what|which|how|who|when|where|why|is|are|do|does|did|"
     r"was|were|show|read|list|tell me about|explain|summari\w+|compare|translate|find out|look up|que|cual\w*|como|"
     r"quien|cuando|donde|por que|cuant\w+|muestra\w*|lee\w*|dime|explica\w*|resum\w+|compara\w*|traduc\w+|busca\w*|"
@@ -115,13 +116,13 @@ _READING_REQUEST = re.compile(
 _MAX_YES_WORDS, _MAX_ANSWER_WORDS = 4, 10
 """Maximum words of a yes, and of an answer to a question. A longer message states its own request."""
 _IN_A_NAME = r"[^\s\"'<>()\[\]{},;]"
-_IDENTIFIER = re.compile(
+_IDENTIFIER = expression(
     rf"(?<!{_IN_A_NAME})(?={_IN_A_NAME}*[\d@/]){_IN_A_NAME}++|(?<!\w)[A-Z]{{1,5}}(?:\.[A-Z])?(?!\w)"
 )
 """Identifies something: numbers, addresses, ids, symbols."""
 _MIN_PHRASE_LENGTH = 12
 """Characters from which a text counts as somebody's wording, as names and several words do; shorter ones are common."""
-_WORD_ENDING = re.compile(r"(?:ando|iendo|ing|ed|es|s|ar|er|ir|e|a|o)$")
+_WORD_ENDING = expression(r"(?:ando|iendo|ing|ed|es|s|ar|er|ir|e|a|o)$")
 MAX_NAMES = 500
 """Identifiers of one call that are looked up, and occurrences of one that are tried."""
 _FILLER_WORDS = word_set("the and for get set your our los las una tus sus del con para que")
@@ -277,7 +278,7 @@ def _request_pattern(name: str, tool: OfferedTool | None) -> re.Pattern[str]:
         return pattern
     words = re.findall(r"[^\W_\d]{3,}", plain(f"{name} {tool.label if tool else ''}".replace("_", " ")))
     roots = sorted({_WORD_ENDING.sub("", word) for word in words if word not in _FILLER_WORDS})
-    return re.compile("|".join(rf"\b{root}\w{{0,4}}\b" for root in roots if len(root) > 2) or r"(?!)")
+    return expression("|".join(rf"\b{root}\w{{0,4}}\b" for root in roots if len(root) > 2) or r"(?!)")
 
 
 def _is_named(value: str, text: SearchableText) -> bool:

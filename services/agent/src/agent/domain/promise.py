@@ -6,21 +6,21 @@ advice ("keep in mind that …") promise nothing, nor does what is only remember
 """
 
 import json
-import re
 from collections.abc import Collection
 from typing import Any
 
 from agent.domain.shortcuts import steps
 from agent.domain.text_features import plain
 from agent.domain.turn.journal import Journal, TurnCall
+from contracts.expressions import expression
 
 REMEMBER, FORGET, UPDATE = "remember", "forget", "update_memory"
 MEMORY_TOOLS = frozenset((REMEMBER, FORGET, UPDATE))
 _TOOL_OF_STEP = {steps.REMEMBER: REMEMBER, steps.FORGET: FORGET}
 """Steps that the agent performs itself, with the tool that has the same effect."""
-_SENTENCE = re.compile(r"(?<=[.!?\n;])\s+")
+_SENTENCE = expression(r"(?<=[.!?\n;])\s+")
 _CONTRACTIONS = tuple(
-    (re.compile(rf"\b{short}\b"), full)
+    (expression(rf"\b{short}\b"), full)
     for short, full in (
         ("i['’]ll", "i will"), ("i['’]ve", "i have"), ("i['’]m", "i am"), ("won['’]t", "will not"),
         ("(it|that|this)['’]s", r"\1 is"),
@@ -33,7 +33,7 @@ _ADVERBS = (
 )
 _STORE = r"(?:memory|notes?|profile|preferences|records?|file)"
 _REMEMBERING = tuple(
-    re.compile(pattern)
+    expression(pattern)
     for pattern in (
         rf"\b(?:i (?:will|shall|am going to|am gonna)|let me){_ADVERBS} (?:remember|memori[sz]e|not(?: ever)? forget|"
         r"never forget|make a (?:mental )?note|take note|note (?:that you|it|this|down|your)|"
@@ -76,7 +76,7 @@ _REMEMBERING = tuple(
     )
 )
 _FORGETTING = tuple(
-    re.compile(pattern)
+    expression(pattern)
     for pattern in (
         rf"\bi (?:will|have|am|am going to){_ADVERBS} (?:forget|forgotten|forgot|forgetting) "
         r"(?:that|this|it|them|all|everything|about|your?|the (?:fact|note))\b",
@@ -91,7 +91,7 @@ _FORGETTING = tuple(
         r"\bqueda(?:ra|do)? olvidad[oa]s?\b|^\W*+(?:(?:ok|vale|entendido|listo|hecho)\W++)*olvidad[oa]s?\b",
     )
 )
-_DONE = re.compile(
+_DONE = expression(
     r"^\W*+(?:(?:ok|okay|sure|great|vale|perfecto|claro)\W++)*(?:all )?(?:done|hecho|listo|updated|changed|deleted|"
     r"removed|saved|actualizad[oa]|cambiad[oa]|borrad[oa]|eliminad[oa]|guardad[oa])\b|"
     r"\b(?:i|it|that|this|is|are|has been|have been)(?: (?:have|now))* (?:updated|changed|corrected|deleted|erased|"
@@ -99,11 +99,11 @@ _DONE = re.compile(
     r"\b(?:he|ha|han|queda|quedan|esta|estan)(?: sido)? (?:actualizad|cambiad|corregid|borrad|eliminad|guardad|quitad|"
     r"olvidad)"
 )
-_NOT_DONE = re.compile(
+_NOT_DONE = expression(
     r"n['’]t\b|\b(?:not|cannot|unable|nothing|fail(?:ed|s)?|errors?|unchanged|nada|tampoco|fallo|"
     r"no (?:(?:l[oa]s?|me|te|se) )?(?:he|ha|han|pude|pudo|puedo|puede|hay|queda|esta|fue|consegui))\b"
 )
-_NO_PROMISE = re.compile(
+_NO_PROMISE = expression(
     r"\b(?:if you|should you|once you|when you tell|unless|would you like|do you want|i can|i could|shall i|"
     r"si (?:quieres|prefieres|lo deseas|me (?:dices|lo pides|confirmas)|te parece)|cuando me digas|quieres que|"
     r"puedo|podria)\b"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from agent.domain.tickers import KNOWN_IN_LOWER_CASE, NAMES, without_dotted_abbreviations
+from contracts.expressions import expression
 from contracts.languages import MAX_CHARS_READ, Language, detected_language
 
 
@@ -14,17 +15,17 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
-_TICKER = re.compile(r"(?<![\w/&'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/&]|['’](?!s\b))")
+_CRYPTO = expression(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
+_TICKER = expression(r"(?<![\w/&'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/&]|['’](?!s\b))")
 """A whole word; neither the C of Cómo nor a letter of P/E or I'm."""
 _NO_TICKERS = word_set(
     "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
     "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO ML PDF "
     "RSI MACD BB SMA EMA ATR VWAP OBV ADX EPS ROI IPO PER BPA PIB IPC EE UU"
 )
-_NUMBER = re.compile(r"\d[\d.,]*(?:\s?[kK]\b)?")
-_WORD = re.compile(r"[^\W_]+")
-_NAME_OR_WORD = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, NAMES))})(?!\w)|{_WORD.pattern}")
+_NUMBER = expression(r"\d[\d.,]*(?:\s?[kK]\b)?")
+_WORD = expression(r"[^\W_]+")
+_NAME_OR_WORD = expression(rf"(?<!\w)(?:{'|'.join(map(re.escape, NAMES))})(?!\w)|{_WORD.pattern}")
 """A well-known name, or a word."""
 _STOP_WORDS = word_set(
     "what which how much many does do did is are was the a an of for to in on at and or it its you your my me i can "
@@ -156,9 +157,9 @@ _ENDINGS = (
     "ied", "ed", "ar", "er", "ir", "es", "as", "os", "an", "en", "s", "a", "o", "e", "y",
 )  # fmt: skip
 """Endings of verbs and nouns, es and en, longest first."""
-_ATTACHED_PRONOUN = re.compile(r"(?<=[a-z]{2})([aei]r)(?:me|te|se|nos|os|l[oae]s?|sel[oa]s?|mel[oa]s?)$")
+_ATTACHED_PRONOUN = expression(r"(?<=[a-z]{2})([aei]r)(?:me|te|se|nos|os|l[oae]s?|sel[oa]s?|mel[oa]s?)$")
 """Spanish pronouns attached to an infinitive: pedirla, apuntarme."""
-_SECOND_PERSON_PLURAL = re.compile(r"(?<=[a-z]{2})(?<!st)([ae])is$")
+_SECOND_PERSON_PLURAL = expression(r"(?<=[a-z]{2})(?<!st)([ae])is$")
 
 
 def bare_verb(word: str) -> str:

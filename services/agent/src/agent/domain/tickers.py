@@ -2,6 +2,7 @@
 
 import re
 
+from contracts.expressions import expression
 from contracts.symbols import COINS, InvalidSymbolError, parse_symbol
 
 
@@ -69,16 +70,16 @@ _NOT_TICKERS = _words(
     "COMO MAS ANO MES DIA SU SE LE AL LO MUY EE UU BPA IPC ROI YOY QOQ EBIT EV FCF DCF ESG KPI HQ NY COVID INC LTD"
 )
 # After a slash only between two tickers: the E of P/E is none. The 's of a possessive is no letter of the ticker.
-_TICKER = re.compile(
+_TICKER = expression(
     r"(?<![A-Za-z0-9$.^&])(?:(?<!/)|(?<=[A-Z]{2}/))(\$?)([A-Z]{1,5}(?:[.][A-Z])?)(?![A-Za-z0-9&]|'(?!s\b))"
 )
-_DOTTED_LETTERS = re.compile(r"(?<![\w$.])(?:[A-Z]\. ?)+[A-Z](?:\.|(?!\w))")
+_DOTTED_LETTERS = expression(r"(?<![\w$.])(?:[A-Z]\. ?)+[A-Z](?:\.|(?!\w))")
 """Letters with dots between them: U.S., S.A., I.B.M."""
-_INDEX = re.compile(r"(?<!\w)\^[A-Z]{2,6}\b")
-_PAIR = re.compile(
+_INDEX = expression(r"(?<!\w)\^[A-Z]{2,6}\b")
+_PAIR = expression(
     rf"(?<![A-Za-z])({'|'.join(sorted(COINS))})(?:[/_-]?(USDT|USDC|USD|EUR))?(?![A-Za-z])", re.IGNORECASE
 )
-_LOWER = re.compile(r"[a-z]{2,5}(?:\.[ab])?")
+_LOWER = expression(r"[a-z]{2,5}(?:\.[ab])?")
 
 
 def tickers_in(query: str, *, shouting: bool = False) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.text import Text
 
 
@@ -20,7 +21,7 @@ def _beginnings(words: Text, part_count: int) -> re.Pattern[str]:
         f"{re.escape(phrase)}\\b" if re.search(r"(?<![^ ])[a-z]{1,3}$", phrase) else re.escape(phrase)
         for phrase in phrases
     )
-    return re.compile(rf"\b(?:{'|'.join(sorted(patterns, reverse=True))})")
+    return expression(rf"\b(?:{'|'.join(sorted(patterns, reverse=True))})")
 
 
 _WORDS = TEXTS.section("words")

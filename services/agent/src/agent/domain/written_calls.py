@@ -1,7 +1,6 @@
 """Reads tool calls that a model wrote into its text, as small models do, and servers without a parser for them."""
 
 import json
-import re
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 from agent.domain.thoughts import CALLS
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import BadToolCallError
+from contracts.expressions import expression
 from contracts.json_values import list_of, object_of
 
-_BEGIN = re.compile(r"<tool_call>|<\|python_tag\|>|\[TOOL_CALLS\]|<function=([\w-]*)>?")
+_BEGIN = expression(r"<tool_call>|<\|python_tag\|>|\[TOOL_CALLS\]|<function=([\w-]*)>?")
 """Formats of Hermes and Qwen; Llama; Mistral; Llama with the function's name in the tag."""
 _JSON = json.JSONDecoder()
 

@@ -8,11 +8,12 @@ from typing import cast
 
 from agent.record.recorded_turn import RecordedTurn
 from agent.replay.rerun import tool_uses
+from contracts.expressions import expression
 from contracts.replay_rpc import MadeCase
 
 MAX_NAME_CHARS = 60
 """Characters of a case's name."""
-_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CONTROLS = expression(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def case_of(turn: RecordedTurn) -> MadeCase | None:

@@ -1,12 +1,11 @@
 """Numbers the citations of a streaming answer as the final message will number them, so that readers never see a number
 change."""
 
-import re
-
 from agent.domain.knowledge import MARK, CitationNumbers
 from agent.ports import TextSink
+from contracts.expressions import expression
 
-_UNDECIDED = re.compile(r"[ \t]*(?:\[[\d,; \t]*\]?)?$")
+_UNDECIDED = expression(r"[ \t]*(?:\[[\d,; \t]*\]?)?$")
 """The end of a text that may become a citation mark or a link with the next piece."""
 _LONGEST_MARK = 40
 

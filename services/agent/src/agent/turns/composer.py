@@ -1,6 +1,5 @@
 """Builds the prompt of one model call: the five layers and the turn's tool calls, compressed to the model's window."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,6 +30,7 @@ from agent.texts import TEXTS
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.events.chat import Wishes
+from contracts.expressions import expression
 from contracts.knowledge import KnowledgeFound
 from runtime.observability.telemetry import current_span
 
@@ -43,7 +43,7 @@ MAX_TOKENS_OF_A_TOOL = 1_500
 RESULT_TOKENS = 3_000
 """Tokens of a search's result at most, as a rule."""
 NO_WISHES = Wishes()
-ASKS_NAME = re.compile(
+ASKS_NAME = expression(
     r"\b(?:what|how|who|cual|como|quien)s?\b.{0,20}\b(?:my name|mi nombre|i called|am i$|me llamo|soy$)"
 )
 """Matches questions for the user's own name in normalized text without punctuation: what is my name, quien soy."""

@@ -4,27 +4,28 @@ import re
 
 from agent.domain.analysis.stretches import UnreadText
 from agent.domain.number_words import BELOW_100, DIGITS, LARGE, value_of
+from contracts.expressions import expression
 
 _CURRENCIES = {
     "USD": r"\$|usd|us dollars?|dollars?|dolar(?:es)?|bucks", "EUR": r"€|eur|euros?", "GBP": r"£|gbp|pounds?|libras?",
 }  # fmt: skip
 _MONEY = rf"(?:{'|'.join(_CURRENCIES.values())})"
 _VALUE = rf"(?:\b{LARGE}|{DIGITS}(?: ?[km]\b)?)"
-_INVESTMENT = re.compile(
+_INVESTMENT = expression(
     r"\b(?:invest\w*|inver\w+|put|puesto|pon\w+|metid\w+|met\w+|placed?|bought|would (?:be|have|i|now)|worth|"
     r"bec[ao]me|grown?|turn(?:ed)? into|convertid\w*|convirti\w+|convertiri\w+|tendri\w+|valdri\w+|quedari\w+|"
     r"habria\w*|hubiera\w*|if i|si hubi\w+|cash|capital|starting with|(?:con|with) (?=\W?\d))"
 )
-WITH_MONEY = re.compile(
+WITH_MONEY = expression(
     rf"(?<![\w.,])(?:{_MONEY} ?(?P<a>{_VALUE})|(?P<b>{_VALUE}|{BELOW_100}|an?|una?)(?: de)? ?{_MONEY})(?!\w)"
 )
-_INVESTED_NUMBER = re.compile(
+_INVESTED_NUMBER = expression(
     rf"(?:\b(?:invest(?:ed|ing)?|put|invert(?:id[oa]s?|ir)|invirtiendo|invierto|metid[oa]s?|puesto) (?:an? |una? "
     rf")?(?P<a>{_VALUE})(?!\w)|(?<![\w.,])(?P<b>{_VALUE})(?= (?:invested|put in(?:to)?|invertid[oa]s?|metid[oa]s?|"
     rf"placed)\b))"
 )
 _SUM = rf"(?:\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|\d+(?:[.,]\d+)?k\b)"
-_LARGE_SUM = re.compile(
+_LARGE_SUM = expression(
     rf"(?<![\w.,$€£])(?:(?P<a>{_SUM}|\d{{4,12}}(?= (?:in each|en cada)\b))(?= (?:in|into|en)\b)|"
     rf"(?:(?<=\bwith )|(?<=\bcon ))"
     rf"(?P<b>{_SUM}|(?!(?:19|20)\d\d\b)\d{{4,12}})(?![\w.,]*\d| ?%| (?:shares|acciones)))"
@@ -49,7 +50,7 @@ def amount_in(unread: UnreadText) -> tuple[float, str | None] | None:
     return None
 
 
-_LARGE_SUM_IN = re.compile(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|into|en) ")
+_LARGE_SUM_IN = expression(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|into|en) ")
 
 
 def other_currency_in(text: str) -> str | None:
@@ -58,7 +59,7 @@ def other_currency_in(text: str) -> str | None:
     return _currency(match[0]) if match is not None else None
 
 
-_IN_CURRENCY = re.compile(
+_IN_CURRENCY = expression(
     rf"\b(?:in|en|how many|cuantos|cuantas|to|into|a) (?:{_CURRENCIES['EUR']}|{_CURRENCIES['GBP']})(?!\w)"
 )
 

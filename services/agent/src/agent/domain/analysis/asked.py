@@ -20,6 +20,7 @@ from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS,
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
 from contracts.calendar_names import NUMBERS
+from contracts.expressions import expression
 from contracts.languages import Language
 
 Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
@@ -45,16 +46,16 @@ class AskedPeriod:
     is_unavailable: bool = False
 
 
-_ES = re.compile(
+_ES = expression(
     r"\b(compara\w*|analiza\w*|analisis|ultimo|ultima|ano|mes|semana|trimestre|rendimiento|rentabilidad|acciones|bolsa|"
     r"mercado|frente|entre|dame|muestra\w*|como le ha ido|volatilidad|riesgo|caida|y|"
     r"correlaci\w+|desde|hasta|cuanto|cual|ordena|precio|noticias|invert\w+|dolares|media)\b"
 )
-_EN = re.compile(
+_EN = expression(
     r"\b(compare|analy[sz]e|analysis|last|year|month|week|quarter|return|returns|stocks?|market|versus|between|show|"
     r"give|how|volatility|risk|drawdown|and|over|since|until|which|what|invested|news|price)\b"
 )
-_FINANCE = re.compile(
+_FINANCE = expression(
     r"\b(compan(?:y|ies)|firms?|giants?|industr(?:y|ies)|banks?|empresas?|bancos?|stocks?|shares?|equit(?:y|ies)|"
     r"etfs?|funds?|index|indices|bonds?|treasur(?:y|ies)|gold|commodit(?:y|ies)|crypto\w*|bitcoin|markets?|ticker|"
     r"tickers|price|prices|returns?|performance|perform(?:ed|ing)?|volatility|drawdowns?|risk|valuation|earnings|"
@@ -64,15 +65,15 @@ _FINANCE = re.compile(
     r"volatilidad|caidas?|riesgo|valoracion|resultados|beneficios?|dividendos?|ingresos|margen(?:es)?|per|"
     r"capitalizacion|fundamentales|tendencia|medias? movil\w*|inver[st]\w*|cartera|divisas?)\b"
 )
-_ANALYSE = re.compile(
+_ANALYSE = expression(
     r"\b(compar\w+|analy[sz]\w*|analiza\w*|analisis|versus|vs|how (?:has|have|did|is|are|does|do)|look at|overview|"
     r"report|summar\w+|como (?:le|les|ha|han|va|van|estuvo|esta|estan)|resum\w+|informe|panorama|evolucion|frente a)\b"
 )
-_COMPARE = re.compile(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b")
-_WHICH_ONE = re.compile(
+_COMPARE = expression(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b")
+_WHICH_ONE = expression(
     r"\b(?:which|who|what(?:'?s| is| was) the|cual(?:es)?|quien(?:es)?|que (?:accion|valor|empresa))\b"
 )
-_SUPERLATIVE = re.compile(
+_SUPERLATIVE = expression(
     r"\b(?:mas|menos|mejor|peor|mayor|menor|most|least|more|less|better|best|worse|worst|"
     r"(?:cheap|high|low|larg|bigg|small|strong|weak|calm|risk|deep)i?e(?:r|st))\b"
 )
@@ -86,7 +87,7 @@ _FIRST = r"(?:biggest|top|largest|best|worst|mayores|mejores|peores|(?:mayor|mej
 _BEST = rf"\b{_FIRST}(?: {_FEW})? (?:(?:gain|los|mov|perform)(?:ers?|ing {KINDS})|{KINDS})\b"
 _GROUP = rf"(?:{_SEVERAL}(?: {KINDS})?|{KINDS})"
 _MOVED = rf"(?:{FELL}|r[io]sen?|rose|gain(?:ed|s)|mov(?:ed|es|io|ido|ieron)|sub(?:e|io|ido)|gan(?:a|o|ado))"
-_OF_ALL = re.compile(
+_OF_ALL = expression(
     rf"\b(?:(?:which|what|cual(?:es)?|que)(?: ones?| una?s?)? (?:of|de) "
     rf"(?:(?:the|your|all|las|los|tus|tod[oa]s) )*{_GROUP}"
     rf"|(?:which|what|que|cual) {KINDS}|(?:how many|cuant[oa]s)(?: of| de) (?:(?:the|your|all|las|los|tus) )*{_GROUP}"
@@ -110,17 +111,17 @@ _OF_ALL = re.compile(
     r")\b(?! (?:market|exchange|price|time)s?\b)"
 )
 """Matches a question about all tickers of the market."""
-_OWN = re.compile(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
-_COMPARISON_WITH_ONE = re.compile(
+_OWN = expression(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
+_COMPARISON_WITH_ONE = expression(
     r"\b(?:beat\w*|outperform\w*|underperform\w*|than|"
     r"(?:mas|menos|mejor|peor|mayor|menor)(?: \w+)? que|bati\w+|super\w+)\b"
 )
-_OTHER = re.compile(
+_OTHER = expression(
     r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
     r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"
     r"el tiempo en|futbol|pelicula|sintoma\w*|deberes|horoscopo|elecciones)\b"
 )
-_ADVICE = re.compile(
+_ADVICE = expression(
     r"\b(?:(?:should|shall|must|ought) (?:i|we|my \w+)\b|(?:do|would|could|can) you (?:recommend|advise|suggest)|"
     r"(?:recommend|advise) me\b|tell me (?:what|which|where|whether|if|how much|when) (?:\w+ ){0,2}?to (?:buy|sell|"
     r"invest|put|do)\b|what (?:would|should) (?:you|i) (?:buy|sell|do|invest)|is (?:it|now|this|\w+) an? (?:good|bad|"
@@ -134,34 +135,34 @@ _ADVICE = re.compile(
     r"vender|invertir|entrar)|en que (?:invierto|debo invertir)|mis (?:ahorros|pension\w*)|mi (?:jubilacion|hipoteca|"
     r"pension|herencia|sueldo)|es (?:\w+ )?(?:una )?buena (?:compra|inversion))\b"
 )
-_GUARANTEE = re.compile(
+_GUARANTEE = expression(
     r"\b(?:guarante\w+|sure (?:thing|win|profit|bet)|can(?:no|')?t lose|no risk at all|without (?:any )?risk|"
     r"certain(?:ly)? (?:to )?(?:rise|go up|double|win|profit)|will (?:\w+ ){0,3}?(?:definitely|certainly|surely)|100 "
     r"?% (?:sure|safe|certain)|risk-?free (?:profit|return|investment|gain)s?|garanti\w+|gan(?:ar|ancia) segur[oa]|"
     r"sin (?:ningun )?riesgo|(?:seguro|segura|seguramente|ciertamente) (?:que )?(?:sub\w+|gan\w+|dobl\w+)|100 ?% "
     r"segur[oa]|no puedo perder)\b"
 )
-_SELF_STATEMENT = re.compile(
+_SELF_STATEMENT = expression(
     r"\W*(?:i|we|my|our|yo|nosotros|mis?|nuestr\w+|me|nos|tengo|compr[eo]|vendi|vendo|inverti|invierto|opero|uso)\b"
 )
 """Matches what people say about themselves."""
 _PERIODS: tuple[tuple[Period, re.Pattern[str]], ...] = (
-    ("ytd", re.compile(r"\b(ytd|year[- ]to[- ]date|this year|so far this year|en lo que va de(?:l)? ano|este ano)\b")),
-    ("3m", re.compile(r"\b((?:3|three|tres) (?:months|meses)|quarter|trimestre|3m)\b")),
+    ("ytd", expression(r"\b(ytd|year[- ]to[- ]date|this year|so far this year|en lo que va de(?:l)? ano|este ano)\b")),
+    ("3m", expression(r"\b((?:3|three|tres) (?:months|meses)|quarter|trimestre|3m)\b")),
     (
         "1y",
-        re.compile(r"\b((?:12|twelve|doce) (?:months|meses)|1y|52 weeks|year|anual|ano)\b"),
+        expression(r"\b((?:12|twelve|doce) (?:months|meses)|1y|52 weeks|year|anual|ano)\b"),
     ),
-    ("1m", re.compile(r"\b(months?|mes|mensual|1m|30 days|30 dias)\b")),
-    ("1w", re.compile(r"\b(weeks?|semanas?|semanal|1w|7 days|7 dias)\b")),
-    ("1d", re.compile(r"\b(today|yesterday|daily|1d|one day|hoy|ayer|diari[oa]|un dia)\b")),
+    ("1m", expression(r"\b(months?|mes|mensual|1m|30 days|30 dias)\b")),
+    ("1w", expression(r"\b(weeks?|semanas?|semanal|1w|7 days|7 dias)\b")),
+    ("1d", expression(r"\b(today|yesterday|daily|1d|one day|hoy|ayer|diari[oa]|un dia)\b")),
 )
-_BEYOND = re.compile(
+_BEYOND = expression(
     r"\b((?:[2-9]|[1-9]\d|two|three|four|five|ten|twenty|dos|tres|cuatro|cinco|diez|veinte)[- ](?:years?|anos?)|"
     r"decades?|decadas?|since (?:19|20)\d\d|desde (?:el )?(?:19|20)\d\d|all[- ]time|historic\w*|5y|10y|6 months|six "
     r"months|6 meses|seis meses)\b"
 )
-_FUTURE = re.compile(
+_FUTURE = expression(
     r"\b(will \w+|going to|forecast\w*|predict\w*|next (?:week|month|quarter|year)|tomorrow|outlook|price target|"
     r"pronostic\w*|predi(?:ce|ccion\w*|cir)|prevision\w*|manana|que viene|proxim[oa] (?:semana|mes|trimestre|ano)|"
     r"(?:va|van) a (?:subir|bajar|caer)|(?:subira|bajara|caera)n?)\b"

@@ -4,7 +4,6 @@ figures.
 "IBM's return and RSI in 2008" is one call of get_performance for 2008 and one of get_indicators as of its end.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from agent.domain.analysis.wanted_calls import (
     Question,
     RequestedCall,
 )
+from contracts.expressions import expression
 from contracts.json_values import JsonObject
 
 _YEARLY_FIGURES = frozenset(("current_drawdown", "max_drawdown", "volatility"))
@@ -50,7 +50,7 @@ def _add_days_of_falls(question: Question, by_kind: ByKind, query: str) -> None:
         question.most["drawdowns"] = 1
 
 
-_UP_TO = re.compile(r"\b(?:by|until|till|up to|hasta)\b")
+_UP_TO = expression(r"\b(?:by|until|till|up to|hasta)\b")
 
 
 def _joined_days(periods: list[PeriodArguments], names: set[str], query: str) -> list[PeriodArguments]:

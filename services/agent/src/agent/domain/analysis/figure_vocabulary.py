@@ -11,6 +11,7 @@ from typing import Literal
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.words import PLAIN_WORDS
 from contracts.calendar_names import NUMBERS
+from contracts.expressions import expression
 
 Kind = Literal["stretch", "standing", "company", "indicator", "news"]
 """The source of a figure: get_performance; a snapshot; the company's figures and dates; get_indicators; get_news,
@@ -28,7 +29,7 @@ class FigureWords:
 
 
 def _row(kind: Kind, names: str, *patterns: str) -> FigureWords:
-    return FigureWords(tuple(names.split()), kind, re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)"))
+    return FigureWords(tuple(names.split()), kind, expression(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)"))
 
 
 INDICATOR_WORDS = {
@@ -258,7 +259,7 @@ FELL = (
     r"(?:f[ae]ll(?:en|s|ing)?|los(?:t|es?|ing)|drop(?:s|ped|ping)?|declin(?:ed?|es|ing)|"
     r"ca(?:en?|yo|yeron|ido)|p(?:ierden?|erdi(?:o|eron|do))|baj(?:an?|o|aron|ado))"
 )
-LOWEST_FIRST = re.compile(
+LOWEST_FIRST = expression(
     rf"\b(?:(?:{FELL}|down) (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
     r"losers(?: first)?|weakest first|cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|"
     r"safest|worst|barat[oa]s?|menor(?:es)?|menos|mas baj[oa]s?|ascending|de menor a mayor|lowest first|"

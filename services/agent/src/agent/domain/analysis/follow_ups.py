@@ -42,6 +42,7 @@ from agent.domain.analysis.wanted_calls import COMPANY
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
 from agent.domain.tickers import tickers_in
+from contracts.expressions import expression
 
 _MAX_MESSAGES_BACK = 6
 """How many messages back may name the tickers."""
@@ -49,7 +50,7 @@ MAX_CHARACTERS = 600
 """Characters of a message that are read for what it asks."""
 _MAX_FIGURE_WORDS, _MAX_CURRENCY_WORDS, _MAX_SHIFT_WORDS = 12, 4, 5
 """Maximum words of a message that only names another figure or ticker, another currency, or a distance in time."""
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR = expression(r"\b(?:19|20)\d\d\b")
 _MAX_PERIOD_WORDS = 8
 """Maximum words of a message that only names another period."""
 

@@ -1,6 +1,5 @@
 """Formats figures for people, in es and en: 2.9% or 2,9 %, USD 202.91 or 202,91 USD, 1 March 2013."""
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
@@ -8,10 +7,11 @@ from agent.domain.analysis.stretches import ALL_TIME
 from agent.domain.analysis.texts import analysis_text
 from agent.texts import TEXTS
 from contracts.calendar_names import month_name
+from contracts.expressions import expression
 from contracts.languages import Language
 
 _SPANISH = str.maketrans(",.", ".,")
-_DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:|$)")
+_DATED = expression(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:|$)")
 _FIGURES = TEXTS.section("analysis.figure")
 _PERIODS = TEXTS.section("analysis.period")
 

@@ -46,6 +46,7 @@ from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
 from contracts.calendar_names import NUMBERS
+from contracts.expressions import expression
 
 MAX_YEARS = 3
 """Years with a call each, limited by a tool's budget of calls per ticker."""
@@ -362,7 +363,7 @@ class _QuestionReader:
             *(folded(ticker) for ticker in tickers_in(self._query)),
             *(folded(ticker) for ticker in self._tickers),
         ]
-        pattern = re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(name) for name in names)})(?:'s)?(?!\w)")
+        pattern = expression(rf"(?<!\w)(?:{'|'.join(re.escape(name) for name in names)})(?:'s)?(?!\w)")
         while (match := pattern.search(self._unread.text)) is not None:
             self._unread.replace(match, MARK)
         for row in ROWS:

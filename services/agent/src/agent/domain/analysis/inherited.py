@@ -3,8 +3,6 @@
 "and IBM in 2010?" asks what was asked of AAPL in 2009; "and AAPL's?", after "what is a Sharpe ratio?", for AAPL's.
 """
 
-import re
-
 from agent.domain.analysis import follow_up_patterns as patterns
 from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_analysis
@@ -17,8 +15,9 @@ from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE, SNAPSHO
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import plain
 from agent.domain.tickers import tickers_in
+from contracts.expressions import expression
 
-_AMOUNT = re.compile(
+_AMOUNT = expression(
     r"\W*(?:(?:and|y|what|if|it|i|were|was|had|been|put|with|only|si|fueran?|fuesen?|hubiera|puesto|con|solo|que|tal)\W+)*"
     r"[$€]?(?P<sum>\d[\d.,]*k?)(?: ?(?P<unit>dollars?|usd|euros?|dolares|[$€]))?\W*"
 )

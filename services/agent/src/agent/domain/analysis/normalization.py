@@ -17,6 +17,7 @@ from agent.domain.number_words import with_days_in_figures
 from agent.domain.text_features import is_one_letter_apart, is_transposed, long_names_like
 from agent.domain.tickers import NAMES, tickers_in
 from contracts.calendar_names import MONTHS, NUMBERS
+from contracts.expressions import expression
 
 _CLAUSE_END = r"(?=\W*(?:$|[?.,;:!]))"
 _ORDER = r"(?:first|second|third|fourth|primero?|segundo|tercero?|cuarto)"
@@ -63,7 +64,7 @@ _PART = r"week|month|quarter|semana|mes|trimestre"
 _VOLATILE = r"(?:volatile?|turbulent\w?|agitad[oa]|movid[oa])"
 CALM = r"calmest|quietest|mas (?:tranquil|calmad)[oa]s?|tranquil[oa]s?"
 """Least volatile."""
-_ANY_SPANISH = re.compile(r"\b(?:el|la|los|las|de|del|en|que|como|cual|fecha)\b")
+_ANY_SPANISH = expression(r"\b(?:el|la|los|las|de|del|en|que|como|cual|fecha)\b")
 
 
 def _ranked_by_volatility(match: re.Match[str]) -> str:
@@ -271,7 +272,7 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         lambda match: f"{match['head']}{match['length']}-day average",
     ),
 )
-_COMPILED_RULES = tuple((re.compile(pattern), replacement) for pattern, replacement in _RULES)
+_COMPILED_RULES = tuple((expression(pattern), replacement) for pattern, replacement in _RULES)
 _FIGURE_WORDS = """
 stock stocks largest highest lowest biggest deepest acciones
 volatility correlation drawdown drawdowns dividend dividends return returns performance average volume crossings
@@ -284,7 +285,7 @@ _CORRECTABLE = frozenset(name for name in (*NAMES, *MONTHS) if name.isalpha() an
 """Words that are recognised with one letter wrong, missing, added or transposed."""
 _LOOKALIKES = frozenset("apply ample apples maple inter until intern medias medio medir marcha".split())  # noqa: SIM905
 """Words similar to one of those that mean something else."""
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_WORD = expression(r"[^\W\d_]{3,}")
 _SHORT = ("how", "what", "when", "which", "much", "the", "and", "did", "que", "como", "cual", "cuanto")
 
 

@@ -10,8 +10,9 @@ from collections.abc import Collection
 from agent.domain.analysis.figure_vocabulary import BACK, FELL, INDICATOR_WORDS, QUESTION_WORDS
 from agent.domain.claims import times
 from contracts.calendar_names import MONTHS
+from contracts.expressions import expression
 
-CORRELATED = re.compile(
+CORRELATED = expression(
     r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+|mov(?:e|es|ed|ing) (?:\w+ "
     r"){0,2}?(?:together|alike|in (?:the same direction|tandem|step|sync|parallel))|"
     r"in the same direction|en la misma direccion|se (?:mueven|movieron|han movido) "
@@ -19,29 +20,29 @@ CORRELATED = re.compile(
     r"(?:of|in|between) (?:the |their )?(?:daily |weekly |monthly )?returns\b| (?:de|entre) (?:las |sus )?"
     r"rentabilidades(?: diarias| semanales| mensuales)?\b)?"
 )
-RETURNS_OF = re.compile(
+RETURNS_OF = expression(
     r"\b(?:(?:datos|rentabilidad(?:es)?|cierres) )?(?P<unit>(?:week|month|quarter|year) by (?:week|month|quarter|year)|"
     r"(?:semana|mes|trimestre|ano) a (?:semana|mes|trimestre|ano)|"
     r"weekly|monthly|quarterly|yearly|annual|semanal|mensual|trimestral|anual)(?:es)?\b"
     r"(?: (?:returns?|data|closes|basis|rentabilidad(?:es)?|datos|cierres))?"
 )
 """Whose returns a correlation or beta is of, if not each session's."""
-BETA = re.compile(
+BETA = expression(
     r"\bbetas?\b(?:(?! (?:and|y|e) (?!\S+ (?:against|versus|vs|relative|to|with|frente|contra|"
     r"respecto))).)*?\b(?:against|versus|vs\.?|relative to|to|with|on|frente a(?:l)?|contra|respecto (?:a(?:l)?|"
     r"de(?:l)?)|sobre|con)\b(?P<whom>.*)"
 )
-CROSSING = re.compile(
+CROSSING = expression(
     r"(?:\b(?:cruces? dorad[oa]s?|cruces? de la muerte|cross(?:ed|es|ing|ings|over|overs)?(?: (?:above|below|over|"
     r"under|through))?|cruz\w+|cruces?|golden cross(?:es)?|death cross(?:es)?)\b)(?: (?:al alza|a la baja|hacia "
     r"(?:arriba|abajo)|upwards?|downwards?)\b)?"
 )
-OTHER_AVERAGE = re.compile(
+OTHER_AVERAGE = expression(
     r"(?:\b(?:la de|the|its)|(?<=\w)'s)(?: los| las)? (\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?"
     r"(?: ones?)?\b(?![.,]?\d| ?%)"
 )
 """Another average named next to the first: "that of 200", "its 200-day one"."""
-LENGTHS = re.compile(
+LENGTHS = expression(
     r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|vs\.?|versus|over|sobre|with the|con la de|"
     r"con|-|cross\w*(?: (?:above|below|over|through))?(?: the)?|cruz\w+(?: (?:a|con|por encima de|al alza))?) ?)"
     r"(?:the |la de )?(\d{1,3})\b(?! ?%)(?:[- ]?(?:day|session|dia|sesion)\w*)?"
@@ -49,43 +50,43 @@ LENGTHS = re.compile(
 MEAN = r"(?:moving |simple ){0,3}(?:averages?|sma|ma|dma)"
 MEDIA = r"(?:sma|medias?(?: moviles| movil| simples?){0,3})"
 NUMBER = r"\d{1,3}(?:[- ]?(?:day|session|dia|sesion|d)\w*)?-?"
-AVERAGES = re.compile(
+AVERAGES = expression(
     rf"\b(?P<a>{NUMBER}(?: ?(?:,|/|and|or) {NUMBER}){{0,6}})[- ]{{0,4}}(?:{MEAN}|(?:day|session)s?[- ]line)\b|"
     rf"\b(?P<d>\d{{1,3}})dma\b"
     rf"|\b{MEDIA} (?:de |a |\()?(?P<b>\d{{1,3}}(?: ?(?:,|/|y|o|a|con|sobre) (?:la )?(?:de |"
     rf"la de )?\d{{1,3}}){{0,6}})\)?(?: (?:sesiones|dias|days|sessions))?"
 )
-WHOLE_AVERAGE = re.compile(rf"\b(?:{MEAN}|{MEDIA})\b(?! true)")
-FIRST_DAY = re.compile(
+WHOLE_AVERAGE = expression(rf"\b(?:{MEAN}|{MEDIA})\b(?! true)")
+FIRST_DAY = expression(
     r"\b(?:first (?:trading )?day|(?:ipo|listing) day|day (?:of|it) (?:its )?(?:ipo|listed|listing|went public|debut)|"
     r"primer dia|dia (?:de su salida a bolsa|que salio a bolsa))\b"
 )
-TOP_FIRST = re.compile(
+TOP_FIRST = expression(
     r"\b(?:de mejor(?:es)? a peor(?:es)?|best to worst|winners first|strongest first|de mayor a menor|"
     r"de mas (?:\w+ )?a menos|(?:highest|largest|most|best)(?: \w+)? first|descending|"
     rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
 )
 """Returns are listed from the best: the ticker that fell least comes first."""
-BOTTOM_FIRST = re.compile(
+BOTTOM_FIRST = expression(
     r"\b(?:de peor(?:es)? a mejor(?:es)?|worst to best|losers first|weakest first|de menor a mayor|"
     r"(?:lowest|smallest|least|worst) first|ascending|(?:l[oa]s )?peor(?:es)? primero)\b"
 )
-FIGURE_DIFFERENCE = re.compile(
+FIGURE_DIFFERENCE = expression(
     r"\b(?:by how (?:much|many \w+)|por cuantos?(?: puntos)?|(?:the )?(?:gap|difference|spread) (?:between|in)|(?:la "
     r")?diferencia (?:entre|de|en)|(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|on|en) (?:the|its|el|su)(?= "
     r"[^?;]{0,15}?(?:lows?|highs?|bottom|top|minimo|maximo|worst|best|peor|mejor)))\b"
 )
 """A difference of two figures, which no tool computes."""
-AHEAD = re.compile(
+AHEAD = expression(
     r"\b(?P<week>next week|(?:la )?(?:proxima semana|semana que viene))|(?P<month>next month|(?:el "
     r")?(?:proximo mes|mes que viene))"
     rf"|(?:next|(?:l[oa]s )?proxim[oa]s) (?P<count>{times.COUNT}) (?P<unit>days|weeks|months|dias|semanas|meses)\b"
     rf"|(?:in|en) (?P<name>{'|'.join(MONTHS)})\b(?! (?:of |de |del )?\d)"
 )
 """The period in which results are expected."""
-EARNINGS = re.compile(r"\b(?:earnings|results|reports?|reporting|resultados|presenta\w*|publica\w*)\b")
+EARNINGS = expression(r"\b(?:earnings|results|reports?|reporting|resultados|presenta\w*|publica\w*)\b")
 _RESULTS = r"(?:(?:its|their|the|sus|los|l[oa]s ultim\w+|ultim\w+) )?(?:\w+ )?(?:earnings|results|resultados)"
-PAST_RESULTS = re.compile(
+PAST_RESULTS = expression(
     rf"\b(?:when|(?:on )?(?:what|which) (?:day|date)s?|cuando|(?:en |a )?que (?:dia|fecha)s?)\b[^?;]{{0,30}}?(?:"
     rf"\b(?:did|has|have)\b[^?;]{{0,30}}?\b(?:report|publish|present|announce)\w*(?: last)?(?: {_RESULTS})?|"
     rf"\b(?:was|were)\b[^?;]{{0,25}}?{_RESULTS}(?: (?:reported|published|out|presented|announced))?|"
@@ -93,26 +94,26 @@ PAST_RESULTS = re.compile(
     r"\b(?:past|previous|last|earlier) (?:earnings|results) dates?\b|\bfechas de (?:los )?resultados pasad\w+"
 )
 """Asks when results were published, which headlines of the time tell."""
-PLACE = re.compile(
+PLACE = expression(
     r"\b(?:the|la|el) (?:(?P<second>second|segund[oa])|(?P<third>third|tercer[oa])|(?P<last>last|ultim[oa])|"
     r"(?P<first>first|primer[oa]|winner|best|ganador[oa]|mejor)|(?P<worst>loser|worst|peor))"
     r"(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
 )
 """The position in a ranking that a figure is asked for."""
-BY_SIZE = re.compile(
+BY_SIZE = expression(
     r"\bmoved? (?:the )?(?:most|least)\b|\bmov(?:io|ieron|ido) (?:mas|menos)\b|\b(?:mas|menos) se (?:ha |han )?mov"
 )
-RECOVERED = re.compile(rf"\b(?:recover\w*|recuper\w+|{BACK})")
-LENGTH_OF = re.compile(
+RECOVERED = expression(rf"\b(?:recover\w*|recuper\w+|{BACK})")
+LENGTH_OF = expression(
     rf"\b(?:(?P<before>\d{{1,3}})[- ](?:day|session|bar|period)s?[- ](?P<name>{'|'.join(INDICATOR_WORDS.values())})|"
     rf"(?P<name2>{'|'.join(INDICATOR_WORDS.values())}) ?(?:\(|de |of |a )? ?(?P<after>\d{{1,3}})\b\)?(?: (?:sesiones|"
     rf"dias|days|sessions|velas)|(?![\d.,/]| de | of |st|nd|rd|th| [a-z]+ \d{{4}})))"
 )
-UNSUPPORTED_BARS = re.compile(
+UNSUPPORTED_BARS = expression(
     rf"\b(?:weekly|monthly|semanal|mensual) (?:{'|'.join(INDICATOR_WORDS.values())})"
     rf"|\b(?:{'|'.join(INDICATOR_WORDS.values())}) (?:weekly|monthly|semanal|mensual)\b"
 )
-HOURS = re.compile(r"\b(?:(?P<n>[14])[- ]?h(?:ours?|oras?|r)?\b|hourly|horari[oa])(?: (?:chart|bars?|grafico|velas))?")
+HOURS = expression(r"\b(?:(?P<n>[14])[- ]?h(?:ours?|oras?|r)?\b|hourly|horari[oa])(?: (?:chart|bars?|grafico|velas))?")
 UNITS = {
     "day": "day", "session": "day", "dia": "day", "sesion": "day", "week": "week", "semana": "week", "month": "month",
     "mes": "month", "quarter": "quarter", "trimestre": "quarter", "year": "year", "ano": "year",
@@ -121,7 +122,7 @@ UNIT = (
     r"(?P<unit>days?|sessions?|weeks?|months?|quarters?|years?|dias?|sesion(?:es)?|semanas?|mes(?:es)?|trimestres?|"
     r"anos?)"
 )
-EXTREME = re.compile(
+EXTREME = expression(
     rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?(?P<one>best|worst|better|worse|"
     rf"mejor(?:es)?|peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?"
     rf"(?P<two>best|worst|mejor(?:es)?|peor(?:es)?))?(?: (?:single|"
@@ -131,7 +132,7 @@ PART_OF = {
     "annual": "year", "anual": "year", "calendar": "year", "mensual": "month", "trimestral": "quarter",
     "semanal": "week",
 }  # fmt: skip
-EACH = re.compile(
+EACH = expression(
     rf"\b(?:(?:each|every|per|by|cada|por) {UNIT}(?! on average)|(?P<over>year by year|month by month|"
     rf"ano a ano|ano por ano|mes a mes)"
     r"|(?P<ly>yearly|annual|monthly|quarterly|weekly|calendar[- ]year) (?:returns?|performance|table|breakdown|"
@@ -141,20 +142,20 @@ EACH = re.compile(
     r"(?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
-WHICH_PARTS = re.compile(r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b")
+WHICH_PARTS = expression(r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b")
 """Which months fell; the return of each month answers it."""
 _RANK = r"(?:rank|sort|order|orden|clasific)\w*"
 _SEVERAL_PARTS = r"(?:weeks|months|quarters|years|semanas|meses|trimestres|anos)"
-RANKED_PARTS = re.compile(
+RANKED_PARTS = expression(
     rf"\b{_RANK} (?:(?:me|for|the|all|its?|their|of|l[oa]s|tod[oa]s|sus|calendar|\S+['’]s) )*"
     rf"(?P<unit>{_SEVERAL_PARTS})\b|\b(?<!\d )(?P<before>{_SEVERAL_PARTS})\b(?=[^?;]*\b{_RANK})"
 )
 """Months, … that are to be ranked."""
 PARTS = (RANKED_PARTS, EACH, WHICH_PARTS)
-_ABOVE = re.compile(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|hacia arriba|upwards?)\b")
-_BELOW = re.compile(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
+_ABOVE = expression(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|hacia arriba|upwards?)\b")
+_BELOW = expression(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
 """The direction in which averages crossed."""
-BACKTEST_REQUEST = re.compile(
+BACKTEST_REQUEST = expression(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b(?=[^?;]{0,60}?\b(?:cross\w*|cru[cz]\w+|averages?|"
     r"medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|(?:(?<=trading )|(?<=momentum )|(?<=rsi )|(?<=average ))rule|"
     r"strateg\w+|estrateg\w+|regla de)\b|\b(?:test(?:ed|ing)?|try(?:ing)?|simulat\w+|prueb\w+|probar\w*|simul\w+)\b"
@@ -167,18 +168,18 @@ BACKTEST_REQUEST = re.compile(
     r"paid|fared?)\b)|\bcomo (?:hubiera|habria|funcion\w+) (?=[^?;]{0,60}?\b(?:cru[cz]\w+|medias|rsi|momento)\b)|"
     r"\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
-HYPOTHETICAL_RESULT = re.compile(
+HYPOTHETICAL_RESULT = expression(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener|would (?:\w+ ){0,2}have \w+|"
     r"(?:habrian?|hubieran?) (?:\w+(?:do|cho|to)\b)?|buys|sells|compra y (?:vende|vendo))"
 )
 """A hypothetical result, which asks for a backtest if it is about averages or the RSI."""
-RULE_VERBS = re.compile(
+RULE_VERBS = expression(
     r"\b(?:sold|sell(?:ing)?|bought|drop\w*|fell|rose|vend(?:er|ido|ia|iera|iese)|compr(?:ado|aba)|baj(?:aba|ara|e)|"
     r"sub(?:ia|iera|a))\b"
 )
 """What a rule does, and what makes it do so."""
-RULE_WORDS = re.compile(r"\b(?:cross\w*|cruces?|averages|medias|rsi|smas?|moment(?:um|o))\b")
-REGULAR_INVESTMENT = re.compile(
+RULE_WORDS = expression(r"\b(?:cross\w*|cruces?|averages|medias|rsi|smas?|moment(?:um|o))\b")
+REGULAR_INVESTMENT = expression(
     r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? (?:(?:an?|per|"
     r"each|every|al|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)|monthly|mensual(?:es)?)\b|"
     r"\b(?:each|every|per|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano) (?:with|of|for|con|de|"
@@ -186,26 +187,26 @@ REGULAR_INVESTMENT = re.compile(
 )
 """An amount invested repeatedly, which no tool computes."""
 _TIME = r"(?:day|session|week|month|quarter|year|dia|sesion|semana|mes|trimestre|ano)"
-CLOSE_BEYOND_PRICE = re.compile(
+CLOSE_BEYOND_PRICE = expression(
     r"\b(?:clos(?:e|ed|es|ing)|cerr\w+|cierr\w+|cierres?|traded?|cotiz\w+|was|estuvo)\b[^?;\x00]{0,30}?"
     r"(?:\b(?P<up>above|over|por encima de|mas de|sobre)|\b(?:below|under|por debajo de|menos de)) "
     rf"[$€]?\d[\d.,]*\b(?![- ]?(?:{_TIME}|%))"
 )
 """A close above a price."""
-PRICE_BEYOND = re.compile(
+PRICE_BEYOND = expression(
     r"\b(?:super(?:o|aron|aba|ado)|exceed(?:ed)?|topp?(?:ed)?|br(?:oke|eak|oken)(?: above| through)?) "
     r"(?:[^?;\x00\d]{0,25}? )?[$€]?\d[\d.,]*(?: ?(?:dollars|dolares|euros|usd))?(?![\d.,]*%| ?%)"
 )
 """A price that was exceeded, which is no amount invested."""
-HAD_BOUGHT = re.compile(
+HAD_BOUGHT = expression(
     r"\b(?:if (?:i|we)(?:['’]d)?|had (?:i|we)|i['’ ]d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
     r"(?:bought|got|comprad[oa])\b|"
     r"(?<![\w.,])\d[\d.,]* (?:\S+ ){1,3}?(?:(?:that|which) )?(?:i|we) (?:had )?(?:bought|got)\b|"
     r"(?<![\w.,])\d[\d.,]* (?:\S+ ){1,4}?que (?:yo )?(?:compre|compramos|adquiri)\b"
 )
 """Shares that were bought, or might have been."""
-DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
-WHY_MOVED = re.compile(
+DURING = expression(r"\b(?:during|durante|throughout|a lo largo de)\b")
+WHY_MOVED = expression(
     r"\b(?:why|por que)\b(?=[^?;]{0,60}?\b(?:mov\w+|ris\w+|rose|f[ae]ll\w*|drop\w*|jump\w*|climb\w*|crash\w*|"
     r"los[et]\w*|gain\w*|(?:so |that )?(?:up|down)|sub(?:e|io|ido|ieron)|baj(?:a|o|ado|aron)|ca(?:e|yo|ido|yeron)|"
     r"perd\w+|gan\w+|hund\w+|desplom\w+)\b)|"
@@ -213,9 +214,9 @@ WHY_MOVED = re.compile(
     r"(?! (?:the )?(?:most|least|mas|menos)\b)"
 )
 """Asks what moved a ticker: the size of the move and the news of the time answer it, as far as anything does."""
-PER_RISK = re.compile(r"\b(?:sharpe|sortino)\b")
+PER_RISK = expression(r"\b(?:sharpe|sortino)\b")
 """Figures that no tool measures; the report says so."""
-UNSUPPORTED_PERIOD = re.compile(
+UNSUPPORTED_PERIOD = expression(
     r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|\b(?:average|mean|"
     r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
     r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"
@@ -228,76 +229,76 @@ UNSUPPORTED_PERIOD = re.compile(
 )
 """Stretches and averages that no tool has: the first three months, from a high to a low, since then, an average close,
 the one before."""
-_UNSUPPORTED_OR_UNKNOWN = re.compile(
+_UNSUPPORTED_OR_UNKNOWN = expression(
     rf"{UNSUPPORTED_PERIOD.pattern}|\b(?:(?:in|over|during|en|durante) )?(?:that|the same|those|es[ea]s?|"
     r"(?:el |la |l[oa]s )?mism[oa]s?) (?:week|month|quarter|year|period|stretch|time|days|weeks|months|years|semana|"
     r"mes|trimestre|ano|periodo|tramo|tiempo|dias|semanas|meses|anos)\b|\b(?:after|before) that\b|"
     r"\b(?:despues|antes)(?=\W*$)"
 )
-WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
-UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
-DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
+WHICH_DAY = expression(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
+UP = expression(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
+DOWN = expression(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
 """The direction of counted days, if the verb stands apart from them."""
-NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
-SHARE_COUNT = re.compile(
+NOW = expression(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
+SHARE_COUNT = expression(
     r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b|(?:(?<=bought )|(?<=comprado )|(?<=compre ))\d[\d.,]* [a-z]+|"
     r"(?<![\w.,])\d[\d.,]* [a-z]+(?= (?:(?:(?:that|which) )?(?:i|we) (?:had )?(?:bought|got)|que compr\w+)\b)"
 )
 """A number of shares, whose value no tool computes."""
-LAST_TIME = re.compile(
+LAST_TIME = expression(
     r"\b(?:(?:last|latest|most recent) (?:(?!days?|weeks?|months?|quarters?|years?|\d)[a-z]+ ){0,3}"
     r"(?:time|cross\w*)|cross\w* last|most recent(?:ly)?|"
     r"ultim[oa] (?:vez|cruce)|mas reciente)\b"
 )
-WHEN = re.compile(r"\b(?:when|cuando|how long|cuanto (?:tiempo )?(?:dur|tard)\w+)\b")
-LASTED = re.compile(
+WHEN = expression(r"\b(?:when|cuando|how long|cuanto (?:tiempo )?(?:dur|tard)\w+)\b")
+LASTED = expression(
     r"\b(?:how (?:long|many (?:days|sessions|weeks|months))|cuanto tiempo|cuant[oa]s (?:dias|sesiones|semanas|meses))\b"
 )
 """How long something lasted."""
-FALLS = re.compile(r"\b(?:falls|drops|declines|drawdowns|periods|caidas|retrocesos|periodos)\b")
+FALLS = expression(r"\b(?:falls|drops|declines|drawdowns|periods|caidas|retrocesos|periodos)\b")
 """Several falls, and not only the deepest."""
-WHICH_YEAR = re.compile(
+WHICH_YEAR = expression(
     r"\b(?:which|what|que|cual)\b[^?;]{0,60}?(?<!last )(?<!this )(?<!a )\b(?:years?|anos?)\b"
     r"|\b(?:most|least) \w+ years?\b|\banos? (?:(?:con|de) )?(?:mas|menos|mayor|menor)\b"
 )
 _DIRECTION = r"(?:up|positive|winning|green|down|negative|losing|red)"
-HOW_MANY = re.compile(
+HOW_MANY = expression(
     rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) (?:{_DIRECTION} )?{UNIT}\b|"
     rf"\b{_DIRECTION}[- ](weeks?|months?|quarters?|years?)\b|"
     r"\b(semanas?|mes(?:es)?|trimestres?|anos?) (?:al alza|a la baja|positiv[oa]s?|negativ[oa]s?|"
     r"en (?:verde|rojo|positivo|negativo|perdidas))\b"
 )
 """How many days, …; or weeks, months, … that ended higher or lower."""
-SHARE_OF = re.compile(
+SHARE_OF = expression(
     rf"\b(?:what )?(?:share|percentage|fraction|proportion) of (?:(?:the|its|all) )*{UNIT}\b|"
     rf"\b(?:que )?(?:porcentaje|proporcion|fraccion) de (?:l[oa]s |sus )?{UNIT.replace('unit', 'unidad')}\b"
 )
 """The part of the days, weeks, … of a period, which no tool computes; how many they are is told."""
-IN_A_ROW = re.compile(r"\bin a row\b|\bconsecutiv\w+|\bseguid[oa]s\b|\bstraight\b")
-HOW_OFTEN = re.compile(r"\b(?:how (?:often|many times)|cuantas veces)\b")
+IN_A_ROW = expression(r"\bin a row\b|\bconsecutiv\w+|\bseguid[oa]s\b|\bstraight\b")
+HOW_OFTEN = expression(r"\b(?:how (?:often|many times)|cuantas veces)\b")
 RULE_PATTERNS = (
-    ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
-    ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
+    ("rsi_reversion", expression(r"\brsi\b(?: (?:strategy|reversion))?")),
+    ("momentum", expression(r"\bmoment(?:um|o)\b")),
     (
         "buy_and_hold",
-        re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|(?:comprar y )?mantener|manteniendo|holding)\b"),
+        expression(r"\b(?:buy(?:ing)? and hold(?:ing)?|(?:comprar y )?mantener|manteniendo|holding)\b"),
     ),
 )
-BENCHMARK_COMPARISON = re.compile(
+BENCHMARK_COMPARISON = expression(
     r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"
     r"gan[oa](?:ria)? a|(?:win|won) over|mejor|frente|contra|mas que)\b"
 )
 """A comparison with buying and holding, which is no rule of its own."""
 _COSTS = r"(?:costs?|fees?|commissions?|costes?|comision(?:es)?)"
-COSTS = re.compile(
+COSTS = expression(
     rf"(?<!\d)(?P<a>\d++(?:[.,]\d++)?) ?% (?:of |de |en |in )?(?:trading |transaction )?{_COSTS}"
     rf"|{_COSTS} (?:of |de(?:l)? )?(?:un )?(?P<b>\d++(?:[.,]\d++)?) ?%"
     rf"|\b(?:without|no|sin) (?:any |the |los |las )?{_COSTS}\b"
 )
-WORST = re.compile(r"\b(?:worst|peor(?:es)?)\b")
-PAST_TIME = re.compile(r"\bago\b|\bhace (?!falta)")
+WORST = expression(r"\b(?:worst|peor(?:es)?)\b")
+PAST_TIME = expression(r"\bago\b|\bhace (?!falta)")
 """A price of the past, as opposed to the current one."""
-OVERALL = re.compile(
+OVERALL = expression(
     r"\bhow(?:'s| (?:did|has|have|had|is|are|was|were))\b[^?;,]*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|"
     r"\bcompar\w+|\b(?:had|tuvo|tuvieron) (?:the |an? |el |un )?(?:better|worse|best|worst|mejor|peor)(?= [\x00\x01])|"
     r"\bcomo (?:(?:les? |se )?(?:ha|han) (?:ido|estado|evolucionado)|"
@@ -312,7 +313,7 @@ _MARKET_STATE_WORDS = (
     r"(?:doing|do|done|going|been|behav\w+|perform\w*|look\w*|mov\w+|today|yesterday|now|right|lately|so far|this|"
     r"since|over|during|in \d{4}|in general|hoy|ayer|ahora|est[ae]|desde|durante|en \d{4}|ultimamente|en general)"
 )
-MARKET_STATE = re.compile(
+MARKET_STATE = expression(
     r"\b(?:how(?:'s| (?:is|are|was|were|did|has|have))|que tal|como (?:le |les )?"
     r"(?:va|van|iba|anda|andan|esta|estan|fue|fueron|ha ido|han ido|cerro|cerraron|abrio|abrieron))(?: hoy| ayer)? "
     rf"{_MARKETS}(?=\W*$|[?!.,;]| {_MARKET_STATE_WORDS}\b)"
@@ -328,10 +329,10 @@ MARKET_STATE = re.compile(
     rf"|\bque (?:pasa|paso|ha pasado|hay|se mueve|se movio)(?: de nuevo)?(?: hoy| ayer)? (?:en|con) {_MARKETS}\b"
 )
 """A question how the market as a whole is doing: "how did the market do yesterday?", "¿cómo va la bolsa?"."""
-WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
+WORD = expression(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word or a percentage. Percentages that no rule has read are reported too."""
 
-_JOINS = re.compile(r"[,;]|\b(?:and|y|e)\b")
+_JOINS = expression(r"[,;]|\b(?:and|y|e)\b")
 
 
 def crossing_direction(query: str) -> bool | None:
@@ -375,7 +376,7 @@ def unit_of_parts(match: re.Match[str]) -> str:
     return PART_OF.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
 
 
-_PRONOUN = re.compile(r"(?<=[a-z]{3})(?:me|nos|(?:me)?l[oa]s?)$")
+_PRONOUN = expression(r"(?<=[a-z]{3})(?:me|nos|(?:me)?l[oa]s?)$")
 """A pronoun at the end of a Spanish verb that asks for something: explícame, compáralas."""
 
 

@@ -1,6 +1,5 @@
 """Writes sentences that rank several tickers, or the years of one, by a figure."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, cast
@@ -11,9 +10,10 @@ from agent.domain.analysis.texts import analysis_text
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALL_FIGURES, MAX_CLOSED_DAYS
 from contracts.calendar_names import month_name
+from contracts.expressions import expression
 from contracts.languages import Language
 
-PART_FIGURE = re.compile(r"(week|month|quarter|year)_(?:return|volatility)")
+PART_FIGURE = expression(r"(week|month|quarter|year)_(?:return|volatility)")
 """The figures of each part of a period."""
 
 

@@ -14,17 +14,18 @@ from agent.domain.analysis.stretches import main_period
 from agent.domain.holidays import with_last_holidays
 from agent.domain.text_features import plain
 from contracts.calendar_names import MONTHS, NUMBERS, WEEKDAYS
+from contracts.expressions import expression
 
 _WEEKDAYS = {
     form: number for name, number in WEEKDAYS.items() for form in (name, name.replace("é", "e").replace("á", "a"))
 }
-_PAST = re.compile(
+_PAST = expression(
     r"\b(?:(?P<two>the day before yesterday|anteayer|antier)|(?P<one>yesterday|ayer)|"
     rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?){{1,2}}(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b"
     r"(?!,? (?:the )?\d)",  # a date follows
     re.IGNORECASE,
 )
-_WEEKDAY_BESIDE = re.compile(
+_WEEKDAY_BESIDE = expression(
     rf"\b(?:the|el) (?P<weekday>{'|'.join(_WEEKDAYS)})"
     r"(?: (?:(?P<after>after|following|siguiente|despues|después)|before|anterior|antes))\b",
     re.IGNORECASE,
@@ -34,22 +35,22 @@ MONTH_FORMS = {**{name[:3]: number for name, number in MONTHS.items() if name[:3
 """The month's number, by its name or first letters."""
 _MONTH = "|".join(sorted(MONTH_FORMS, key=len, reverse=True))
 DATES = (
-    re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
-    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
-    re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"),
+    expression(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
+    expression(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
+    expression(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"),
 )
-_OF_MONTH = re.compile(
+_OF_MONTH = expression(
     rf"\b(?:(?:the|el) )?(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<month>{_MONTH})|"
     rf"(?P<before>{_MONTH}) (?P<after>\d{{1,2}})(?:st|nd|rd|th)?)\b(?!,? (?:of |del? )?\d{{4}})",
     re.IGNORECASE,
 )
-_IN_MONTH = re.compile(rf"\b(?P<in>in|during|en|durante) (?P<month>{_MONTH})\b(?!,? (?:of |del? )?\d)", re.IGNORECASE)
-_LAST_MONTH = re.compile(
+_IN_MONTH = expression(rf"\b(?P<in>in|during|en|durante) (?P<month>{_MONTH})\b(?!,? (?:of |del? )?\d)", re.IGNORECASE)
+_LAST_MONTH = expression(
     rf"\b(?:last|(?:el )?pasado(?: mes de)?) (?P<month>{_MONTH})\b(?!,? (?:of |del? )?\d)"
     rf"|\b(?:el )?(?P<month2>{_MONTH}) pasado\b",
     re.IGNORECASE,
 )
-_QUARTER = re.compile(
+_QUARTER = expression(
     r"\b(?:(?:the |el )?(?P<which>q[1-4]|first|second|third|fourth|primer|segundo|tercer|cuarto)"
     r"(?: (?:quarter|trimestre)|(?<=q[1-4]))|"
     r"(?:the )?(?:last|previous) quarter|(?:el )?trimestre (?:pasado|anterior))\b"
@@ -57,19 +58,19 @@ _QUARTER = re.compile(
     re.IGNORECASE,
 )
 _ORDINALS = ("first primer q1", "second segundo q2", "third tercer q3", "fourth cuarto q4")
-_AGO = re.compile(
+_AGO = expression(
     rf"\b(?P<count>an?|\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|month|year)s? ago\b|"
     rf"\bhace (?P<count2>una?|\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit2>d[ií]a|semana|mes|a[nñ]o)(?:s|es)?\b",
     re.IGNORECASE,
 )
-_SINCE_THEN = re.compile(
+_SINCE_THEN = expression(
     r"\b(?:(?P<since>since|desde) (?:then|that (?:day|date)|entonces|es[ae] (?:d[ií]a|fecha)))\b", re.I
 )
-THAT_YEAR = re.compile(
+THAT_YEAR = expression(
     r"\b(?:(?:in|en|during|durante) )?(?:that|the same|es[ea]|(?:el )?mismo) (?:year|a[nñ]o|(?P<month>month|mes))\b",
     re.I,
 )
-THAT_PERIOD = re.compile(
+THAT_PERIOD = expression(
     r"\b(?:(?:in|over|during|for|across|within|en|durante|a lo largo de|por) )?"
     r"(?:(?:that|the(?: very)? same|those) (?:same )?(?:time ?frame|time span|period|stretch|window|span|"
     r"interval|range|quarter|dates|days|months|years)|(?:es[ea]s?|(?:l[oa]s? |el )?mism[oa]s?|dich[oa]s?) "
@@ -78,17 +79,17 @@ THAT_PERIOD = re.compile(
     re.IGNORECASE,
 )
 """The period that was spoken of."""
-_THEN = re.compile(
+_THEN = expression(
     r"\b(?:back then|at (?:the|that) time|en (?:aquel|ese) (?:momento|entonces)|(?:then|entonces))(?=\W*$)",
     re.IGNORECASE,
 )
-_LOOKS_BACK = re.compile(
+_LOOKS_BACK = expression(
     r"\b(?:did|was|were|had|fue|era|estaba|hubo|habia|dij\w+|dec[ií]a\w*|ten[ií]a)\b", re.IGNORECASE
 )
 """Words that make "then" a time and no "so"."""
-_NUMBERED = re.compile(r"\b(?:the (?P<day>\d{1,2})(?:st|nd|rd|th)|(?:el|dia) (?P<dia>\d{1,2}))\W*$")
-_BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
-_TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
+_NUMBERED = expression(r"\b(?:the (?P<day>\d{1,2})(?:st|nd|rd|th)|(?:el|dia) (?P<dia>\d{1,2}))\W*$")
+_BEFORE_THIS = expression(r"\b(?:last|pasado)\b", re.IGNORECASE)
+_TO_COME = expression(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
 
 
 def with_past_days(text: str, today: date, *, is_session_over: bool = False) -> str:
@@ -199,7 +200,7 @@ def days_ago(text: str, today: date) -> tuple[str, date] | None:
 
 
 _UNITS = {"day": 1, "dia": 1, "session": 1, "sesion": 1, "week": 7, "semana": 7}
-_BESIDE = re.compile(
+_BESIDE = expression(
     r"\b(?:(?P<count>an?|the|el|la|una?|\d{1,2}) )?"
     r"(?P<unit>day|session|week|month|quarter|year|dia|sesion|semana|mes|trimestre|ano)(?:s|es)? "
     r"(?:(?P<after>after|later|despues|siguiente|following)|before|earlier|antes|anterior|previo)\b|"

@@ -7,7 +7,6 @@ The next step depends only on the record, the policy, and whether a result fits 
 an analysis continues where the last one stopped, and recorded replies and results are not requested again.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -62,12 +61,13 @@ from contracts.events.analysis import (
     AnalysisRequested,
     ModelStep,
 )
+from contracts.expressions import expression
 from contracts.languages import Language
 from contracts.market_rpc import MarketStatusReply
 
 FitsSchema = Callable[[str, Mapping[str, Any]], bool]
 """Returns whether a tool's data fit its output schema."""
-_ALL = re.compile(r"\b(?:all|every|tod[oa]s)\b")
+_ALL = expression(r"\b(?:all|every|tod[oa]s)\b")
 MAX_SUMMARY_LENGTH = 4_000
 """Characters of a model's summary; a longer text is rejected."""
 

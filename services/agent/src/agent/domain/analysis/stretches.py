@@ -13,15 +13,16 @@ from agent.domain.analysis.question_patterns import AVERAGES, EXTREME
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
 from agent.domain.tickers import tickers_in
+from contracts.expressions import expression
 from contracts.json_values import JsonObject
 
 SNAPSHOTS = frozenset(("1d", "1w", "1m", "3m", "1y", "ytd"))
 """Periods that a snapshot has."""
-_AGO = re.compile(
+_AGO = expression(
     rf"(?P<count>{times.COUNT}) (?P<unit>days?|weeks?|months?|years?) ago\b"
     rf"|\bhace (?P<count2>{times.COUNT}) (?P<unit2>dias?|semanas?|mes(?:es)?|anos?)\b"
 )
-_EDGE = re.compile(
+_EDGE = expression(
     rf"(?:\b(?:(?:at|by|al|en) )?(?:the |el )?(?:(?P<first>start|beginning|inicios?|"
     rf"principios?|comienzos?)|(?:very )?(?:end|close|fin(?:al(?:es)?)?|cierre)) (?:of|de|del) (?:the year )?"
     rf"(?:(?P<month>{times.MONTH}) (?:of |de |del )?)?(?P<year>{times.YEAR}))\b"
@@ -66,7 +67,7 @@ class PeriodArguments:
 
 ALL_TIME = PeriodArguments({"start": times.FIRST_DAY}, f"{times.FIRST_DAY}/")
 """All available data."""
-ALL_TIME_PHRASE = re.compile(
+ALL_TIME_PHRASE = expression(
     r"\b(?:all[- ]time|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
     r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|de la historia|of all time|"
     r"(?:since|at|on) (?:(?:its|the|their) )?(?:ipo(?: day)?|listing|flotation|debut|first (?:trading )?day)|"
@@ -76,12 +77,12 @@ ALL_TIME_PHRASE = re.compile(
     r"cotizar)|(?:(?:desde )?(?:el |su )|en su )primer dia(?: (?:de cotizacion|en bolsa))?)\b"
 )
 
-BARS = re.compile(
+BARS = expression(
     r"\b(?:hourly|daily|weekly|monthly) (?:clos(?:es|ing prices)|prices|bars|candles?|data|chart|figures)\b|"
     r"\b(?:cierres|precios|velas|barras|datos|grafico) (?:horari|diari|semanal|mensual)\w*"
 )
 """Bars of a length, which is no period."""
-EVER = re.compile(r"\b(?:ever(?! since)|alguna vez)\b")
+EVER = expression(r"\b(?:ever(?! since)|alguna vez)\b")
 """All available data, unless a period is named: "did it ever close below 100 in 2009?"."""
 
 
@@ -151,7 +152,7 @@ def take_periods(unread: UnreadText, *, invested: bool = False) -> list[PeriodAr
     return _lengths_in(unread)
 
 
-_PARTS = re.compile(r"[,;]|\b(?:and|y|e|while|mientras(?: que)?|versus|vs\.?|against|frente a)\b")
+_PARTS = expression(r"[,;]|\b(?:and|y|e|while|mientras(?: que)?|versus|vs\.?|against|frente a)\b")
 
 
 def stretches_by_ticker(query: str) -> dict[str, PeriodArguments]:
@@ -187,7 +188,7 @@ def _up_to(day: PeriodArguments, length: PeriodArguments) -> PeriodArguments:
     return PeriodArguments({"end": end, "period": length.period}, f"{end}/{end}")
 
 
-_AFTER = re.compile(r"\b(?:after|following|despues|siguientes?|posterior(?:es)?)\b")
+_AFTER = expression(r"\b(?:after|following|despues|siguientes?|posterior(?:es)?)\b")
 
 
 def _follows(length: PeriodArguments, text: str) -> bool:
@@ -228,14 +229,14 @@ def _to_date_stretches(unread: UnreadText) -> Iterator[tuple[int, PeriodArgument
 _TO_DATE = tuple(
     (
         period,
-        re.compile(
+        expression(
             rf"\b(?:(?:so far )?this {en}(?: so far)?|{en}[- ]to[- ]date|{period}|est[ae] {es}|(?:en )?lo que va "
             rf"(?:de|del) {es})\b"
         ),
     )
     for period, en, es in (("qtd", "quarter", "trimestre"), ("mtd", "month", "mes"), ("wtd", "week", "semana"))
 )
-_SINCE_MONTH = re.compile(
+_SINCE_MONTH = expression(
     rf"\b(?:since|desde)(?: last| the| el(?: pasado| mes de)?)? (?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?)?"
     rf"(?P<month>{times.MONTH})(?: (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?! ?,? ?(?:of |de |del )?{times.YEAR})"
 )
@@ -285,7 +286,7 @@ def _edge(match: re.Match[str]) -> str:
     return first if match["first"] else last
 
 
-_DAY = re.compile(rf"\b(?:(?:on|at|by|el|del|al?|as of|until|hasta) )?(?:the |el )?{times.DATE.pattern}")
+_DAY = expression(rf"\b(?:(?:on|at|by|el|del|al?|as of|until|hasta) )?(?:the |el )?{times.DATE.pattern}")
 
 
 def _one_day(match: re.Match[str]) -> str | None:
@@ -297,7 +298,7 @@ def _one_day(match: re.Match[str]) -> str | None:
     return f"{day}/{day}"
 
 
-_WEEK_OF = re.compile(
+_WEEK_OF = expression(
     rf"\b(?:(?:in|en|during|durante) )?(?:the |la )?(?:week|semana) (?:of|from|starting|beginning|del?|que empezo)"
     rf"(?: on)? (?:the |el |lunes )?{times.DATE.pattern}"
 )

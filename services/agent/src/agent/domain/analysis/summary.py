@@ -3,7 +3,6 @@
 It draws no conclusions.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, percent, period_name
 from agent.domain.analysis.formats import number as plain_number
 from agent.domain.analysis.texts import analysis_text
+from contracts.expressions import expression
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -33,7 +33,7 @@ def rule_summary(findings: Sequence[Finding], period: Period, language: Language
     return "\n".join(" ".join(sentences) for sentences in paragraphs if sentences)
 
 
-_PRICE_RETURN = re.compile(r"return|cagr|growth|backtest|(?:best|worst)_\w+|(?:week|month|quarter|year)_return")
+_PRICE_RETURN = expression(r"return|cagr|growth|backtest|(?:best|worst)_\w+|(?:week|month|quarter|year)_return")
 
 
 def sources_sentence(

@@ -10,30 +10,31 @@ from itertools import chain
 
 from agent.domain.claims.lexer import Number, Token, folded
 from contracts.calendar_names import MONTHS, NUMBERS
+from contracts.expressions import expression
 
 _STARTS_NUMBER = r"(?<!\d)(?<!\d[.,])"
 """Not inside a number: what does not match from its first digit does not match from a later one either."""
 _AMOUNT = rf"(?:[-+−]\$?|\$|{_STARTS_NUMBER})\d[\d.,]*\d|(?:\$|{_STARTS_NUMBER})\d"
 _UNIT = r"(?P<{0}>\s?(?:%|billion|million|bn|millones|mil millones|usd|dollars|dolares))"
 _A_GAIN = r"(?:an? |una? )(?:gain|rise|return|growth|ganancia|subida|rentabilidad) (?:of|del?) "
-_SPAN = re.compile(
+_SPAN = expression(
     r"\b(?:(?P<up>rose|grew|climbed|increased|went up|improved|widened|accelerated|sped up|acelero|subio|sube|crecio|"
     r"aumento|mejoro|paso a mas)|(?P<down>fell|dropped|shrank|declined|decreased|went down|narrowed|slowed|slipped|"
     r"desacelero|bajo|baja|cayo|disminuyo|se redujo|redujo))\b"
     rf"[^.;]{{0,30}}?\b(?:from|del?) (?:{_A_GAIN})?(?P<a>{_AMOUNT})\s?%?(?: in \d{{4}}| en \d{{4}})?,? (?:to|al?) "
     rf"(?:just |only |solo |apenas )?(?:{_A_GAIN})?(?P<b>{_AMOUNT})(?![\d.,]*\d)"
 )
-_UNIT_COMPARISON = re.compile(
+_UNIT_COMPARISON = expression(
     rf"(?P<a>{_AMOUNT}){_UNIT.format('ua')}[^.;%\d]{{0,30}}?\b(?:(?P<more>more|higher|greater|above|over|mas|mayor|superior)"
     rf"|(?P<less>less|lower|smaller|below|fewer|menos|menor|inferior)) (?:than|que|al?|de)\b[^.;%\d]{{0,30}}?"
     rf"(?P<b>{_AMOUNT}){_UNIT.format('ub')}"
 )
-_AHEAD = re.compile(
+_AHEAD = expression(
     rf"(?P<a>{_AMOUNT})\s?%[^.;%\d]{{0,20}}?\b(?:(?P<more>ahead of|por delante de)|short of|behind|por detras de|"
     r"lejos de)\b"
     rf"[^.;%\d]{{0,20}}?(?P<b>{_AMOUNT})\s?%"
 )
-_BRACKETED_COMPARISON = re.compile(
+_BRACKETED_COMPARISON = expression(
     rf"(?:\(|, )(?P<a>{_AMOUNT})(?P<ua>\s?%?)[),][^.;()\d]{{0,40}}?\b(?<!\bel )(?<!\bla )(?<!\bsu )(?:"
     r"(?P<more>above|higher|more|over|exceeds?|tops|"
     rf"por encima|mayor|supera|"
@@ -41,7 +42,7 @@ _BRACKETED_COMPARISON = re.compile(
     rf"\(?(?P<b>{_AMOUNT})(?P<ub>\s?%?)(?![\d.,]*\d|[- ]?(?:day|d[ií]as|ses|points|puntos))"
 )
 """The MACD (1.20) is below its signal (1.33); "y la menor caída (12,6 %)" is no such comparison."""
-_VERSUS = re.compile(
+_VERSUS = expression(
     r"\b(?:(?P<more>higher|larger|greater|bigger|deeper|steeper|mayor|superior|mas alt[oa]|above|over|por encima)|"
     r"(?:lower|smaller|shallower|milder|menor|inferior|mas baj[oa]|below|under|por debajo))\b(?! than| que)"
     rf"[^.;\d]{{0,25}}?(?P<a>{_AMOUNT})(?P<ua>\s?%?) ?"
@@ -50,16 +51,16 @@ _VERSUS = re.compile(
 )
 """Its margin is higher too (23% vs 16%)."""
 _PRICE = r"(?:(?<=[\s(])[-−])?(?:\$\d[\d.,]*\d|(?<![\d.,])\d[\d.,]*[.,]\d\d(?!\d|\s?%))"
-_OVER_ITS = re.compile(
+_OVER_ITS = expression(
     rf"(?P<a>{_PRICE})[^.;%\d]{{0,20}}?\b(?:(?P<more>over|above|por encima)|under|below|beneath|por debajo) "
     rf"(?:its|the|de(?:l| la| su)) [^.;%\d]{{0,45}}?(?P<b>{_PRICE})"
 )
 """Closed at 430.47, a hair under its lower band of 430.67."""
-_ABOVE_THE_TOP = re.compile(
+_ABOVE_THE_TOP = expression(
     r"\d\s?% (?:above|over|higher than|por encima de(?:l)?) (?:(?:its|the|their|sus?|el) )?(?:peak|high|top|maximos?)\b"
 )
 """Nothing can be above a peak."""
-_CLOSE = re.compile(
+_CLOSE = expression(
     r"(?P<n>(?<![\d.,])[\d.,]*\d(?:\s?(?:%|dollars|d[oó]lares|usd|euros))?)(?: \([^)]*\))? "
     r"(?:(?P<up>higher|more|above|m[aá]s|por encima)|(?:lower|less|below|menos|por debajo)) "
     r"(?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|la|"
@@ -68,73 +69,73 @@ _CLOSE = re.compile(
     r"purchase price)|lo que pagaste|(?:tu )?(?:precio|coste) (?:medio|de compra))(?: price)?",
     re.I,
 )
-_DAY_BEFORE = re.compile(
+_DAY_BEFORE = expression(
     r"\b(?:(?P<up>higher|above|por encima|m[aá]s alto)|lower|below|por debajo|m[aá]s bajo) (?:(?:than|que|de|del) )?"
     r"(?:the |el |la )?(?:day before|previous (?:day|session|close)|yesterday|"
     r"d[ií]a anterior|sesi[oó]n anterior|ayer)\b",
     re.I,
 )
-_SUCCESSIVE_PRICES = re.compile(
+_SUCCESSIVE_PRICES = expression(
     rf"(?P<a>{_AMOUNT}[.,]\d\d)\b[^.;]{{0,60}}?\b(?:(?P<up>rose|climbed|advanced|recovered|subio|avanzo|se recupero)"
     r"|fell|dropped|slipped|bajo|cayo|cedio) (?:to|a|hasta(?: los)?) "
     rf"(?P<b>{_AMOUNT}[.,]\d\d)\b"
 )
 """Two successive prices: "closed at 202.33, rose to 200.83"."""
-_GREW = re.compile(
+_GREW = expression(
     rf"(?P<a>{_AMOUNT})[^.;%]{{0,90}}?\b(?:(?P<up>grown|crecido)|shrunk|reducido) (?:to|a|hasta)"
     rf"(?: (?:some|about|roughly|around|just|unos|apenas))? (?P<b>{_AMOUNT})(?!\s?%)"
 )
 """$10,000 would have shrunk to $7,785."""
 _UNITS = r"day|session|week|month|quarter|year|d[ií]a|sesi[oó]n|semana|mes|trimestre|a[nñ]o"
-_BEST_OR_WORST = re.compile(rf"\b(?:best|worst|mejor|peor) (?P<unit>{_UNITS})\b", re.I)
-_BARE_BEST_OR_WORST = re.compile(
+_BEST_OR_WORST = expression(rf"\b(?:best|worst|mejor|peor) (?P<unit>{_UNITS})\b", re.I)
+_BARE_BEST_OR_WORST = expression(
     rf"\b((?:its|the) (?:best|worst)|(?:el|la|su) (?:mejor|peor))\b(?:,(?= (?:{'|'.join(MONTHS)})\b)|(?= (?:was|is|"
     rf"fue|es|en|in|on|el|{'|'.join(MONTHS)})\b|[,:]))",
     re.I,
 )
-_BARE_COUNT = re.compile(
+_BARE_COUNT = expression(
     rf"\b(?:past|last|previous|trailing) (?:\w+ )?(?P<unit>day|week|month|quarter|year)s?\b[^.;]{{0,60}}?\b(?:past|"
     rf"last|"
     rf"previous|trailing) (?:{'|'.join(NUMBERS)}|\d+)(?= ?[.,;:)]|$)",
     re.I,
 )
 _COUNTS = {**NUMBERS, "once": 11}
-_SPELLED = re.compile(
+_SPELLED = expression(
     rf"\b(?:{'|'.join(_COUNTS)})\b(?= (?:percent|per cent|por ciento|(?:percentage |basis )?points|puntos)\b)", re.I
 )
-_IN_MONTH = re.compile(rf"\b\d{{1,2}} (?:of |de )?({'|'.join(MONTHS)})\b", re.I)
-_BARE_DAY = re.compile(
+_IN_MONTH = expression(rf"\b\d{{1,2}} (?:of |de )?({'|'.join(MONTHS)})\b", re.I)
+_BARE_DAY = expression(
     r"\b(?:(?:on )?the \d{1,2}(?:st|nd|rd|th)|el (?:d[ií]a )?\d{1,2})\b"
     r"(?! ?(?:of|de|%|[.,]\d|por ciento|d[oó]lares)(?!\w))",
     re.I,
 )
-_BARE_AMOUNT = re.compile(
+_BARE_AMOUNT = expression(
     rf"(?:{_AMOUNT}) ?(?P<unit>mil millones|millones|(?:b|m|tr)illion|bn)\b(?! (?:de )?(?:mil|"
     rf"bill))[^.;%\d]{{0,40}}?\b(?:frente a|"
     rf"versus|vs\.?|against|compared (?:with|to)|and|y) (?:(?:the|l[oa]s|unos|some|about) )?(?:{_AMOUNT})(?= ?[.,;:)]|"
     rf"$)(?![.,]\d)",
     re.I,
 )
-_HIGH = re.compile(r"\b(?:high|peak(?:ed)?|m[aá]ximos?)\b", re.I)
-_AVERAGES = re.compile(
+_HIGH = expression(r"\b(?:high|peak(?:ed)?|m[aá]ximos?)\b", re.I)
+_AVERAGES = expression(
     r"\b(?:all (?:three )?(?:of )?(?:its|the|their)|(?:tod[ao]s )?(?:l[ao]s|sus) tres|tod[ao]s sus) "
     r"(?:three |tres )?(?:moving |main |key )?(?:averages|medias(?: m[oó]viles)?)\b",
     re.I,
 )
-_BOTH_ITS = re.compile(r"\bboth (?:of )?(?:its|their|the) (?=\d+[- ](?:day|session))", re.I)
-_BELOW_IT = re.compile(
+_BOTH_ITS = expression(r"\bboth (?:of )?(?:its|their|the) (?=\d+[- ](?:day|session))", re.I)
+_BELOW_IT = expression(
     r"(?<=% )(?:(?:below|under|off|from) (?:it|that(?: (?:level|mark|peak|high))?)\b|por debajo(?: de (?:él|"
     r"ese nivel))?"
     r"(?= ?[.,;)]|$))",
     re.I,
 )
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_YEAR_BESIDE = re.compile(
+_YEAR = expression(r"\b(?:19|20)\d\d\b")
+_YEAR_BESIDE = expression(
     r"\b(?:(?:the|in the|al|el) )?(?:(?P<next>following year|year after|next year|a[nñ]o siguiente)|year before|"
     r"previous year|a[nñ]o anterior)\b",
     re.I,
 )
-_RANGE = re.compile(
+_RANGE = expression(
     rf"\b(?:(?:has |have |se )?(?:trad|rang|mov|swung|swing|fluctuat|oscil)\w*(?: (?:with)?in| en)?|"
     r"(?:\w+ )?(?:price )?(?:range|rango)"
     rf"(?: (?:was|is|fue|es))?)(?: (?:an?|the|un|una) (?:\w+ )?(?:range|band|rango|banda|horquilla)| precios?)?"
@@ -142,31 +143,31 @@ _RANGE = re.compile(
     rf"(?P<a>{_AMOUNT}(?: d[oó]lares)?) ?(?:and|to|y|al?|hasta|-|–) (?P<b>{_AMOUNT})(?![\d.,]*\d)(?! ?%)",
     re.I,
 )
-_THAN_AGO = re.compile(
+_THAN_AGO = expression(
     rf"\b(?:(?P<up>higher|up|above|m[aá]s (?:alt[oa]s?|arriba)|por encima)|lower|down|below|m[aá]s (?:baj[oa]s?|abajo)|"
     rf"por debajo) (?:than|where|que|de) (?:(?:it|they|its price) (?:was|were|stood) )?(?:hace )?(?P<n>an?|one|una?|"
     rf"{'|'.join(NUMBERS)}|\d+) (?P<unit>{_UNITS})(?:e?s)?(?: ago)?\b",
     re.I,
 )
-_SAME_AS = re.compile(
+_SAME_AS = expression(
     rf"(?P<n>(?:{_AMOUNT}) ?%),? (?:igual que|lo mismo que|tanto como|the same as|as much as) (?P<whom>\w+)", re.I
 )
-_MONEY = re.compile(
+_MONEY = expression(
     r"\b(?:(?P<lost>(?:has |have )?lost|(?:ha |han )?perdi(?:[oó]|eron|do)|losing)|(?:has |have )?made|"
     r"(?:ha |han )?gan(?:[oó]|aron|ado)|making) (?:money|dinero)\b",
     re.I,
 )
-_LITTLE_MORE_OR_LESS = re.compile(
+_LITTLE_MORE_OR_LESS = expression(
     rf"(?P<a>{_AMOUNT}) ?%(?P<whom>[^.;%\d]{{0,40}}?) (?:a (?:little|bit|touch|shade)|slightly|somewhat|algo|un poco) "
     rf"(?:(?P<more>more|higher|better|m[aá]s|mejor)|less|lower|worse|menos|peor),? "
     rf"(?:at |with |by |con )?(?P<b>{_AMOUNT}) ?%",
     re.I,
 )
 """Microsoft returned 17.8%, IBM a little less at 16.8%."""
-_WITHIN = re.compile(
+_WITHIN = expression(
     rf"\b(?:between|entre(?: un| el)?) (?P<a>{_AMOUNT}) ?%? (?:and|y)(?: un| el)? (?P<b>{_AMOUNT}) ?%", re.I
 )
-_MONTHS_UP = re.compile(
+_MONTHS_UP = expression(
     rf"\b(?:(?P<up>rose|gained|climbed|advanced|subi(?:[oó]|eron)|avanz(?:[oó]|aron)|gan(?:[oó]|aron))|fell|dropped|"
     rf"declined|lost|baj(?:[oó]|aron)|cay(?:[oó]|eron)|cedi(?:[oó]|eron)) (?:in|en) (?:the other |los otros )?"
     rf"(?P<n>{'|'.join(NUMBERS)}|\d+)(?: (?:of|de) (?:the|los) (?:{'|'.join(NUMBERS)}|\d+))?"
@@ -174,13 +175,13 @@ _MONTHS_UP = re.compile(
     re.I,
 )
 """Rose in four of the six months and fell in the other two."""
-_DAYS_UP = re.compile(
+_DAYS_UP = expression(
     r"\b(?P<n>\d+) (?:sesiones|d[ií]as) (?:(?P<es>al alza|alcistas|de subidas?|en positivo)|a la baja|bajistas|"
     r"de (?:ca[ií]das?|bajadas?)|en negativo)\b|"
     r"\b(?:closed|ended|finished) (?:(?P<en>up|higher)|down|lower) on (?P<m>\d+) (?:days|sessions)\b",
     re.I,
 )
-_NOT = re.compile(r"\b(?:not|no|nor|ni|never|nunca)\b|n't\b")
+_NOT = expression(r"\b(?:not|no|nor|ni|never|nunca)\b|n't\b")
 
 
 def normalize_phrases(sentence: str) -> str:

@@ -5,7 +5,6 @@ a tool gave that return; "IBM rose 27%" is dropped, and of "IBM rose 2.7%, becau
 kept.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -28,11 +27,12 @@ from agent.domain.claims.unbacked import is_multiple, unbacked_statements, wrong
 from agent.domain.claims.verdicts import unbacked_reason
 from agent.domain.claims.words import OPINIONS
 from agent.domain.tickers import NAMES
+from contracts.expressions import expression
 
-_MARKS = re.compile(r"[*`#]+|\b_+|_+\b|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
-_WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
-_YEAR = re.compile(rf"\b{YEAR}\b")
-_COLUMN_AND_CELL = re.compile(r"\w.*:.*\w")
+_MARKS = expression(r"[*`#]+|\b_+|_+\b|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
+_WORD = expression(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
+_YEAR = expression(rf"\b{YEAR}\b")
+_COLUMN_AND_CELL = expression(r"\w.*:.*\w")
 """A cell with its column's name, as opposed to the line below the names."""
 
 
@@ -312,7 +312,7 @@ class ClaimChecker:
 
 _HOLDING_NAMES = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
 _MOVES = ("rose", "fell")
-_CROSSING_REASON = re.compile(r"^an average|^a change| sma_")
+_CROSSING_REASON = expression(r"^an average|^a change| sma_")
 """Reasons that no longer apply if the crossings are right and all numbers can be lengths of averages."""
 _MIN_SHARED_WORDS = 0.6
 """Share of its words from which a quotation counts as a quotation of a text."""

@@ -8,14 +8,15 @@ from itertools import pairwise
 from agent.domain.claims.lexer import Number, Token
 from agent.domain.claims.times import Day
 from contracts.calendar_names import NUMBERS
+from contracts.expressions import expression
 
-_CROSSING = re.compile(r"\b(?:averages?|medias?|cross(?:es|ed|ing|ings)?|cruces?|cruz\w+)\b")
-_DIRECTION = re.compile(
+_CROSSING = expression(r"\b(?:averages?|medias?|cross(?:es|ed|ing|ings)?|cruces?|cruz\w+)\b")
+_DIRECTION = expression(
     r"\b(?:(?P<up>above|over|por encima|al alza|golden cross|cruce dorado)|"
     r"(?:below|under|beneath|por debajo|a la baja|death cross|cruce de la muerte))\b"
 )
-_CROSS_NAME = re.compile(r"\b(?:(?P<up>golden cross|cruce dorado)|death cross|cruce de la muerte)\b")
-COUNT = re.compile(
+_CROSS_NAME = expression(r"\b(?:(?P<up>golden cross|cruce dorado)|death cross|cruce de la muerte)\b")
+COUNT = expression(
     rf"\b(?:(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)}|no|ningun) (?:(?P<up>golden cross(?:es)?|(?:cruces? )?dorados?)|"
     r"(?P<down>death cross(?:es)?|(?:cruces? )?de la muerte)|times|veces|cross(?:ing|e)s|cruces)|twice)\b"
 )

@@ -11,8 +11,9 @@ from itertools import pairwise
 
 from agent.domain.claims.lexer import folded
 from agent.domain.claims.words import EVENT_WORDS
+from contracts.expressions import expression
 
-_CONVERSATION = re.compile(
+_CONVERSATION = expression(
     r"\b(?:i|i'\w+|we|we'\w+|you|you'\w+|your|my|me|our|let's|thanks|gracias|tu|tus|te|mi|mis|usted|alerts?|orders?|"
     r"rules?|strateg(?:y|ies)|backtests?|watchlist|list|portfolio|notes?|preferences?|reminders?|search(?:es)?|"
     r"requests?|results?|figures?|data|news|headlines?|charts?|tools?|answers?|quotes?|prices?|sessions?|alertas?|"
@@ -21,19 +22,19 @@ _CONVERSATION = re.compile(
     r"that (?:being )?said|dicho es[to]o)\b"
 )
 """The participants of the conversation, and its things."""
-_SPEAKER = re.compile(
+_SPEAKER = expression(
     r"^\W*(?:[^,.:]{1,30}, )?(?:(?:ya|te|lo|la|no|now|just|sorry|ok|sure|done|listo|hecho|lo siento|vale|claro)\b\W*)*"
     r"(?:(?:i|we|here)'|(?:i|we|let me|here|you|your|tu|tus|tengo|tenemos|puedo|podemos|he|hemos|veo|vemos|aqui)\b|"
     r"\w+[éí] )",
     re.IGNORECASE,
 )
-_HABIT = re.compile(
+_HABIT = expression(
     r"\b(?:if|when|whenever|once|unless|why|whether|(?:know|say|tell|clear) what|always|never|often|typically|"
     r"generally|usually|commonly|historically|in general|by default|tends?|may|might|can|could|would|rule of thumb|"
     r"si|cuando|siempre|nunca|una vez que|por que|suelen?|a menudo|por lo general|en general|normalmente|"
     r"historicamente|por defecto|pueden?|podrian?|conviene)\b"
 )
-_ANYONE = re.compile(
+_ANYONE = expression(
     r"\b(?:an?|any|many|most|some|una?|cualquier|much[oa]s|algun[oa]s) (?:\w+ )?(?:compan(?:y|ies)|firms?|stocks?"
     r"(?! split)|shares?(?! (?:buy|repurchase|split|issue|offer|sale|swap))|investors?|ceo|empresas?|companias?|"
     r"accion(?:es)?|inversor(?:es)?)\b"
@@ -41,7 +42,7 @@ _ANYONE = re.compile(
     r"|\b(?:means?|measures?|refers? to|compares|smooths|significan?|miden?|indican?|se refieren?)\b"
 )
 """General statements: any company as subject, and definitions. `_HABIT`: conditions, habits and advice."""
-_SOMEONE = re.compile(
+_SOMEONE = expression(
     r"(?<!how far )(?<!how much )\b(?:its?|it's|they|their|both|the (?:stocks?|company)|su|sus|ambos|ambas)\b"
 )
 _STAFF = (
@@ -49,33 +50,33 @@ _STAFF = (
     r"employees|workers|staff|customers?|suppliers?|auditors?|consejer[oa]|consejo|junta|directiv[oa]s?|director|"
     r"directora|presidente|presidenta|fundador|fundadora|plantilla|empleados|trabajadores|clientes?|proveedor(?:es)?"
 )
-_PEOPLE = re.compile(rf"\b(?:{_STAFF})\b")
-_COMPANY = re.compile(
+_PEOPLE = expression(rf"\b(?:{_STAFF})\b")
+_COMPANY = expression(
     r"\b(?:the|its|their|this|el|la|los|las|su|sus|esta) (?:\w+ )?"
     rf"(?:company|firm|empresa|compania|firma|{_STAFF})\b"
 )
-_PAST = re.compile(
+_PAST = expression(
     r"[a-z]{2,}ed|left|quit|sold|bought|made|took|won|said|told|found|began|became|cut|met|broke|laid|held|sent|set|"
     r"went|came|gave|got|kept|led|built|spent|stood|stole|sank|sought|spoke|struck|swore|threw|withdrew|wrote|chose|"
     r"drew|drove|fought|fled|forbade|froze|hid|hurt|bid|bet|blew|brought|dealt|shook|shot|shut|swept|overtook|"
     r"undertook|oversaw|\w{2,}ó|\w{2,}(?:aron|ieron|eron)|dijo|hizo|puso|tuvo|vino|dio|trajo|quiso|\w*dujo"
 )
-_PAST_WITHOUT_SUBJECT = re.compile(r"\w{2,}ó|\w{2,}(?:aron|ieron)")
-_PERFECT = re.compile(
+_PAST_WITHOUT_SUBJECT = expression(r"\w{2,}ó|\w{2,}(?:aron|ieron)")
+_PERFECT = expression(
     r"\b(?:has|have|had|ha|han|(?P<passive>was|were|(?:is|are) being|fue|fueron)) "
     r"(?:\w+ly |just |already |also |now |been |ya |sido )*(?P<verb>[a-z]{2,}ed|[a-z]{2,}(?:ad|id)[oa]s?|"
     r"left|quit|sold|bought|taken|won|stolen|begun|cut|laid|brought|dicho|abierto|roto|escrito|muerto|hecho|puesto)\b"
 )
-_MARKET = re.compile(
+_MARKET = expression(
     r"\b(?:stocks?|shares?|prices?|markets?|volumes?|moves?|momentum|sentiment|trends?|mood|buyers?|sellers?|traders?|"
     r"bulls|bears|accion(?:es)?|precios?|cotizacion|mercados?|volumen|movimiento|tendencia|sentimiento|animo|"
     r"compradores|vendedores|alcistas|bajistas)\b"
 )
-_DIRECTION = re.compile(
+_DIRECTION = expression(
     r"\W*(?:\w+ly )?(?:up|higher|lower|through|above|below|al alza|a la baja|por encima|por debajo)\b"
 )
 """After a verb with the subject "it": a move of its price."""
-_PRICE_VERBS = re.compile(
+_PRICE_VERBS = expression(
     r"(?:cross|last|touch|mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|"
     r"open|paus|stay|"
     r"remain|seem|appear)ed|(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc|encaden)(?:o|aron|ad[oa])|"
@@ -84,16 +85,16 @@ _PRICE_VERBS = re.compile(
     r"tenido"
 )
 """Verbs of prices, and words that only look like a past tense. They are events only because of their subject."""
-_NO_SUBJECT = re.compile(
+_NO_SUBJECT = expression(
     r"i|we|you|they|an?|the|this|that|these|those|my|your|our|their|its|his|her|and|or|of|by|for|in|on|at|to|with|from|"
     r"as|than|is|are|be|was|were|been|being|gets?|has|have|had|not|more|most|less|least|very|well|so|too|also|any|some|"
     r"no|each|every|all|both|el|la|los|las|una?|de|que|en|con|por|y|o|ya|lo|les?"
 )
 """Words before a form in -ed that reports no action: an automated order, orders are queued."""
-_JOINT = re.compile(r"[,;:]|\b(?:and|but|while|y|e|pero|mientras)\b")
-_FIGURE = re.compile(r"\d")
-_FINITE = re.compile(r"\b(?:is|are|can|may|could|would|do|does|es|son|pueden?|estan?|hay|deben?)\b")
-_WORD = re.compile(r"[^\W\d_]+")
+_JOINT = expression(r"[,;:]|\b(?:and|but|while|y|e|pero|mientras)\b")
+_FIGURE = expression(r"\d")
+_FINITE = expression(r"\b(?:is|are|can|may|could|would|do|does|es|son|pueden?|estan?|hay|deben?)\b")
+_WORD = expression(r"[^\W\d_]+")
 
 
 def find_events(sentence: str, odd: Collection[str], *, has_figures: bool = False) -> list[str]:

@@ -5,18 +5,19 @@ from collections.abc import Iterator, Sequence
 
 from agent.domain.claims.lexer import Token, folded
 from agent.domain.text_features import word_set
+from contracts.expressions import expression
 
-_JOINT = re.compile(
+_JOINT = expression(
     r"(?<=[,;:]) | ?[—–] ?| - | ?\(|\)[,;:.]? ?|,? (?=(?:but|while|whereas|although|though|as|because|after|amid|pero|"
     r"mientras|aunque|tras|porque|debido|gracias)\b)",
     re.I,
 )
 """Where a clause may end."""
-_LEADING_CONJUNCTION = re.compile(
+_LEADING_CONJUNCTION = expression(
     r"(?:but|and|while|whereas|although|though|pero|y|e|mientras que|mientras|aunque)\b,? ", re.I
 )
-_LIST_MARK = re.compile(r"\s*(?:[-•*]|\d{1,2}[.)])\s+")
-_DEPENDENT_OPENING = re.compile(
+_LIST_MARK = expression(r"\s*(?:[-•*]|\d{1,2}[.)])\s+")
+_DEPENDENT_OPENING = expression(
     r"(?:if|when|once|with|despite|as|because|since|after|amid|unlike|compared|rather|nor|or|not|neither|both|than|"
     r"si|cuando|con|pese|como|porque|tras|ni|o|no|quien|tanto|que|which|who|that|so|what|where)\b"
 )
@@ -34,7 +35,7 @@ _NEW_SUBJECT_WORDS = word_set(
     "until till versus compared including incluso dado luego frente ante hasta durante mas menos solo casi"
 )
 """First words of a clause that does not continue with the subject of the one before."""
-_ENDS = re.compile(r"[\s,;:(—–-]+$")
+_ENDS = expression(r"[\s,;:(—–-]+$")
 MAX_JOINTS = 5
 """Joints of a sentence that are tried; a text with more is no sentence."""
 _ARTICLES = frozenset(("the", "el", "la", "los", "las", "s"))

@@ -12,6 +12,7 @@ from datetime import date
 from typing import Literal, cast
 
 from agent.domain.claims.times import LAST_YEAR, year_range
+from contracts.expressions import expression
 from contracts.json_values import is_list, is_object, list_of, object_of
 
 Unit = Literal["fraction", "money", "number", "date"]
@@ -35,7 +36,7 @@ MAX_CLOSED_DAYS = 4
 _FIGURE_LISTS = ("figures", "derived")
 """Keys under which a tool result or a finding of an analysis lists typed figures."""
 _DATE_FIELDS = ("next_earnings_date", "next_dividend_date")
-_DAY = re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?!\d)")
+_DAY = expression(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?!\d)")
 _STRETCH = r"\d{4}-\d{2}-\d{2}/\d{4}-\d{2}-\d{2}"
 _TEXT_FIELDS = frozenset(
     ("title", "text", "summary", "report_source", "report", "period", "note", "name", "headline", "description")

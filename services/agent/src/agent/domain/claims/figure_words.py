@@ -3,7 +3,7 @@
 "trailing earnings", "PER" and "price-to-earnings" are all `pe`. Claims and questions use the same names.
 """
 
-import re
+from contracts.expressions import expression
 
 _FIGURES: tuple[tuple[str, str], ...] = (
     (
@@ -193,21 +193,21 @@ _FIGURES: tuple[tuple[str, str], ...] = (
 FIGURES: tuple[tuple[tuple[str, ...], str], ...] = tuple((tuple(names.split()), pattern) for names, pattern in _FIGURES)
 _FALL_IS = r"(?=[^.;,]{0,40}?\b(?:was|of|is|fue|es|era|del?|:) ?(?:del? |un |of )?\d)"
 FIGURE_PHRASES = (
-    (("pe",), re.compile(r"(?<=\d)x (?:trailing )?(?:earnings|beneficios)\b")),
-    (("RSI",), re.compile(r"\b(?:rsi de 14 (?:sesiones|dias|periodos)|14[- ](?:day|session|period) rsi)\b")),
+    (("pe",), expression(r"(?<=\d)x (?:trailing )?(?:earnings|beneficios)\b")),
+    (("RSI",), expression(r"\b(?:rsi de 14 (?:sesiones|dias|periodos)|14[- ](?:day|session|period) rsi)\b")),
     (
         ("current_drawdown",),
-        re.compile(
+        expression(
             r"\b(?:from|below|under|off|beneath) (?:its|their|the) (?:52-week|12-month|one-year|"
             r"recent) (?:closing )?(?:peak|high)\b|\b(?:desde|bajo|por debajo de) (?:el|sus?) maximos? (?:anual|"
             r"recientes?|del ano|de 52 semanas)\b|(?<=%) ?(?:of|de) (?:its|their|the|sus?|el) (?:52-week |12-month |"
             r"one-year |recent )?(?:(?:peak|high)\b|maximos?\b(?: anual| recientes?| del ano| de 52 semanas)?)"
         ),
     ),
-    *((names, re.compile(rf"\b(?:{pattern})\b")) for names, pattern in FIGURES if names[0][:5] in ("best_", "worst")),
+    *((names, expression(rf"\b(?:{pattern})\b")) for names, pattern in FIGURES if names[0][:5] in ("best_", "worst")),
     (
         ("max_drawdown",),
-        re.compile(
+        expression(
             r"\b(?:at (?:its|their) worst(?: point)?|en su peor momento|llego a (?:caer|perder|retroceder|ceder|bajar)|"
             r"(?:fell|dropped|lost|down) (?:by )?as much as)\b|"
             r"\b(?:(?:the|its|la|su) )?(?:biggest|largest|deepest|steepest|mayor) "

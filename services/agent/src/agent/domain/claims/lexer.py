@@ -15,8 +15,9 @@ from agent.domain.claims import patterns, times
 from agent.domain.claims.figure_words import FIGURE_PHRASES, FIGURES
 from agent.domain.claims.words import COMPARING, EVENT_WORDS, PLAIN_WORDS
 from agent.domain.tickers import NAMES, tickers_in
+from contracts.expressions import expression
 
-_MEASUREMENT = re.compile(r"[%$€]|\d[.,]\d|[+−-]\d")
+_MEASUREMENT = expression(r"[%$€]|\d[.,]\d|[+−-]\d")
 """A number with a sign, a unit or decimals; a word in capitals beside it may be its ticker."""
 
 
@@ -52,11 +53,11 @@ class Number:
     """Whether it is stated as a share of the whole: "lost a third"."""
 
 
-_WORDS_RE = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_WORDS_RE = expression(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
+_NOT_ASCII = expression(r"[^\x00-\x7f]")
 _QUALIFIER_WIDTH = 24
 """Characters before a number in which words can qualify it."""
-_ADVERB = re.compile(
+_ADVERB = expression(
     r"(?!(?:reported|alleged|supposed|purported|inverse|negative|former|hard|bare|scarce)ly$)(?!(?:fami|supp|assemb|"
     r"ita|monopo|anoma|ju|re|al)ly$)(?!(?:supuesta|presunta|inversa|negativa)mente$)[a-z]{2,}(?:ly|mente)"
 )
@@ -94,7 +95,7 @@ class Lexer:
     def __init__(self, names: dict[str, str], sources: Iterable[str], words: Iterable[str]) -> None:
         self._names = names
         spellings = sorted(names, key=len, reverse=True)
-        self._tickers = re.compile(
+        self._tickers = expression(
             r"(?<![\w&^.])(?:" + "|".join(re.escape(spelling) for spelling in spellings) + r")(?=$|[^\w&]|'s)"
             if spellings
             else r"(?!)"
@@ -144,7 +145,7 @@ class Lexer:
                 continue
             names = (name for name, named in NAMES.items() if named == ticker and name not in self._words)
             spellings = "|".join(re.escape(folded(spelling)) for spelling in (ticker, *names))
-            for match in unread.matches(re.compile(rf"(?<!\w)(?:{spellings})(?!\w)")):
+            for match in unread.matches(expression(rf"(?<!\w)(?:{spellings})(?!\w)")):
                 written = sentence[match.start() : match.end()]
                 if written == ticker or (match[0] in NAMES and written[0].isupper()):
                     unread.take("foreign", ticker, match)

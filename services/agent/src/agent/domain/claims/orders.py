@@ -1,26 +1,26 @@
 """Checks the order in which a sentence ranks three tickers or more ("Apple comes first, followed by Google and IBM"),
 and which of two reports first."""
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
 from agent.domain.claims.values import value_of
+from contracts.expressions import expression
 
-RANKING = re.compile(
+RANKING = expression(
     r"\b(?:(?:pecking )?order|rank(?:s|ed|ings?)?|followed by|then come|orden(?:ad[oa]s)?|clasificacion(?:es)?|ranking|"
     r"seguid[oa]s? (?:de|por)|por este orden)\b"
 )
 """Words that say that tickers are named in the order of a figure."""
-_ASCENDING = re.compile(
+_ASCENDING = expression(
     r"\b(?:from (?:the )?(?:lowest|least|smallest|weakest|worst|cheapest|calmest)|ascending|increasing|"
     r"de menor a mayor|de menos a mas|de peor a mejor|ascendente|creciente)\b"
 )
 
 
-_REPORTS_FIRST = re.compile(
+_REPORTS_FIRST = expression(
     r"\b(?:reports?|(?:due|set) to report|presenta|publica|anuncia)(?: (?:its|sus|las|los))?"
     r"(?: (?:earnings|results|resultados|cuentas))? (?:(?:before|ahead of|(?:earlier|sooner) than|antes (?:que|de))|"
     r"(?P<later>after|later than|despues (?:que|de)))(?= (?:that of )?\S+\W*$)"

@@ -8,6 +8,7 @@ import re
 
 from agent.domain.claims.figure_words import FIGURES
 from contracts.calendar_names import NUMBERS
+from contracts.expressions import expression
 
 CURRENCY = {
     **dict.fromkeys(("$", "us$", "usd", "dollar", "dollars", "dolar", "dolares"), "USD"),
@@ -21,7 +22,7 @@ SCALES = {
     **dict.fromkeys(("b", "bn", "billion", "billions", "mil millones", "miles de millones"), 1e9),
     **dict.fromkeys(("t", "tn", "trillion", "trillions", "billon", "billones"), 1e12),
 }
-NUMBER = re.compile(
+NUMBER = expression(
     r"(?<![\w.])(?P<sign>[-+])?(?P<before>us\$|\$|€|£|(?:usd|eur|gbp|jpy) "
     r")?(?P<sign2>[-+])?(?P<digits>\d(?:[\d.,]*\d)?)(?: ?(?P<percent>%|percent\b|per cent\b|por ciento\b)|[ "
     r"-]?(?P<points>percentage points?\b|pp\b|puntos porcentuales\b|puntos?\b|points?\b|basis points\b|bps?\b)|(?: "
@@ -30,7 +31,7 @@ NUMBER = re.compile(
     r"libras|yen(?:es)?|€|\$|£)(?!\w))?(?P<times> ?(?:x|times|veces)\b(?! (?:(?:its|trailing|sus|los|el) "
     r")?(?:earnings|beneficios?)))?)"
 )
-ABOUT = re.compile(
+ABOUT = expression(
     r"\b(?:(?:a (?:little|bit|touch) |just |slightly |well )?(?:over|under)|more than|above|below|less than|nearly|"
     r"almost|about|around|roughly|approximately|some|close to|near|unos|unas|casi|(?:cerca|alrededor|mas|menos|por "
     r"encima) del?|aproximadamente|en torno al?|sobre|por debajo del?)(?: (?:an?|un|el))? ?$"
@@ -42,11 +43,11 @@ _OVER = (
 _UNDER = (
     r"(?:(?:less|lower|smaller) than|under|below|within|nearly|almost|casi|(?:menos|por debajo) de|inferior(?:es)? a)"
 )
-BOUND = re.compile(rf"\b(?:(?P<over>{_OVER})|{_UNDER})(?:l| el| los| un| an?)? ?$")
+BOUND = expression(rf"\b(?:(?P<over>{_OVER})|{_UNDER})(?:l| el| los| un| an?)? ?$")
 """Words that say that a figure is above, or below, the number that follows."""
 _WHOLE_PART = r"(?: (?:(?:of )?(?:its|their|the)|de su) (?:value|worth|price|valor|precio))"
 PART_SHARES = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10, "two_thirds": 2 / 3}
-PART = re.compile(
+PART = expression(
     r"\b(?<!\bin )(?<!\bfor )(?<!\bover )(?<!\bfirst )(?<!\bsecond )(?<!primera )(?<!segunda )"
     rf"(?:(?:(?P<over>{_OVER})|(?P<under>{_UNDER}))(?:l| el| los)? )?(?:(?P<half>half|(?:la )?mitad)|"
     rf"(?P<two_thirds>two[- ]thirds|dos tercios|(?:las )?dos terceras partes)"
@@ -55,7 +56,7 @@ PART = re.compile(
     r"during|since|this|from|en|durante|desde|este)\b| ?[,.;:()]|$))"
 )
 """A share of the whole that states a rise or a fall: a third of its value, by half in 2008."""
-STREAK = re.compile(
+STREAK = expression(
     r"\b(?:(?:winning|losing) runs?|streaks?|rachas?|in a row|straight|(?:seguid|consecutiv)[oa]s|consecutive)\b"
 )
 SPELLED = (
@@ -98,7 +99,7 @@ RISE = (
     r"gan(?:o|ar|aban?|aron|a|an|ado|ancia|ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avances?|crec\w+|positiv\w*|"
     r"aument\w*|revaloriz\w*|alzas?|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
 )
-MOVED = re.compile(f"{FALL}|{RISE}")
+MOVED = expression(f"{FALL}|{RISE}")
 FLAT = (
     r"\b(?:(?:hardly|barely|scarcely) (?:mov|chang|budg)(?:ed?|es)|flat|unchanged|little changed|"
     r"apenas (?:se )?(?:han? )?(?:mueven?|mov(?:io|ieron|ido)|(?:vari|cambi)(?:an?|o|aron|ado))|plan[oa]s?|"
@@ -170,14 +171,14 @@ LOWEST = r"(?:lowest|smallest|shallowest|mildest|least|menor|mas baj[oa]|mas red
 _GAINS = r"(?:(?:net|gross|profit) )?(?:margins?|margen)\b|(?:dividend )?yield\b|rentabilidad\b"
 """Figures whose best value is the highest."""
 
-SMA = re.compile(
+SMA = expression(
     r"\b(?:de |the |its )?(?P<n>20|50|200)(?:[- ]?(?:day|session|dia|sesion)\w*|(?=(?:[- ]?,? ?(?:and|y|/|&|or)?,? "
     r"?(?:de )?(?:20|50|200)){1,2}[- ]?(?:day|session|dia|sesion)))\b|\b(?:sma|ma)[ _(-]*(?P<m>20|50|200)(?!\d)\)?|"
     r"\b(?:sma|ma)s? (?P<k>20|50|200)(?!\d)|\bmedias? (?:movil(?:es)? |simples? )*de (?P<l>20|50|200)\b(?! (?:y|e|o|"
     r",))|\b(?:(?:la|y) de|the) (?P<o>20|50|200)(?! ?[%$€]|[.,]?\d)(?: one)?\b"
 )
-HAS_AVERAGE = re.compile(r"\b(?:day lines?|average|averages|sma|moving|media|medias|promedios?|ma)\b")
-SOURCE = re.compile(
+HAS_AVERAGE = expression(r"\b(?:day lines?|average|averages|sma|moving|media|medias|promedios?|ma)\b")
+SOURCE = expression(
     r"\(?\b(?:from |de |figures from |data from |cifras de |datos de )?(?:(?:the |la )?(?:sources?|fuentes?)\b ?(?:is |"
     r"was |es |fue |are |son )?:? ?)(?:the |la )?[«\"'“]?(?P<a>[a-z][\w.-]*(?:\.\w+)?)?[»\"'”]?\)?|\b(?:(?:based on|"
     r"using|from)(?= (?:the )?[\w-]+ (?:[\w-]+ )?(?:data|figures)\b)|according to|as reported by|reported by|as per|"
@@ -190,11 +191,11 @@ fuente herramienta herramientas resultados informe informes mercado calendarios 
 their sus su los las this these estos estas share cent ticker day year month week
 """
 PLAIN_SOURCES = frozenset(_FINE_SOURCES.split())
-REPORT = re.compile(
+REPORT = expression(
     r"\b(?:fy ?|fiscal (?:year )?|full-year |ejercicio (?:fiscal )?(?:de )?|"
     r"ano fiscal (?:de )?)(?P<year>(?:19|20)\d\d)\b"
 )
-PLAIN_PHRASES = re.compile(
+PLAIN_PHRASES = expression(
     r"\b(?:(?:dividends?|dividendos) (?:are |were |is )?(?:not (?:counted|included)|excluded|no (?:contados|incluidos|"
     r"se cuentan))|(?:without|excluding|ignoring|not counting|not including|sin(?: contar| incluir)?|before) (?:the |"
     r"los )?(?:dividends|dividendos)|price alone|solo (?:el )?precio|not (?:financial |investment )?advice|"
@@ -209,7 +210,7 @@ PLAIN_PHRASES = re.compile(
     r"de) (?:30|70))\b|\b(?:near|cercan[oa]s? al?|ronda(?:n|ba)?(?: el| los)?) (?=[$€]?\d)"
     rf"|\b(?:{_OVER}|{_UNDER})(?:l| el| los| un| an?)? (?=[$€]?\d)"
 )
-UNKNOWN = re.compile(
+UNKNOWN = expression(
     r"\b(?:there is )?not enough (?:history|data) for\b|\bno hay (?:historia|datos?) suficientes? para\b|"
     r"\b(?:(?:there is |there's |there are )?no (?:\w+ )?(?:figures?|data|values?|history|dates?)(?: is| are)?(?: "
     r"known| available| given)?(?: for| of| on| about)?|(?:is|are|was) (?:not|un)(?: |-)?(?:known|available|given|"
@@ -217,7 +218,7 @@ UNKNOWN = re.compile(
     r"de| sobre| para)?|no (?:se conocen?|hay datos?|consta[n]?|esta[n]? disponibles?|se sabe|hay cifra|tiene "
     r"dato)(?: (?:de|sobre|para))?|se desconocen?|falta[n]?(?: (?:el|la|los) datos?(?: de)?)?)\b"
 )
-UNTRUE = re.compile(
+UNTRUE = expression(
     r"\b(?:not (?:true|right|correct|accurate)|wrong|incorrect|false|untrue|inaccurate|a mistake)(?: to (?:say|claim|"
     r"think|state|conclude))? that\b|\bno (?:es|seria) (?:cierto|verdad|correcto|exacto)(?: decir)? que\b|\b(?:es|"
     r"seria) (?:falso|mentira|incorrecto|erroneo|un error)(?: (?:decir|afirmar|pensar))? que\b"
@@ -323,4 +324,4 @@ _TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
         r"before|following|tras|despues de|antes de)\b|[;:,](?=\s|$)|[|—]|\s-(?=\s)",
     ),
 )
-TOKENS = tuple((kind, re.compile(pattern)) for kind, pattern in _TOKENS)
+TOKENS = tuple((kind, expression(pattern) if isinstance(pattern, str) else pattern) for kind, pattern in _TOKENS)

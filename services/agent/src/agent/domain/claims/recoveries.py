@@ -1,19 +1,19 @@
 """Checks by a tool's drawdowns whether a fall that a sentence calls recovered, or not recovered, is so."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 
 from agent.domain.claims.lexer import Token
 from agent.domain.claims.times import Day
+from contracts.expressions import expression
 
-_CLAUSE = re.compile(r"[,;:]|\b(?:and|but|y|e|pero|aunque|although)\b")
-_RECOVERED = re.compile(
+_CLAUSE = expression(r"[,;:]|\b(?:and|but|y|e|pero|aunque|although)\b")
+_RECOVERED = expression(
     r"\b(?:(?:(?<!\bto )|(?<=yet to ))(?:recover|regain|reclaim)(?:s|ed)?|(?:(?<=sin )|(?<=pendiente de ))"
     r"recuperar(?:se|lo)?|recuper(?:a|an|o|aron|ad[oa]s?))\b"
 )
-_NOT = re.compile(r"\b(?:yet to|not|never|neither|nor|no|nunca|ni|sin|pendiente|ningun[oa]?)\b|n't\b")
-_PARTIAL = re.compile(r"\d ?%|\b(?:half|part|some|most|third|mitad|parte|algo|tercio)\b")
+_NOT = expression(r"\b(?:yet to|not|never|neither|nor|no|nunca|ni|sin|pendiente|ningun[oa]?)\b|n't\b")
+_PARTIAL = expression(r"\d ?%|\b(?:half|part|some|most|third|mitad|parte|algo|tercio)\b")
 """A partial recovery, which is not checked."""
 
 

@@ -1,9 +1,10 @@
 """Splits a text into sentences, and the row of a table into cells."""
 
-import re
 from collections.abc import Iterator
 
-_END = re.compile(
+from contracts.expressions import expression
+
+_END = expression(
     r"(?<=[.!?…])(?<!\bvs\.)(?<!\bapprox\.)(?<!\baprox\.)(?<!\bU\.S\.)(?<!\bEE\.)(?<!\bInc\.)(?<!\bNo"
     r"\.)(?<!\A\d\.)(?<!\n\d\.)(?<!\n\d\d\.)[\"”»)]?\s+(?=[^\d\s])|\n+"
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from contracts.calendar_names import MONTHS, NUMBERS, month_name
+from contracts.expressions import expression
 
 _SHORT = {month_name(number, "en")[:3].lower(): number for number in range(1, 13)}
 FIRST_DAY = "1900-01-01"
@@ -26,43 +27,43 @@ _OF = r"(?: ?,? (?:of |de |del )?| )"
 _FULL = rf"(?:{_ISO}|{_DAY} (?:of |de )?{MONTH}{_OF}{YEAR}|{MONTH} {_DAY},? {YEAR})"
 """A day, in full."""
 _POINT = rf"(?:{_FULL}|{MONTH}{_OF}{YEAR}|{_DAY} (?:of |de )?{MONTH}|{MONTH} {_DAY}(?!\d)|{MONTH}|{YEAR})"
-_RANGE = re.compile(
+_RANGE = expression(
     rf"\b(?:(?:from|(?P<between>between|entre)|desde|de|del) )?(?:el |the )?(?P<first>{_POINT})"
     rf"(?: *(?:(?:up )?to|until|till|through|thru|-|a|al|"
     rf"hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )(?P<last>{_POINT})(?![\w%])"
 )
 """From one point to another. Two points side by side ("in March and in May") are no range."""
-_SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
-UNTIL = re.compile(
+_SINCE = expression(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
+UNTIL = expression(
     rf"\b(?:(?P<before>before|prior to|antes de(?:l)?)(?: el| the)? (?P<point>{_FULL}|{MONTH}{_OF}{YEAR}|{YEAR})"
     rf"|(?:until|till|up to|hasta)(?: el| the)? (?P<last>{MONTH}{_OF}{YEAR}|{YEAR}))(?![\w%])"
 )
 """Everything before a point, or up to the end of a month or year."""
-_BARE_MONTH = re.compile(
+_BARE_MONTH = expression(
     rf"(?<!\d )(?<!\d de )(?<!\d of )\b(?:{'|'.join(MONTHS)})\b(?! \d| (?:of|de|del) \d|, \d{{4}})", re.I
 )
-_QUARTER = re.compile(
+_QUARTER = expression(
     rf"\b(?:q(?P<q>[1-4])|(?:the |el )?(?P<word>first|second|third|fourth|primer|segundo|tercer|cuarto) "
     rf"(?:quarter|trimestre))(?:{_OF}| )(?P<year>{YEAR})\b"
 )
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "primer": 1, "segundo": 2, "tercer": 3, "cuarto": 4}
-_HALF = re.compile(
+_HALF = expression(
     rf"\b(?:the |el |la )?(?P<word>first|second|primer|primera|segundo|segunda) (?:half|semestre|mitad)"
     rf"(?:{_OF}| )(?P<year>{YEAR})\b"
 )
-_IN_MONTH = re.compile(
+_IN_MONTH = expression(
     rf"\b(?:(?:in|during|en|durante|of|de|for|over) )?(?P<month>{MONTH}){_OF}(?P<year>{YEAR})\b(?!-)"
 )
-MONTH_MOOD = re.compile(
+MONTH_MOOD = expression(
     rf"\b(?:(?P<up>strong|good|great|solid|buen|gran|fuerte)|weak|bad|poor|rough|dismal|mal|flojo|pesimo) (?={MONTH})"
 )
 """How a month went."""
-DATE = re.compile(
+DATE = expression(
     rf"\b(?:(?P<iso>{_ISO})(?:t[\d:.]+z?)?"
     rf"|(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m1>{MONTH})(?:{_OF}(?P<y1>{YEAR}))?"
     rf"|(?P<m2>{MONTH}) (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,? (?P<y2>{YEAR}))?)(?!\w)"
 )
-_IN_YEAR = re.compile(
+_IN_YEAR = expression(
     rf"\b(?:(?:in|during|over|for|throughout|en|durante|de|del|of)(?: the year| el ano| todo| all of)? )?(?:year |ano "
     rf")?(?P<year>{YEAR})\b(?![%\d]|[.,]\d|-\d)"
 )
@@ -70,7 +71,7 @@ _WORD = (
     r"(?:(?:over|in|during|for|the|its|this|past|last|previous|trailing|latest|ultim[oa]s?|pasad[oa]s?|el|la|los|las|"
     r"en|de|durante|de los|en los|en el|en la) ){0,6}"
 )
-COUNT_OF_DAYS = re.compile(
+COUNT_OF_DAYS = expression(
     rf"\b(?P<count>{COUNT}) (?:straight |consecutive )?(?:trading )?(?:days?|sessions?|dias?|sesion(?:es)?)\b"
 )
 """The length of a streak."""
@@ -81,8 +82,8 @@ _UNITS = {
     **dict.fromkeys(("quarter", "trimestre"), "q"),
     **dict.fromkeys(("year", "ano"), "y"),
 }
-BARE_UNIT = re.compile(r"\b(?:year[- ]end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
-BEFORE_BARE_UNIT = re.compile(
+BARE_UNIT = expression(r"\b(?:year[- ]end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
+BEFORE_BARE_UNIT = expression(
     r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$|"
     r"\b(?<!since the )(?<!desde )(?<!desde el )(?:end|close|start|beginning|cierre|"
     r"final(?:es)?|comienzos?|principios?) (?:of|del?) (?:the |that |el |ese )?$|\b(?:end|start|finish|clos|termin|"
@@ -91,11 +92,11 @@ BEFORE_BARE_UNIT = re.compile(
 """Text before a unit that is no period: 2008 was a rough year, by the end of the year."""
 LAST_YEAR = "last_year"
 """The previous calendar year or, as some use it, the twelve months up to now."""
-IN_LAST_YEAR = re.compile(r"\b(?<!the )last year\b|\b(?:en )?el ano pasado\b")
+IN_LAST_YEAR = expression(r"\b(?<!the )last year\b|\b(?:en )?el ano pasado\b")
 PERIODS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "ytd",
-        re.compile(
+        expression(
             r"\b(?:ytd|year[- ]to[- ]date|so far this year|this year|in the year so far|"
             r"(?:en )?lo que (?:va|llevamos) (?:de|del) ano|este ano|en el ano en curso|"
             r"since (?:january|the (?:start|beginning) of the year)|desde (?:enero|(?:el |los )?(?:comienzos?|inicios?|"
@@ -104,7 +105,7 @@ PERIODS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "span",
-        re.compile(
+        expression(
             rf"\b{_WORD}(?P<count>{COUNT})[- ](?:trading[- ]|natural |calendar |ultim[oa]s |pasad[oa]s )?"
             rf"(?P<unit>days?|sessions?|weeks?|months?|quarters?|years?|dias?|sesion(?:es)?|"
             rf"semanas?|mes(?:es)?|trimestres?|anos?)\b"
@@ -112,15 +113,15 @@ PERIODS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "1d",
-        re.compile(
+        expression(
             rf"\b(?:today|yesterday|hoy|ayer|on the day|1d|{_WORD}(?:ultima sesion|last session|latest session|last "
             rf"day|latest day|ultimo dia)|en el dia|in the session|en la sesion)\b"
         ),
     ),
-    ("1w", re.compile(rf"\b{_WORD}(?:week(?:ly)?|semanal(?:es|mente)?|semana|1w)\b(?: alone\b)?")),
-    ("1m", re.compile(rf"\b{_WORD}(?:month(?:ly)?|mensual(?:es|mente)?|mes|1m)\b(?: alone\b)?")),
-    ("3m", re.compile(rf"\b{_WORD}(?:quarter(?:ly)?|trimestral(?:es)?|trimestre|3m)\b")),
-    ("1y", re.compile(rf"\b{_WORD}(?:year(?:ly)?|anual(?:es)?|ano|1y|12m)\b(?: alone\b)?")),
+    ("1w", expression(rf"\b{_WORD}(?:week(?:ly)?|semanal(?:es|mente)?|semana|1w)\b(?: alone\b)?")),
+    ("1m", expression(rf"\b{_WORD}(?:month(?:ly)?|mensual(?:es|mente)?|mes|1m)\b(?: alone\b)?")),
+    ("3m", expression(rf"\b{_WORD}(?:quarter(?:ly)?|trimestral(?:es)?|trimestre|3m)\b")),
+    ("1y", expression(rf"\b{_WORD}(?:year(?:ly)?|anual(?:es)?|ano|1y|12m)\b(?: alone\b)?")),
 )
 _EQUAL_LENGTHS = {
     **dict.fromkeys(("5d", "7d"), "1w"),

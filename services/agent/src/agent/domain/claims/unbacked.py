@@ -17,6 +17,7 @@ from agent.domain.claims.times import COUNT, YEAR, count_of, length_of
 from agent.domain.claims.values import value_of
 from agent.domain.claims.verdicts import is_difference, is_of_now, unbacked_reason
 from contracts.calendar_names import NUMBERS
+from contracts.expressions import expression
 
 _ENDMOST = r"best|worst|(?:strong|weak|high|low|large|bigg|small|steep|deep)est|mejor|peor|mayor|menor"
 _WHOLE = r"(?:its|their|the|his|su|sus|lo|los|las|el|la)"
@@ -24,7 +25,7 @@ _APART = "a difference that no tool gave"
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a multiple that no tool gave",
-        re.compile(
+        expression(
             r"\b(?:doubl(?:ed|es)|tripl(?:ed|es)|quadrupl\w+|halved|twice|"
             r"(?:two|three|four|five|six|seven|eight|nine|ten) times(?! (?:its |trailing )?earnings)|\w+fold|"
             rf"half (?:of )?{_WHOLE} (?:value|price|worth)|an? (?:third|quarter|fifth|tenth) of {_WHOLE}|"
@@ -36,7 +37,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         _APART,
-        re.compile(
+        expression(
             r"\b(?:percentage points?|basis points?|puntos? (?:porcentuales?|basicos?))\b"
             r"|\b(?:outperform\w*|underperform\w*|beat(?:en|s)?|super(?:o|a|aron)|aventaj\w+|bati(?:o|eron)|bate)\b"
             r"[^.;]{0,40}?\b(?:by|en)(?: un)? \d"
@@ -44,7 +45,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "a sum that no tool gave",
-        re.compile(
+        expression(
             r"\b(?:(?:the (?:other )?(?:two|three|four|others)|all (?:others|of them)|the rest) (?:combined|together|"
             r"put together)|(?:l[oa]s (?:otr[oa]s|demas|dos|tres|cuatro)(?: dos| tres| cuatro)?|el resto) (?:junt|"
             r"sumad|combinad)[oa]s?)\b"
@@ -52,14 +53,14 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "a rank that no tool gave",
-        re.compile(
+        expression(
             r"\b(?:comes?|came|ranks?|ranked|stands?|finish\w*) (?:first|second|third|fourth|last)\b|\b(?:in|the) "
             r"(?:first|second|third|last) (?:place|rank)\b|\bla (?:primera|segunda|tercera|ultima) (?:por|en|mas)\b"
         ),
     ),
     (
         "a record that no tool gave",
-        re.compile(
+        expression(
             r"\b(?:all-time|record|historic(?:al)?) (?:highs?|lows?|peak)\b|\b(?:an?|its|un|su) (?:new |nuevo "
             r")?record\b|\b(?:maximos?|minimos?) historicos?\b|\b(?:in|of) its history\b|\bde su historia\b|\bever\b|"
             rf"\b(?:{_ENDMOST}) (?:\w+ ){{0,3}}(?:(?:since|desde) (?:the |el |la )?(?:{YEAR}|\w*crisis|pandemi\w+)|"
@@ -69,14 +70,14 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "what is said of everything",
-        re.compile(
+        expression(
             r"\b(?:every|all) (?:single )?(?:periods?|measures?|metrics?|counts?|respects?|horizons?)\b|"
             r"\ben tod[oa]s (?:los|las) (?:plazos|periodos|medidas|metricas|aspectos|horizontes)\b"
         ),
     ),
     (
         "a figure that no tool gave",
-        re.compile(
+        expression(
             r"\b(?:adjusted|forward|operating|organic|underlying|quarterly|semi-annual) (?:eps|earnings|p/e|pe|"
             r"margins?|revenues?|sales|profits?|income)\b|\b(?:bpa|beneficios?|margen(?:es)?|ingresos?|ventas|"
             r"per) (?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|"
@@ -85,7 +86,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "a yardstick that no tool gave",
-        re.compile(
+        expression(
             r"\b(?:above|below|than|to|over|under|lag\w*|trail\w*|beat\w*|in|of|for|para|encima|debajo|frente|que|"
             r"del?|al?) (?:(?:the|its|their|el|la|su|sus) )?(?:wider |broader |historical |five-year |long-term |"
             r"long-run )?(?:sector|industry|market average|broader market|historical (?:average|norm|mean)|norm|peers|"
@@ -94,14 +95,14 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "a day that no tool gave",
-        re.compile(
+        expression(
             r"\b(?:earnings|results|dividends?|resultados|dividendos?)\b[^.;]{0,30}\b(?:next (?:week|month)|tomorrow|"
             r"this week|manana|la (?:semana|proxima semana)(?: que viene)?|el mes que viene)\b"
         ),
     ),
     (
         "a report that no tool gave",
-        re.compile(
+        expression(
             r"\b(?:reported|announced|published|presento|publico|anuncio)(?: its| their| sus?)? (?:earnings|results|"
             r"resultados) (?:on|el)\b|\b(?:earnings|results|resultados)\b[^.;]{0,40}\b(?:(?:were|was) (?:published|"
             r"released|reported|announced)|(?:se|fueron) (?:publica|presenta|anuncia)\w+) (?:on|el)\b"
@@ -109,26 +110,26 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "a price of then that no tool gave",
-        re.compile(
+        expression(
             r"\b(?:ago|hace (?:un|una|dos|tres|\d+))\b[^.;]{0,40}\b(?:traded|was trading|cotizaba|valia|was worth)\b|"
             r"\b(?:traded|was trading|cotizaba|valia|was worth)\b[^.;]{0,40}\b(?:ago|hace (?:un|una|dos|tres|\d+))\b"
         ),
     ),
 )
-_AT_EXTREME = re.compile(
+_AT_EXTREME = expression(
     r"\b(?:at|near|close to|(?<!er )(?<!est )(?<!gap )to|hit|set|reached|marked|en|cerca de) (?:its|their|an?|the|sus?|"
     rf"el|la)? ?(?:new |fresh |very )?(?:(?:52-week|one-year|12-month|yearly|annual|(?P<count>{COUNT})-"
     r"(?P<unit>day|week|month|year)) )?(?:(?P<high>highs?|peak|maximos?|"
     r"(?:top|parte alta) (?:of|de))|lows?|minimos?|(?:bottom|parte baja) (?:of|de))\b(?! of)"
 )
-_AGO = re.compile(
+_AGO = expression(
     r"\b(?:days?|weeks?|months?|years?) ago\b|\bhace (?:un|una|dos|tres|\d+) (?:dias?|semanas?|mes|anos?)"
 )
-_ONLY_ONE = re.compile(
+_ONLY_ONE = expression(
     r"\b(?:only|(?<!day )(?<!session )(?<!week )(?<!month )(?<!quarter )(?<!year )alone|solo|unicamente|"
     r"solamente|unic[oa]s?)\b"
 )
-_EACH = re.compile(r"\b(?:each|both|all|the (?:other )?two|cada un[oa]|ambos|ambas|(?<!de )l[oa]s (?:otr[oa]s )?dos)\b")
+_EACH = expression(r"\b(?:each|both|all|the (?:other )?two|cada un[oa]|ambos|ambas|(?<!de )l[oa]s (?:otr[oa]s )?dos)\b")
 _MOVES = ("rose", "fell", "above", "below")
 _SHARES = (
     (
@@ -144,7 +145,7 @@ _SHARES = (
     ("fourfold", 4.0, r"quadrupl\w+|cuadrupl\w+|cuadruplic\w+"),
     ("tenfold", 10.0, r"tenfold"),
 )
-_TIMES = re.compile(
+_TIMES = expression(
     r"\b(?:(?P<more>more than|over|mas del?|mas que)|(?P<less>less than|under|menos del?)"
     r"|(?P<nearly>nearly|almost|casi))? ?(?:la |el |an? )?\b(?:"
     + "|".join(f"(?P<{name}>{pattern})" for name, _, pattern in _SHARES)
@@ -152,9 +153,9 @@ _TIMES = re.compile(
     rf"(?! (?:its |trailing |sus |los |el )?(?:earnings|beneficios?))|"
     rf"multiplic\w+ (?:casi )?por (?P<by>{COUNT}))\b(?![- ]digit| digito)"
 )
-_AS_MUCH = re.compile(r" as (?:much|many|high|large|deep)[:,]? \(?\d")
+_AS_MUCH = expression(r" as (?:much|many|high|large|deep)[:,]? \(?\d")
 """After a multiple: its own number is the second one, as in "IBM fell 22%, and AAPL twice as much: 57%"."""
-_WORTH = re.compile(r"\b(?:worth|valued|valen?|valuad[oa])\b")
+_WORTH = expression(r"\b(?:worth|valued|valen?|valuad[oa])\b")
 _RATIOS = {name: ratio for name, ratio, _ in _SHARES}
 _MULTIPLE_TOLERANCE = 0.15
 """Relative error of a multiple that is stated in a word."""
@@ -163,7 +164,7 @@ _OPEN_MULTIPLE_TOLERANCE = 0.5
 MAX_DISTANCE_FROM_HIGH = 0.03
 """Relative distance from its high of a price that is said to be at it."""
 _MULTIPLE = _KINDS[0][0]
-_ALIKE = re.compile(
+_ALIKE = expression(
     r"\b(?:identical|similar(?:es)?|alike|parecid[oa]s?|identic[oa]s?)\b"
     r"(?! (?:story|picture|pattern|direction|historia|patron))"
 )
@@ -173,18 +174,18 @@ _ALIKE = re.compile(
 _MIN_HIGH_CORRELATION = 0.5
 """From this value on a correlation is called high."""
 _RSI_MIDDLE = 50.0
-_CORRELATION_STRENGTH = re.compile(
+_CORRELATION_STRENGTH = expression(
     r"\b(?:(?P<high>high|strong|alta|fuerte|elevada)|low|weak|baja|debil)\b"
     r"(?= correlation|[,:]? (?:(?:at|of|de|con) )?\(?\d)"
 )
-_TOGETHER = re.compile(
+_TOGETHER = expression(
     r"\b(?:(?P<same>together|in step|in tandem|same direction|de la mano|misma direccion|al unisono)|"
     r"opposite (?:directions?|ways)|inverse(?:ly)?|direcciones opuestas|sentido contrario|inversa(?:mente)?)\b"
 )
-_NEGATION = re.compile(r"\b(?:not|no|neither|nor|ni|far|lejos)\b|n't\b")
+_NEGATION = expression(r"\b(?:not|no|neither|nor|ni|far|lejos)\b|n't\b")
 _TICKER_KINDS = ("ticker", "rest")
 _SIDES = {"before": -1, "after": 1, "antes": -1, "despues": 1}
-_DAYS = re.compile(rf"(?P<n>\d+|{'|'.join(NUMBERS)}) (?:(?P<day>days?|dias?)|weeks?|semanas?)")
+_DAYS = expression(rf"(?P<n>\d+|{'|'.join(NUMBERS)}) (?:(?P<day>days?|dias?)|weeks?|semanas?)")
 
 
 def is_multiple(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.languages import Language
 
 MAX_WORDS = 100
@@ -16,9 +17,9 @@ MAX_MESSAGES = 24
 MAX_MESSAGE_LENGTH = 600
 """Characters of each message that are read."""
 MAX_SENTENCES = 8
-_SENTENCE = re.compile(r"(?:[^.!?¿¡\n]|[.!](?=\S))+[.!?]?")
-_SYMBOL = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]{2,5}(?:/[A-Z]{3,4})?)(?![A-Za-z0-9])")
-_SIGNIFICANT = re.compile(
+_SENTENCE = expression(r"(?:[^.!?¿¡\n]|[.!](?=\S))+[.!?]?")
+_SYMBOL = expression(r"(?<![A-Za-z0-9])(?:[A-Z]{2,5}(?:/[A-Z]{3,4})?)(?![A-Za-z0-9])")
+_SIGNIFICANT = expression(
     r"\b(buy|sell|bought|sold|decid\w+|prefer\w*|strateg\w+|stop|target|risk|plan\w*|hold\w*|alert|position|"
     r"compr\w+|vend\w+|decid\w+|prefier\w+|estrateg\w+|objetivo|riesgo|manten\w+|alerta|posici[oó]n|analisis|an[aá]lisis|"
     r"analysis|RSI|MACD)\b",

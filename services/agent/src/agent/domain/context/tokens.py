@@ -5,13 +5,13 @@ sent (https://github.com/openai/openai-cookbook, "How to count tokens with tikto
 """
 
 import json
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from agent.domain.offered_tool import OfferedTool
+from contracts.expressions import expression
 
 PER_MESSAGE = 4
 MAX_KEPT_TEXTS = 8_000
@@ -19,7 +19,7 @@ MAX_KEPT_CHARACTERS = 4_000_000
 MAX_KEPT_CUTS = 128
 MIN_LINEWISE_LENGTH = 256
 """Characters from which a text is counted line by line, so that repeated lines are only counted once."""
-_LINES = re.compile(r"(?<=\n)(?=[^\s/])")
+_LINES = expression(r"(?<=\n)(?=[^\s/])")
 """Where a text may be split without changing its count: both encodings split after a line's end, unless white space or
 a slash follows."""
 

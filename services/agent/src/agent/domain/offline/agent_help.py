@@ -8,10 +8,11 @@ from agent.domain.offline.intents import wish_in
 from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import language_of
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.languages import Language, rule_language
 
 _KINDS = (Intent.GREETING, Intent.THANKS, Intent.HANDOFF)
-_SENTENCE = re.compile(r"(^|[.!?]\s+)([a-záéíóúüñ])")
+_SENTENCE = expression(r"(^|[.!?]\s+)([a-záéíóúüñ])")
 
 
 def suggestions(question: str, language: Language) -> tuple[str, ...]:

@@ -8,23 +8,24 @@ import re
 from agent.domain.number_words import in_figures
 from agent.domain.offline.constraints import AGE
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 
 _NUMBER = r"(?<![\d.,:£€$])\d{1,2}(?!\d|[.,:]\d| ?(?:%|€|£|\$|eur|usd))"
-_FOR_AGES = re.compile(
+_FOR_AGES = expression(
     r"\b(?:years?|anos?|ages?|aged|edad\w*|child\w*|kids?|nin[oa]s?|adolescentes?|teens?|young|jovenes|joven|seniors?|"
     r"menor(?:es)?|mayor(?:es)?|baby|babies|bebes?|toddlers?|students?)\b"
 )
-_BETWEEN = re.compile(rf"(?P<least>{_NUMBER}) ?(?:-|–|a|to|and|y) ?(?P<most>{_NUMBER})")
-_BELOW = re.compile(
+_BETWEEN = expression(rf"(?P<least>{_NUMBER}) ?(?:-|–|a|to|and|y) ?(?P<most>{_NUMBER})")
+_BELOW = expression(
     rf"\b(?:under|below|younger than|menor(?:es)? de|menos de)(?: the age of| los)? (?P<most>{_NUMBER})"
 )
-_FROM = re.compile(
+_FROM = expression(
     rf"\b(?:over|above|older than|from|mayor(?:es)? de|mas de|desde|a partir de)(?: the age of| los)? "
     rf"(?P<least>{_NUMBER})|"
     rf"(?P<or_more>{_NUMBER}) ?(?:\+|(?:years )?(?:and|or) (?:over|older)|anos o mas)"
 )
-_MONTHS = re.compile(r"\bm(?:onths?|es(?:es)?)\b")
-_BABY = re.compile(r"\b(?:baby|babies|bebes?|newborns?|infants?)\b")
+_MONTHS = expression(r"\bm(?:onths?|es(?:es)?)\b")
+_BABY = expression(r"\b(?:baby|babies|bebes?|newborns?|infants?)\b")
 _MAX_AGE = 150
 """The upper bound of an age without one, in years."""
 

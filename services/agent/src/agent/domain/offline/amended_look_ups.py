@@ -14,14 +14,15 @@ from agent.domain.offline.common_words import is_common, significant_words
 from agent.domain.offline.follow_up import MAX_FOLLOW_UP_WORDS, REPLACING_WAYS, FollowUp
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.offline.wishes import Intent, Wish
+from contracts.expressions import expression
 
 _TOOLS_WITH_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE, CORRELATION)
-_FOLLOW_UP_WORDS = re.compile(
+_FOLLOW_UP_WORDS = expression(
     rf"^(?:{talk_words.CORRECTS.pattern[1:]})+|\b(?:its|their|sus?|which|cu[aá]l|had|has|tuvo|tiene|(?:smallest|biggest|"
     r"largest|lowest|highest|greatest|menor|mayor)(?! (?:fall|drop|loss|ca[ií]da|bajada|close)))\b", re.IGNORECASE
 )  # fmt: skip
 """Words of a follow-up that only say that it corrects, whose figure it is, and which of several is asked for."""
-PERIOD_FIGURE = re.compile(
+PERIOD_FIGURE = expression(
     r"\b(?:max(?:imum|imo)?|min(?:imum|imo)?|high(?:est)?(?: close)?|low(?:est)?(?: close)?|peak|volatil\w+|drawdown|"
     r"(?:biggest|largest|mayor) (?:fall|drop|loss|caida|bajada)|returns?|rentabilidad|"
     r"(?:best|worst) day|(?:mejor|peor) dia|(?:cierre )?mas (?:alt|baj)[oa]|(?:in|over|during) (?:that|the same) "

@@ -4,7 +4,6 @@ After "buy 3 MSFT", "make it 5" replaces the order and "same for AAPL" prepares 
 completes it. A follow-up about something else amends nothing.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,17 +29,18 @@ from agent.domain.offline.slots import Schema, missing_arguments, only_figures
 from agent.domain.offline.small_talk import small_talk_in
 from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Way, Wish
 from agent.domain.text_features import number_of
+from contracts.expressions import expression
 
-_ANOTHER = re.compile(r"\b(?:another|otr[oa])\b")
-_ADDITIONAL = re.compile(r"\b(?:also|too|tambien|another|otr[oa]s?)\b")
-_FOLLOW_UP_START = re.compile(
+_ANOTHER = expression(r"\b(?:another|otr[oa])\b")
+_ADDITIONAL = expression(r"\b(?:also|too|tambien|another|otr[oa]s?)\b")
+_FOLLOW_UP_START = expression(
     r"^\W*(?:(?:and|y|but|pero)\b\W*)?(?:(?:what |and )?if (?:it|i|they) (?:were|was|buy|bought|got)\b|(?:what|how) "
     r"about\b|"
     r"si (?:fuer[ao]n?|fuesen?|son|compr[oa]\w*)\b)?(?:\W*(?:only|just|solo)\b)?"
 )
-_ORDERS = re.compile(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
-_OF_CAPITAL = re.compile(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera|with|con)\b")
-_AT_RISK = re.compile(r"\b(?:risk|arriesg)")
+_ORDERS = expression(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
+_OF_CAPITAL = expression(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera|with|con)\b")
+_AT_RISK = expression(r"\b(?:risk|arriesg)")
 _COMPUTED_ARGUMENTS = {"spend": "quantity", "share_of_cash": "quantity", "at_level": "price"}
 """By way: the argument of an order that is computed from the current price."""
 AMENDABLE_WAYS = (
@@ -109,7 +109,7 @@ def _is_another_alert(follow_up: FollowUp) -> bool:
     return is_alert and follow_up.phrase is None and bool(another or goes_on)
 
 
-_FROM_PRICE = re.compile(
+_FROM_PRICE = expression(
     r"\b(?:to|a|al) (?:an? |un |el )?[\d.,]+ ?(?:%|per ?cent|por ?ciento)|\b(?:price|market|precio|mercado|now|ahora)\b"
 )
 """Matches a percentage that is counted from the current price, and not from the alert's level."""

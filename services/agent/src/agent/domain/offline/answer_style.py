@@ -3,6 +3,7 @@
 import re
 
 from agent.domain.text_features import word_set
+from contracts.expressions import expression
 
 _STYLES = word_set(
     "short shorter brief briefer briefly concise concisely long longer detail details detailed simple simpler "
@@ -39,7 +40,7 @@ _AROUND = word_set(
     "amounts figures numbers precios importes cifras legales bullet points"
 )
 _KNOWN = _STYLES | _LANGUAGES | _REQUESTS | _UNITS | _LASTING | _FORMS | _NEGATIONS | _AROUND
-_ASKS_ASSISTANT = re.compile(r"\b(?:can|could|would|will) you\b|\b(?:puedes|podrias)\b")
+_ASKS_ASSISTANT = expression(r"\b(?:can|could|would|will) you\b|\b(?:puedes|podrias)\b")
 
 
 def is_about_answers(normalized: str) -> bool:

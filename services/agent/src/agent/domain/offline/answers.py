@@ -4,7 +4,6 @@ The texts are in texts/<language>.toml, in the tables `[offline…]`. `tool_answ
 sentences: "MSFT: 30.1 USD …", "Your alerts: …".
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -26,6 +25,7 @@ from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
 from contracts.errors import ToolCode
+from contracts.expressions import expression
 from contracts.languages import Language
 
 NOTICE = TEXTS["offline.notice"].by_language
@@ -36,8 +36,8 @@ _BEGINNINGS = tuple(
     text.partition("{")[0] for key in _EMPTY_ANSWER_KEYS for text in TEXTS[f"offline.{key}"].by_language.values()
 )
 """Beginnings of answers that say that nothing is known, or only something related."""
-CITED = re.compile(r"\[\d")
-_DEMO_EXAMPLE = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
+CITED = expression(r"\[\d")
+_DEMO_EXAMPLE = expression(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
 _NO_SUCH_DATA = ("no_data", "not_in_sample")
 """Reasons of failed calls that say that there is nothing, not that it could not be read."""
 NOT_ASKED = "NOT_ASKED"

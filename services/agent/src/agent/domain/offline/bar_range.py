@@ -4,13 +4,13 @@
 end. A text that names nothing gets sixty days.
 """
 
-import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
 from agent.domain.analysis.stretches import main_period
 from contracts.calendar_names import NUMBERS
+from contracts.expressions import expression
 
 MAX_BARS = 500
 """Maximum bars of one call."""
@@ -18,26 +18,26 @@ MAX_DAILY_BARS = 300
 """Maximum daily bars; a longer period is shown in weeks."""
 _NUMBER = rf"\d{{1,3}}|{'|'.join(NUMBERS)}"
 _COUNT = rf"{_NUMBER}|an?|una?"
-_HOURS = re.compile(
+_HOURS = expression(
     r"(?<!velas )(?<!barras )(?<!bars )(?<!candles )"
     r"\b(?:last|past|for|over|of|during|ultim[ao]s?|de|durante|en|por) (?:(?:the|la|las) )?(?:(?:last|past|ultimas?) )?"
     rf"(?:(?P<n>{_COUNT}) ?)?(?<!por )(?:hours?|horas?)\b"
 )
-_CANDLES = re.compile(rf"\b(?P<n>{_NUMBER}) (?:(?!min|hour|hora)\w+ )?(?:candles?|bars|velas|barras)\b")
+_CANDLES = expression(rf"\b(?P<n>{_NUMBER}) (?:(?!min|hour|hora)\w+ )?(?:candles?|bars|velas|barras)\b")
 _FRAMES = (
-    ("1w", re.compile(r"\b(weekly|1w|week candles|semanal\w*)\b"), 52),
-    ("1m", re.compile(r"\b(minute by minute|1 ?m(?:in\w*)?|one minute|un minuto)\b"), 60),
-    ("5m", re.compile(r"\b5 ?m(?:in\w*)?\b|\bintraday\b|\bintradia\b"), 78),
-    ("15m", re.compile(r"\b15 ?m(?:in\w*)?\b"), 52),
-    ("1d", re.compile(r"\b(daily|1 ?d|diari[oa]s?)\b"), 60),
-    ("4h", re.compile(r"\b4 ?h(?:ours?|oras?)?\b"), 60),
-    ("1h", re.compile(r"\b(hourly|1 ?h(?:ours?|oras?)?|an hour|one hour|una hora|por horas?|horari[oa]s?)\b"), 60),
+    ("1w", expression(r"\b(weekly|1w|week candles|semanal\w*)\b"), 52),
+    ("1m", expression(r"\b(minute by minute|1 ?m(?:in\w*)?|one minute|un minuto)\b"), 60),
+    ("5m", expression(r"\b5 ?m(?:in\w*)?\b|\bintraday\b|\bintradia\b"), 78),
+    ("15m", expression(r"\b15 ?m(?:in\w*)?\b"), 52),
+    ("1d", expression(r"\b(daily|1 ?d|diari[oa]s?)\b"), 60),
+    ("4h", expression(r"\b4 ?h(?:ours?|oras?)?\b"), 60),
+    ("1h", expression(r"\b(hourly|1 ?h(?:ours?|oras?)?|an hour|one hour|una hora|por horas?|horari[oa]s?)\b"), 60),
 )
 _BARS_BY_SESSION = {"1m": 390, "5m": 78, "15m": 26, "1h": 7, "4h": 2, "1d": 1}
 """Bars in a session of six and a half hours, by timeframe."""
 SESSIONS_FOR_A_DAY = 8
 """Sessions fetched for one day: the last one until it, the one before for its change, and some to spare."""
-_SPAN = re.compile(
+_SPAN = expression(
     rf"\b(?:(?P<n>{_COUNT}|last|past|ultim[oa]s?) )?(?:(?P<k>{_COUNT}) )?"
     r"(?P<unit>days?|dias?|sessions?|sesiones|weeks?|semanas?|months?|mes(?:es)?|years?|anos?)\b"
 )

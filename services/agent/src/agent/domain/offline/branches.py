@@ -4,7 +4,6 @@ in York?" asks of York what was asked of the other.
 A branch is a section with a telephone number, on a page with other such sections.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -16,10 +15,11 @@ from agent.domain.offline.lexicon import keys_in, keys_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import find_answer
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 
 Place = tuple[str, str]
 """A page's address and a heading."""
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = expression(r"[^\W\d_]+")
 _MAX_BRANCHES = 4
 """Maximum branches of an answer."""
 

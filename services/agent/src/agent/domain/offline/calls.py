@@ -24,6 +24,7 @@ from agent.domain.offline.position_size import size_from_prices
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, figures_in, missing_arguments
 from agent.domain.offline.wishes import Calls, Intent, Wish
 from agent.domain.text_features import number_of, word_set
+from contracts.expressions import expression
 
 PERSONAL = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert list_alerts get_portfolio get_pending_orders "
@@ -35,15 +36,15 @@ OF_PUBLICATION = ("get_news", "get_sentiment")
 """Tools whose time is the time of publication."""
 EFFECTS_ON_ONE_SYMBOL = ("create_paper_order", "create_alert")
 """Tools with an effect on one symbol, which must be the one that was meant."""
-_PAID_FOR = re.compile(r"\b(?:for|por) [$€]?(?P<sum>\d[\d.,]*k?)\b(?! (?:each|apiece|a share|per|cada|por))")
+_PAID_FOR = expression(r"\b(?:for|por) [$€]?(?P<sum>\d[\d.,]*k?)\b(?! (?:each|apiece|a share|per|cada|por))")
 """A price without a quantity is the sum for all shares."""
 INTERVALS = {
     "week": "week", "month": "month", "quarter": "quarter", "year": "year", "semana": "week", "mes": "month",
     "trimestre": "quarter", "ano": "year",
 }  # fmt: skip
-_BEST_PART = re.compile(rf"\b(?:best|worst|mejor|peor) ({'|'.join(INTERVALS)})\b")
+_BEST_PART = expression(rf"\b(?:best|worst|mejor|peor) ({'|'.join(INTERVALS)})\b")
 """The best or worst part of a period."""
-_THIS_YEAR = re.compile(r"\b(?:this year|year to date|ytd|este a[nñ]o|lo que va de a[nñ]o)\b", re.IGNORECASE)
+_THIS_YEAR = expression(r"\b(?:this year|year to date|ytd|este a[nñ]o|lo que va de a[nñ]o)\b", re.IGNORECASE)
 _PRICE_ARGUMENTS = frozenset(("price", "limit_price", "stop_price"))
 
 

@@ -18,12 +18,13 @@ from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.wishes import RELATIVE_WAYS, Wish
 from agent.domain.text_features import numbers_in
+from contracts.expressions import expression
 
 ORDER = "create_paper_order"
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
-_SAYS_CONDITION = re.compile(rf"\b(?:if|when|once|si|cuando)\b|{order_words.ABOVE.pattern}|{order_words.BELOW.pattern}")
+_SAYS_CONDITION = expression(rf"\b(?:if|when|once|si|cuando)\b|{order_words.ABOVE.pattern}|{order_words.BELOW.pattern}")
 """Names the side of a price, unlike an imperative: "lower it to 30" moves an alert and does not turn it."""
-_TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
+_TO_FIGURE = expression(r"\ba [$€]?\d[\d.,]*\W*$")
 
 
 def with_change(normalized: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -11,36 +11,37 @@ from typing import Any
 
 from agent.domain.number_words import in_figures, value_of
 from agent.domain.text_features import number_of
+from contracts.expressions import expression
 
 _N = r"[$€]?(?<!\d)(?<!\d[.,])(?P<{}>\d(?:[\d.,]*\d)?)"
 """A whole number: what does not match from its first digit does not match from a later one either."""
 _PERCENT = r" ?(?:%|per ?cent\b|por ?ciento\b)"
-SHARE = re.compile(
+SHARE = expression(
     rf"{_N.format('percent')}{_PERCENT}|\b(?P<half>half|mitad)\b|"
     r"\b(?P<count>an?|one|two|three|un|una|dos|tres|la|las) "
     r"(?:(?P<third>thirds?|tercios?|terceras? partes?)|(?P<quarter>quarters?|cuartos?|cuartas? partes?))\b|"
     r"\b(?P<all>all|everything|whole|entire|tod[oa]s?|enter[oa])\b"
 )
-OF_CASH = re.compile(
+OF_CASH = expression(
     r"\b(?:of|de|all|half|tod[oa]) (?:(?:my|the|mi|el|la|tod[oa]) )*(?:cash|money|efectivo|dinero|liquidez|saldo)\b"
 )
-_SPENT = re.compile(
+_SPENT = expression(
     r"[$€] ?(\d[\d.,]*k?)|\b(?<!\d[.,])(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
     r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
     r"(?! ?(?:%|per ?cent|por ?ciento))"
 )
 _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "all": 1.0}
-_AMOUNT_TO_KEEP = re.compile(
+_AMOUNT_TO_KEEP = expression(
     r"\b(?:all|everything|tod[oa]s?) (?:[^\W\d]+ ){0,4}?(?:but|except(?: for)?|menos|except[oa]|salvo) (?:l[oa]s )?"
     r"(?P<kept>\d+)\b|\b(?:keep(?:ing)?|"
     r"(?:me quedo|quedarme) con|dejando|deja|leav(?:e|ing)(?: me with)?) (?:just |only |solo )?(?P<left>\d+)\b"
 )
-ALL_BUT = re.compile(
+ALL_BUT = expression(
     r"\b(?:all|everything|every|tod[oa]s?)\b.{0,30}?\b"
     r"(?:but|except(?: for)?|apart from|menos|except[oa]|salvo)\b(?P<spared>.*)"
 )
 """All but some, which are `spared`."""
-_TIMES = re.compile(
+_TIMES = expression(
     r"\b(?:(?P<double>doubled?|twice|doble|duplica\w*)|(?P<triple>tripled?|triplica\w*)|"
     r"(?P<times>\d+) (?:times|veces))\b(?! (?:an?|per|al?|por|every|cada)\b)"
 )
@@ -49,25 +50,25 @@ _UP = r"higher|above|more|up|over|mas (?:arriba|alt[oa])|mas|arriba|encima"
 _UNIT = (
     r"(?:\s?(?:[$€%]|dollars?|bucks|euros?|dolares|usd|eur|per ?cent|por ?ciento|points?|puntos?|shares?|acciones))?"
 )
-_BY = re.compile(
+_BY = expression(
     rf"{_N.format('by')}(?P<unit>{_UNIT}) (?:por )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))\b"
     r"(?! than\b| de (?!capital|riesgo|acciones))"
 )
 _IT = r"(?: (?:it|that|them|the \w+|my \w+|el \w+|la \w+|mi \w+|otr[oa]s|una?|by|en|up|down|another)|l[oa]s?\b)*"
-_MOVED = re.compile(
+_MOVED = expression(
     rf"\b(?:(?P<down>lower|reduce|drop|baja|quita)|(?P<up>raise|increase|bump|sube|aumenta|add|anade))"
     rf"{_IT} {_N.format('by')}(?P<unit>{_UNIT})"
 )
-_HOW_FAR = re.compile(rf"^\W*(?:raise|lower|reduce|increase|sube|baja|aumenta){_IT}\W*$")
-_LITTLE = re.compile(
+_HOW_FAR = expression(rf"^\W*(?:raise|lower|reduce|increase|sube|baja|aumenta){_IT}\W*$")
+_LITTLE = expression(
     r"\b(?:a (?:little|bit|touch|tad)|slightly|somewhat|un po(?:co|quito)|un pelin|algo|ligeramente)\b"
 )
-_WAY = re.compile(rf"\b(?:{_DOWN}|{_UP}|closer|further|cerca|lejos|raise|lower|sube\w*|baja\w*)\b")
-_OF_A_PRICE = re.compile(
+_WAY = expression(rf"\b(?:{_DOWN}|{_UP}|closer|further|cerca|lejos|raise|lower|sube\w*|baja\w*)\b")
+_OF_A_PRICE = expression(
     r"\b(?:higher|lower|above|below|up|down|raise|arriba|abajo|encima|debajo|alt[oa]|baj[oa]|closer|further|cerca|lejos|"
     r"sube\w*|baja(?:l[oa])?|dollars?|bucks|euros?|dolares)\b|[$€]"
 )
-_OF_THE_FIGURE = re.compile(r" (?:of (?:it|that|this|them|those)|de (?:es[oa]s?|ell[oa]s?|lo))\b")
+_OF_THE_FIGURE = expression(r" (?:of (?:it|that|this|them|those)|de (?:es[oa]s?|ell[oa]s?|lo))\b")
 _NOUNS = {
     "limit_price": r"limite?",
     "stop_price": r"stop",

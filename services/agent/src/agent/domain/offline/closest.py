@@ -25,6 +25,7 @@ from agent.domain.offline.questions import Query, required_keys, terms, topic_wo
 from agent.domain.offline.relevance import Section, ranked_sections
 from agent.domain.offline.section_quotes import section_extract, with_paragraphs
 from agent.domain.text_features import plain, stem
+from contracts.expressions import expression
 
 MIN_COVERAGE = 0.4
 """Minimum share of a question's weight (0 to 1) that the nearest section must cover to be offered as a possible answer.
@@ -47,7 +48,7 @@ _HIGH_SIMILARITY = 0.3
 about."""
 _HIGH_LIKELIHOOD = 0.5
 """Likelihood from which on a section is shown whatever words it shares with the question."""
-_HOW_LONG = re.compile(rf"\b(?:how (?:much|long)|much|cu[aá]nt[oa]s?) (?:time|tiempo)\b|\b{UNIT}\b", re.IGNORECASE)
+_HOW_LONG = expression(rf"\b(?:how (?:much|long)|much|cu[aá]nt[oa]s?) (?:time|tiempo)\b|\b{UNIT}\b", re.IGNORECASE)
 """How long something is for: words that name no thing a site could offer."""
 MIN_REPORTED_LETTERS = 4
 """A word that no page contains is reported ("I find nothing about …") if it has at least this many letters: short words

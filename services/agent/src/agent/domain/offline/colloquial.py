@@ -11,6 +11,7 @@ from functools import lru_cache
 from agent.domain.number_words import BELOW_100, with_large_figures
 from agent.domain.text_features import plain, symbols_in, word_set
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.languages import Language
 
 _COUNT = rf"(?:\d[\d.,]*|{BELOW_100})\b"
@@ -44,13 +45,13 @@ _FORMAL: dict[str, str] = {
     "cuente": "cuenta",
 }  # fmt: skip
 """Commands in the formal address (usted), with the informal ones."""
-_FORMAL_COMMAND = re.compile(
+_FORMAL_COMMAND = expression(
     rf"{_CLAUSE}(?P<verb>{'|'.join(verb.translate(_ACCENTED) for verb in _FORMAL)})"
     r"(?P<rest>me|nos|le|l[oa]s?|mel[oa]s?|sel[oa]s?)?\b(?!\W+(?:que|o)\b)",
     re.IGNORECASE,
 )
 _ASIDES: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
+    "en": expression(
         r"\b(?:(?:would|do) you mind (?:telling|showing) me (?:whether |if )?|oh dear|dear me|my dear|goodness(?: "
         r"(?:me|gracious))?|good heavens|gosh|blimey|lowkey|highkey|tbh|ngl|imo|"
         r"fr|bro|bruh|fam|dawg|my guy|if you (?:don.?t|do not) mind|if (?:it.?s|it is) not too much trouble|would "
@@ -64,7 +65,7 @@ _ASIDES: dict[Language, re.Pattern[str]] = {
         r"(?<=\w)[, ]+(?:dear|love|sir|madam|young man|mate|man|dude|tho|though|eh|lol|lmao|fam)(?=\W*$|,)",
         re.IGNORECASE,
     ),
-    "es": re.compile(
+    "es": expression(
         r"(?:^|(?<=[,.!¡]\s)|(?<=[¡¿]))(?:ver[áa](?: usted)?|mire(?: usted)?|oiga|oye|ay|uy|hijo m[íi]o|dios "
         r"m[íi]o)\b[,! ]*|"
         r"\b(?:me puede|podr[íi]a(?:s)?|puedes?|me podr[íi]as?|me har[íi]a el favor de)(?: usted)?(?: me)? "
@@ -79,7 +80,7 @@ _ASIDES: dict[Language, re.Pattern[str]] = {
     ),
 }
 """Phrases around a request that ask for nothing."""
-_TOO_MANY = re.compile(
+_TOO_MANY = expression(
     r"(?:^|(?<=\s))(?:(?:that\W?s |it\W?s |is )?(?:far |way |much )?too (?:many|much|few|little)|"
     r"(?:es|son|eso es|eso son)? ?(?:demasiad[oa]s?|much[oa]s?|muy poc[oa]s?))\b[,.! ]+"
     rf"(?=(?:(?:mejor|better|make it|just|only|solo|que sean) )?{_COUNT})",
@@ -89,7 +90,7 @@ _TOO_MANY = re.compile(
 _MAX_CHARACTERS = 600
 """Characters of a message that the rules read."""
 _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), instead)
+    (expression(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
         (r"\b(?:a couple(?: of)?|un par(?: de)?)\b", "2"),
         # Money.
@@ -180,17 +181,17 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _SENDS: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
+    "en": expression(
         rf"{_CLAUSE}(?!(?:buy|sell|get|cop|bag)\b)(?:\w+ (?:at )?me|give me an? \w+|\w+ me an? \w+)(?: up| back| "
         rf"know)? "
         r"(?=(?:when|if|once|as soon as)\b.*\d)", re.IGNORECASE),
-    "es": re.compile(
+    "es": expression(
         rf"{_CLAUSE}(?!(?:c[oó]mpr|v[eé]nd|qu[ií]t|b[oó]rr|canc|p[oó]n))\w+me(?: una? \w+)? (?=(?:cuando|si|en "
         rf"cuanto)\b.*\d)",
         re.IGNORECASE),
 }  # fmt: skip
 """Somebody wants to be told when a price is reached."""
-_TAKES_SOME = re.compile(
+_TAKES_SOME = expression(
     rf"{_CLAUSE}(?:(?P<sells>{_SELLS})|(?:{_words('buys')})(?: me)?(?: the)?) "
     rf"(?P<count>{_COUNT})(?P<rest>\W*$|[,.;]|\W+(?:of|de)\s+|\W+)(?P<next>\$?[\w&]*)(?P<after>\W*\w*)",
     re.IGNORECASE,
@@ -203,12 +204,12 @@ _OF_AN_ORDER = word_set(
 """What may follow a number of shares."""
 _POINTS = word_set("those these that esas esos esa ese")
 """Before a noun they point at what it names: ten of those headlines."""
-_INVESTS = re.compile(
+_INVESTS = expression(
     rf"{_CLAUSE}(?:{_words('invests')}) (?P<sum>[$€£]? ?{_COUNT}) ?(?:{_MONEY})? ?(?:at|into|in|on|a|en) "
     r"(?P<share>\$?[\w&]+)",
     re.IGNORECASE,
 )
-_REQUESTED = re.compile(
+_REQUESTED = expression(
     rf"^\W*(?:(?:can|could|would|will) you (?:please |kindly )?(?P<en>buy|sell)(?: me|(?=.*\bfor me\b))|"
     rf"(?:me (?:puedes?|podr[íi]as?) (?P<inf>compra|vende)r|(?:puedes?|podr[íi]as?) (?P<inf2>compra|vende)rme)|"
     rf"me (?P<es>compra|vende)s) (?P<rest>{_COUNT}(?: [\w$&.]+){{1,4}})(?:,? (?:please|por favor|for me))*\W*$",

@@ -16,8 +16,9 @@ from agent.domain.offline.tool_words import personal_tool
 from agent.domain.offline.unread import EFFECTS
 from agent.domain.offline.wishes import Wish
 from agent.domain.text_features import plain, symbols_in
+from contracts.expressions import expression
 
-_AND = re.compile(r"(?:,\s*|\s+)(?:and|y|e|then|luego)\s+(?:(?:then|also|luego|tambien|también)\s+)?", re.IGNORECASE)
+_AND = expression(r"(?:,\s*|\s+)(?:and|y|e|then|luego)\s+(?:(?:then|also|luego|tambien|también)\s+)?", re.IGNORECASE)
 _MAX_CUTS = 3
 """Maximum places at which a text is tried to be cut in two."""
 _LIST_CHANGES = ("add_to_watchlist", "remove_from_watchlist")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 from agent.domain.analysis.formats import as_date, day
 from agent.domain.text_features import plain, symbols_in
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.languages import Language
 
 Event = Mapping[str, Any]
@@ -23,12 +24,12 @@ _WHEN = (
     r"(?:este|proximo) mes|(?:semana|mes) que viene"
 )
 _KINDS: Mapping[str, re.Pattern[str]] = {
-    "earnings": re.compile(r"\b(?:earnings|results|resultados|reports?|reporting|presenta\w*|publica\w*)\b"),
-    "dividend": re.compile(r"\b(?:ex-)?divid\w+"),
-    "economy": re.compile(r"\b(?:econom\w+|macro\w*|fed|fomc|federal reserve|reserva federal|central bank|jobs|"
+    "earnings": expression(r"\b(?:earnings|results|resultados|reports?|reporting|presenta\w*|publica\w*)\b"),
+    "dividend": expression(r"\b(?:ex-)?divid\w+"),
+    "economy": expression(r"\b(?:econom\w+|macro\w*|fed|fomc|federal reserve|reserva federal|central bank|jobs|"
                           r"employment|empleo|rates?|tipos)\b"),
 }  # fmt: skip
-_ASKS_FOR_CALENDAR = re.compile(
+_ASKS_FOR_CALENDAR = expression(
     r"\b(?:(?:economic|earnings|results|market|dividend) calendar"
     r"|(?:calendario|agenda) (?:economic\w+|de (?:resultados|la semana|dividendos|eventos)|del mercado)"
     r"|(?:upcoming|coming|next|market|economic|scheduled|proxim[oa]s) (?:\w+ )?(?:events?|eventos?)"
@@ -43,7 +44,7 @@ _ASKS_FOR_CALENDAR = re.compile(
     r"(?:\w+ ){0,4}?(?:report\w*|earnings|results|presenta\w*|publica\w*|resultados|divid\w+)(?: \w+){0,2}? "
     rf"(?:{_WHEN}))\b"
 )
-_COMPANY_WORDS = re.compile(r"\b(?:you|your|we|our|organi\w+|webinars?|tu|tus|vuestr\w+|vosotros|haceis|nosotros)\b")
+_COMPANY_WORDS = expression(r"\b(?:you|your|we|our|organi\w+|webinars?|tu|tus|vuestr\w+|vosotros|haceis|nosotros)\b")
 
 
 class _Span(NamedTuple):

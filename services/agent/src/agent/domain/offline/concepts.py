@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 
-CONCEPT = re.compile(
+CONCEPT = expression(
     r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|eps|bpa|beta|"
     r"per(?! (?:an?|annum|cent|day|hour|minute|month|order|person|share|trade|user|week|year)\b)|etf|"
     r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
@@ -21,13 +22,13 @@ CONCEPT = re.compile(
     r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
     r"earnings|market cap|revenue|ratio|portfolio|cartera|fundamental\w*)\b"
 )
-DIFFERENCE = re.compile(
+DIFFERENCE = expression(
     r"\b(?:differen\w+ between|diferencias? (?:hay )?entre|how (?:is|are|do|does)(?= .* differ)|"
     r"(?P<de>en que se diferencian?)) (?:an? |the |una? |el |la )?(?P<one>[\w /-]{2,30}?) "
     r"(?:(?(de)(?:de(?: la|l)?|y)|(?:and|vs|y|differ\w*(?: from| to| than)?))) "
     r"(?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
 )
-EXPLAIN = re.compile(
+EXPLAIN = expression(
     r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
     r"(?:what (?:exactly |actually |precisely )?(?:is|are|does|do)|what\W?s|explain(?: to me)?|"
     r"how (?:is|are)(?= .* (?:calculated|computed|worked out|used)\b)|how (?:does|do)(?! (?:i|we|you) )(?= .* work\b)|"
@@ -40,7 +41,7 @@ EXPLAIN = re.compile(
     r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
-_WORDS_AROUND = re.compile(r"^(?:estar|ser|being|to be|good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
+_WORDS_AROUND = expression(r"^(?:estar|ser|being|to be|good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
                      r" (?:(?:like|as if|as though) i\b.*|como si\b.*|como para (?:un[ao]? )?\w+|"
                      r"in (?:simple|plain) \w+|"
                      r"(?:for|to) (?:an? )?(?:absolute |complete )?(?:beginners?|novices?|child|newbies?|dummies)|para "
@@ -49,35 +50,35 @@ _WORDS_AROUND = re.compile(r"^(?:estar|ser|being|to be|good|bad|normal|typical|h
                      r"please|porfa|anyway|exactly|again|then|really|by the way|exactamente|entonces|"
                      r"por cierto)$")  # fmt: skip
 """Words around a concept."""
-ANOTHER_TERM = re.compile(
+ANOTHER_TERM = expression(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
     r"que|es))* "
     r"(?!(?:how|who|when|where|why|which|can|could|do|does|is|are|cuant\w+|quien\w*|cuando|donde|por que|cual\w*|"
     r"puedo|se puede|hay|tiene\w*|cuesta\w*)\b)(?P<what>[\w /-]{2,60}?)\W*$"
 )
 """Matches "and a stop loss?", which asks for another term after one that was explained."""
-_DIFFERENCE_FROM = re.compile(
+_DIFFERENCE_FROM = expression(
     r"\b(?:diferenci\w+|differ\w*) (?:de|del|con|from|to|with) "
     r"(?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
 )
-_ASKS_MEANING_OF_IT = re.compile(
+_ASKS_MEANING_OF_IT = expression(
     r"\W*(?:(?:and|y|pero|but)\W+)?(?:(?:eso|esto) (?:que (?:es|significa|quiere decir)|para que sirve)|"
     r"que (?:es|son|significa) (?:eso|esto)|what (?:on earth |the hell |exactly )?(?:is|are|s|does) (?:it|that|they|"
     r"those|this)(?: mean)?|"
     r"para que sirven?|(?:puedes )?explica(?:me|r|rme)?l[oa]|(?:can you )?explain (?:it|that|this)(?: to me)?|"
     r"what (?:is|s) (?:it|that) for)(?: (?:like|as|como|para|for|to|in|en|mas|better|mejor|simply)\b[^\d?]*)?\W*"
 )
-_KIND = re.compile(
+_KIND = expression(
     r"\b(?:(?:limit|stop|market|stop[ -]limit|trailing stop) orders?|(?:trailing )?stop loss(?:es)?|"
     r"orden(?:es)? (?:limit\w*|stop|de mercado|de stop))\b"
 )
-_OF_A_COMPANY = re.compile(
+_OF_A_COMPANY = expression(
     r"\b(?:(?:stock )?markets?|mercados?|bolsa|apps?|aplicacion|platform|plataforma|(?:web ?)?site|web|sitio|chat|"
     r"assistant|asistente|accounts?|cuentas?|support|soporte|subscriptions?|suscripcion(?:es)?|company|empresa)"
 )
 """What no glossary explains: the market as a whole, and what a company has."""
 _PRONOUNS = ("that", "it", "this", "eso", "esto")
-_OWN_OR_PRICE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
+_OWN_OR_PRICE = expression(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
 """Words for somebody's own things or the company's prices, which no glossary has."""
 
 
@@ -112,7 +113,7 @@ def concepts_in(text: str, earlier_texts: Sequence[str], *, names_share: bool) -
     return [term] if is_concept else []
 
 
-DEFINES = re.compile(r"\bwhat (?:does|do) .* (?:mean|stand for)\b|\bque (?:significan?|quieren? decir)\b")
+DEFINES = expression(r"\bwhat (?:does|do) .* (?:mean|stand for)\b|\bque (?:significan?|quieren? decir)\b")
 """Asks what a word means, whatever was mentioned before."""
 
 

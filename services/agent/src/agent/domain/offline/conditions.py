@@ -14,6 +14,7 @@ from agent.domain.offline.concepts import CONCEPT
 from agent.domain.offline.order_words import condition_in
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, numbers_in, plain, symbols_in
+from contracts.expressions import expression
 
 _ORDER = "create_paper_order"
 _SIZE = ("quantity",)
@@ -21,26 +22,26 @@ _CONDITION_WORD = r"(?:if|when|once|as soon as|si|cuando|en cuanto)"
 _VERB = r"(?:then |entonces )?(?:buy|sell|purchase|compra|vende)"
 _NOT = r"(?:(?:but|pero|and|y)\s+)?(?:not|never|no|nunca)\s+(?:(?:at|for|a|go|goes)\s+)?"
 _LEVEL = rf"(?:{_NOT})?(?:below|under|above|over|(?:por )?(?:debajo|encima) de)\s+[$€]?\d[\d.,]*\W*"
-NEGATED_LEVEL = re.compile(rf"\b{_NOT}(?={_LEVEL})")
+NEGATED_LEVEL = expression(rf"\b{_NOT}(?={_LEVEL})")
 """A level that is negated: "not above 40" is at most 40."""
 _OTHER_SIDE = {"<=": ">=", ">=": "<=", "==": "=="}
-_CONDITION_LAST = re.compile(
+_CONDITION_LAST = expression(
     rf"^(?P<order>.*\b{_VERB}.*?)[,;]?\s+(?:{_CONDITION_WORD}\s+(?P<condition>\S+\s.*)|(?P<level>{_LEVEL}))$",
     re.IGNORECASE | re.DOTALL,
 )
-_CONDITION_FIRST = re.compile(
+_CONDITION_FIRST = expression(
     rf"^\W*{_CONDITION_WORD}\s+(?P<condition>.*?)[,;]?\s+(?P<order>{_VERB}.*)$", re.IGNORECASE | re.DOTALL
 )
-_COUNT_LAST = re.compile(r"(?<=\d),\s+(?:unos|unas|about|some|say)?\s*(?P<count>\d+)(?: (?:shares|acciones))?\W*$")
+_COUNT_LAST = expression(r"(?<=\d),\s+(?:unos|unas|about|some|say)?\s*(?P<count>\d+)(?: (?:shares|acciones))?\W*$")
 """The quantity after the condition: "buy IBM if it gets to 180, about 3"."""
-_NOT_A_PRICE = re.compile(
+_NOT_A_PRICE = expression(
     r"(?<!\d)(?<!\d[.,])\d[\d.,]*(?:st|nd|rd|th|pm|am)?[- ]?(?:days?|weeks?|months?|years?|hours?|minutes?|"
     r"sessions?|shares?|dias?|semanas?|mes(?:es)?|anos?|horas?|minutos?|sesion(?:es)?|acciones)\b|"
     r"\b(?:volumes?|volumen|news|noticias)\b"
 )
 """A length of time, a count, or something other than the price, which no order can wait for."""
 _MONEY = r" ?(?:[$€]|(?:usd|eur|dollars?|bucks|dolares|euros?|points?|puntos)\b)"
-_DISTANCE = re.compile(
+_DISTANCE = expression(
     rf"(?<!\d)[$€]?(?<!\d[.,])(?P<by>\d(?:[\d.,]*\d)?)(?:{_MONEY})? (?:por )?(?:(?P<down>below|under|lower|"
     r"(?:de)?bajo|debajo|menos|abajo)|(?P<up>above|over|higher|encima|mas|arriba))\b(?! (?:of |de |than )?[$€]?\d)|"
     r"\b(?:(?P<falls>falls?|drops?|goes down|down|loses|baj[ae]|cae|caiga|pierd[ae])|"
@@ -48,9 +49,9 @@ _DISTANCE = re.compile(
     rf"[$€]?(?P<moved>\d(?:[\d.,]*\d)?)(?:{_MONEY})(?! (?:or|o) )"
 )
 """An amount of money below or above the current price."""
-YES = re.compile(r"\bsí\b|^\W*si(?=\W*,|\s+(?:pero|compra|vende|pon)\w*\b)", re.IGNORECASE)
+YES = expression(r"\bsí\b|^\W*si(?=\W*,|\s+(?:pero|compra|vende|pon)\w*\b)", re.IGNORECASE)
 """Without its accent, "sí" would be a condition."""
-POLITE = re.compile(r"\b(?:you|possible|allowed|convenient|puedes|puede|podeis|posible|quieres|no te importa)\b")
+POLITE = expression(r"\b(?:you|possible|allowed|convenient|puedes|puede|podeis|posible|quieres|no te importa)\b")
 
 
 def wants_change(text: str, normalized: str) -> bool:

@@ -13,19 +13,20 @@ from agent.domain.offline.common_words import is_common
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 
 _COUNT = rf"(?:\d{{1,4}}|an?|una?|couple of|par de|{BELOW_100})"
 UNIT = (
     r"(?:min(?:ute|uto)?s?|hours?|horas?|hrs?|nights?|noches?|days?|dias?|weeks?|semanas?|months?|mes(?:es)?|years?|"
     r"anos?)"
 )
-STATED_LENGTH = re.compile(
+STATED_LENGTH = expression(
     rf"(?<!per )(?<!al )(?<![\d.,])\b(?!(?:an?|una?) (?:day|night|week|month|year|dia|noche|semana|mes|ano)\b"
     rf"(?! (?:before|after|ahead|later|late|early|antes|despues|tarde)))"
     rf"{_COUNT}[ -](?:(?:working|business|full|whole) )?{UNIT}\b(?!\W+old\b)"
 )
 """A length of time that a question states; "a month" alone is the period of a price."""
-AGE = re.compile(
+AGE = expression(
     rf"(?:\b(?:my|our|mi|nuestr[oa]) \w+ )?"
     rf"(?:\b(?:tiene|tengo|tienen|cumple|turns|aged?|de) {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
     rf"\b{_COUNT}[ -](?:years?|months?)[ -]old\b|"
@@ -33,14 +34,14 @@ AGE = re.compile(
     r"and\b|y\b|can\b|puede\b)))"
 )
 """Somebody's age with the words for the person: a question with a daughter's age is not about daughters."""
-_HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{UNIT}\b")
+_HOW_MANY_UNITS = expression(rf"\b(?:how many|cuant[oa]s) (?:working )?{UNIT}\b")
 LENGTH: frozenset[str] = frozenset(("=length",))
-CONTAINS_LENGTH = re.compile(
+CONTAINS_LENGTH = expression(
     rf"\b{_COUNT}[ -](?:(?:\w+ )(?:or \w+ )?)?{UNIT}\b|\b{UNIT}(?: \w+){{0,2}}:? \d|"
     rf"\b(?:per|every|each|cada|al?|por) {UNIT}\b|"
     r"\bat once\b|\bimmediately\b|\bal momento\b|\balways\b|\bsiempre\b|\banytime\b|\bat any time\b|\bcuando quieras\b"
 )
-STATED_TIME = re.compile(
+STATED_TIME = expression(
     r"\b(?:at|by|until|till|from|before|after|a las?|hasta las?|desde las?|sobre las?|antes de las?) "
     r"(?:\d{1,2}[:.h]\d{2}|\d{1,2}(?![\d.,:])(?! ?(?:%|€|£|\$|usd|eur|dol|pound|libra|people|person|alumn|"
     r"min|hour|hora|day|dia|week|semana|month|mes|year|ano|mile|km)))"
@@ -51,11 +52,11 @@ STATED_TIME = re.compile(
 )
 """A time of day that a question states."""
 TAKES: frozenset[str] = frozenset(("=takes",))
-HOW_LONG_IT_TAKES = re.compile(
+HOW_LONG_IT_TAKES = expression(
     r"\bhow (?:quick\w*|fast|soon)\b|\bhow long (?:does|do|will|would|is|are|until|till)\b.{0,60}\b(?:take\w*|arriv\w+|"
     r"active|wait\w*|deliver\w*|come|ready)\b|\bhow long until\b|\bcuant[oa]s? (?:\w+ )?(?:se )?(?:tard\w+|demor\w+)"
 )
-_DEADLINE_OR_CONDITION = re.compile(
+_DEADLINE_OR_CONDITION = expression(
     rf"\b(?:if|si|unless|salvo|until|hasta)\b[^,;.]*|"
     rf"\b(?:within|en|dentro de)(?: (?:the|los|las))? (?:(?:first|primer\w+) )?"
     rf"{_COUNT} (?:\w+ )?{UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*|"
@@ -65,19 +66,19 @@ _DEADLINE_OR_CONDITION = re.compile(
     rf"\b{_COUNT}[ -](?:years?|months?)[ -]old\b"
 )
 """Deadlines, conditions and ages, which are not durations."""
-_AT_ONCE = re.compile(
+_AT_ONCE = expression(
     r"\b(?:at once|immediate\w*|instant\w*|straight away|same day|al momento|inmediat\w+|en el acto|mismo dia|"
     r"at the end of|al final del?)\b"
 )
 MEASURE = frozenset(("=measure",))
-HOW_BIG = re.compile(
+HOW_BIG = expression(
     r"\bhow (?:big|large|tall|heavy|wide|deep|high)\b|\bcuant[oa]s? (?:mide|miden|pesa|pesan)\b|"
     r"\b(?:what size|que tamano)\b"
 )
-_AMOUNT_OF_MONEY = re.compile(r"[$€£] ?\d[\d.,]*|(?<![\d.,])\d[\d.,]{0,15}+ ?(?:[$€£]|usd\b|eur\w*|dol\w+|pesos\b)")
+_AMOUNT_OF_MONEY = expression(r"[$€£] ?\d[\d.,]*|(?<![\d.,])\d[\d.,]{0,15}+ ?(?:[$€£]|usd\b|eur\w*|dol\w+|pesos\b)")
 CONTACTS = tuple(
     (
-        re.compile(
+        expression(
             rf"^(?:\w+ ){{0,2}}(?:what|whats|which|cual|que|your|vuestro|tu|su|the|el|un|teneis|tienes|tienen|have)"
             rf"(?: (?:is|es|s|an?|un|the|your|el|vuestro|tu|su))*? (?:{words})"
             r"(?: (?:address|number|electronico|de contacto|de telefono))?\W*$"
@@ -90,42 +91,42 @@ CONTACTS = tuple(
     )
 )
 """Questions for an e-mail address or a telephone number, with the keys of which an answer must have one."""
-CONTACT_WAY = re.compile(
+CONTACT_WAY = expression(
     r"\b(?:by|via|over the|on|por|mediante) "
     r"(?P<way>phone|telephone|e?mail|whatsapp|sms|post|telefono|correo|telegram)\b"
 )
 """The means by which something is done; an answer must name the same."""
-_SHOWN_CONTACTS = (("=address", re.compile(r"\S@\S")), ("=number", re.compile(r"(?:\+|\b)\d[\d ()-]{7,}\d")))
+_SHOWN_CONTACTS = (("=address", expression(r"\S@\S")), ("=number", expression(r"(?:\+|\b)\d[\d ()-]{7,}\d")))
 WORTH = frozenset(("=worth",))
-ASKS_OPINION = re.compile(
+ASKS_OPINION = expression(
     r"\b(?:which|what|cual(?:es)?|que)\b.{0,40}?\b(?:better|best|mejor(?:es)?|peor|worse|recom\w+)\b"
     r"(?! (?:day|time|dia))|"
     r"\b(?:better|best) (?:value|deal|for me|for us)\b|\bworth it\b|\bmas a cuenta\b|\bcompensa\b|"
     r"\b(?:merece|vale)n? la pena\b|\bme conviene\b"
 )
 """A question for the better one. Only a page that recommends something answers it."""
-SAYS_WORTH = re.compile(
+SAYS_WORTH = expression(
     r"\b(?:best|better|ideal|perfect|popular|recommend\w*|suited|mejor|ideal|perfect[oa]|recom\w+|pensad[oa] para)\b"
 )
 _PART_OF_PRICE = (
     r"(?:deposit|down ?payment|surcharge|penalt\w+|late fee|deposito|fianza|senal|anticipo|recargo|suplemento|"
     r"penalizacion|matricula|registration fee|delivery|shipping|envio)"
 )
-PART_OF_PRICE = re.compile(rf"\b{_PART_OF_PRICE}\b")
+PART_OF_PRICE = expression(rf"\b{_PART_OF_PRICE}\b")
 _MONEY = next(shape for key, shape in shapes.SHAPES if key == "=price")
-_FREE = re.compile(r"\b(?:free|gratis|gratuit[oa]s?)\b")
-_NO_PRICE_OR_SHARE = re.compile(rf"{_FREE.pattern}|\d ?%|\b(?:includ|incluy|incluid|no charge|no cost|sin coste)")
+_FREE = expression(r"\b(?:free|gratis|gratuit[oa]s?)\b")
+_NO_PRICE_OR_SHARE = expression(rf"{_FREE.pattern}|\d ?%|\b(?:includ|incluy|incluid|no charge|no cost|sin coste)")
 """What answers a question for a price without an amount."""
 _DURATION = next(shape for key, shape in shapes.SHAPES if key == "=duration")
 _HOUR = next(shape for key, shape in shapes.SHAPES if key in shapes.CLOCK)
-_TIME = re.compile(
+_TIME = expression(
     r"\d{1,2}(?:[:.h]\d{2}| ?[ap]\.?m\b)|\b(?:noon|midday|midnight|mediod[ií]a|medianoche)\b|"
     r"\b(?:from|until|till|at|hasta|de|las?|24) \d{1,2}\b|24/7",
     re.IGNORECASE,
 )
 _DAY = next(shape for key, shape in shapes.SHAPES if key == "=when")
-NEXT_PERIOD = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={UNIT}\b)|\bque viene\b")
-FREE_OR_PAID = re.compile(
+NEXT_PERIOD = expression(rf"\b(?:next|coming|proxim[oa]s?) (?={UNIT}\b)|\bque viene\b")
+FREE_OR_PAID = expression(
     r",? ?\b(?:or|o) (?:do|does|must|is|hay|tengo|tiene|es|se|have)\b.{0,20}\b(?:pay|paid|pag\w+)\b"
 )
 """The second half of "is it free, or do I have to pay?", which is a question for the price."""
@@ -214,24 +215,24 @@ def without_how_long(text: str) -> str:
 _MAX_FOLLOW_UP_WORDS = 5
 _AGE = frozenset(("=age",))
 _CONTAINS_AGE = dict(shapes.SAID_AS)["=age"]
-_HOW_OLD = re.compile(r"\b(?:que edad|(?:wh?at|which) age|how (?:old|young))\b")
-_PRICED = re.compile(f"{shapes.HOW_PRICED.pattern}|{shapes.COSTS.pattern}")
-_ASKS_ITSELF = re.compile(
+_HOW_OLD = expression(r"\b(?:que edad|(?:wh?at|which) age|how (?:old|young))\b")
+_PRICED = expression(f"{shapes.HOW_PRICED.pattern}|{shapes.COSTS.pattern}")
+_ASKS_ITSELF = expression(
     "|".join(pattern.pattern for pattern in (shapes.ASKS_WHICH, shapes.DO_YOU, shapes.MAY, shapes.OBLIGED))
 )
 """Patterns of a question that asks for something of its own instead of repeating the previous one."""
-_HOW_LONG = re.compile(
+_HOW_LONG = expression(
     rf"{shapes.HOW_LONG.pattern}|\bhow fast\b|\b(?:tak|last|dur|tard|demor|arriv|lleg)\w*|"
     r"\b(?:until|active|activ[oa]|ready|list[oa])\b"
 )
 
 
-A_DAY = re.compile(
+A_DAY = expression(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|lunes|martes|miercoles|jueves|viernes|sabados?|"
     r"domingos?|fin(?:es)? de semana|findes?)\b"
 )
-_ANY_DAY = re.compile(r"\b(?:every day|daily|all week|seven days|24/7|cada dia|todos los dias|a diario|diariamente)\b")
-_ASKS_WHAT_IS_LACKING = re.compile(
+_ANY_DAY = expression(r"\b(?:every day|daily|all week|seven days|24/7|cada dia|todos los dias|a diario|diariamente)\b")
+_ASKS_WHAT_IS_LACKING = expression(
     r"\bque no (?:teng|tien|inclu|trai|trae|est)\w*|"
     r"\b(?:that|which) (?:\w+ ){0,3}(?:doesn.?t|does not|don.?t|do not|isn.?t|is not)\b|\bnot in\b"
 )

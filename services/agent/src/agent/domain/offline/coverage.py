@@ -15,23 +15,24 @@ from agent.domain.offline.slots import NUMBER
 from agent.domain.offline.wishes import Calls
 from agent.domain.text_features import number_of, word_set
 from agent.domain.tickers import NAMES
+from contracts.expressions import expression
 
 _PRICE_TOOLS = word_set("get_price market_snapshot get_performance get_ohlcv get_indicators get_correlation")
 _LOOK_UPS = _PRICE_TOOLS | word_set("get_fundamentals fundamentals_events get_news get_sentiment get_ml_signals")
-_KIND = re.compile(
+_KIND = expression(
     r"\b(?:(?:on )?(?:which|what) (?:days|dates|sessions|weeks|months|years)|(?:en )?que "
     r"(?:dias|fechas|sesiones|semanas|meses|anos)|how (?:often|many \w+)|cuant[oa]s \w+|"
     r"how long (?:did|has|was|does|it)|cuanto tiempo|"
     r"(?:why|por que)(?! no\b))\b"
 )
 """Asks for days, counts, durations or reasons, which look-ups of prices do not tell."""
-_FIGURE = re.compile(
+_FIGURE = expression(
     r"(?:\b(?:(?:more|less|higher|lower) than|at least|over|under|above|below|mas de|menos de|al menos|"
     r"por (?:encima|debajo) de|(?:superior(?:es)?|inferior(?:es)?|mayor(?:es)?|menor(?:es)?) (?:a|que|al|de)) )?"
     rf"(?:un )?[$€]?(?<![\w.,/])(?P<number>{NUMBER})(?P<percent> ?(?:%|per ?cent|por ?ciento))?(?![\w/])"
 )
-_AVERAGES = re.compile(r"\b(?:20|50|200)\b(?=.*\b(?:average|sma|ma|media)\b)|(?<=media de )(?:20|50|200)\b")
-_INDEX_NAMES = re.compile("|".join(re.escape(name) for name in NAMES if any(map(str.isdigit, name))))
+_AVERAGES = expression(r"\b(?:20|50|200)\b(?=.*\b(?:average|sma|ma|media)\b)|(?<=media de )(?:20|50|200)\b")
+_INDEX_NAMES = expression("|".join(re.escape(name) for name in NAMES if any(map(str.isdigit, name))))
 
 
 def uncovered_parts(question: str, calls: Calls) -> list[str]:

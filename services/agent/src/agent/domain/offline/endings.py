@@ -15,9 +15,10 @@ from agent.domain.offline.order_words import TAKES_PROFIT, order_named
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for
 from agent.domain.offline.wishes import Intent, Way, Wish
 from agent.domain.text_features import numbers_in, symbols_in, word_set
+from contracts.expressions import expression
 
-_BOTH = re.compile(r"\b(?:both|l[oa]s dos|amb[oa]s)\b")
-_PAID = re.compile(r"\b(?:paid|bought|entry|cost|pagu?[eo]|pagado|compr[eo]|comprado|entrada|coste?)\b")
+_BOTH = expression(r"\b(?:both|l[oa]s dos|amb[oa]s)\b")
+_PAID = expression(r"\b(?:paid|bought|entry|cost|pagu?[eo]|pagado|compr[eo]|comprado|entrada|coste?)\b")
 _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 
 

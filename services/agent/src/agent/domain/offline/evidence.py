@@ -13,6 +13,7 @@ from agent.domain.offline.constraints import A_DAY, AGE, meets_constraints
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.shapes import A_MONTH, NEGATION
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 
 _CLAUSE_START = r"(?:^|[.!?¿:;,)\n›»-] ?|\b(?:and|then|please|just|simply|or|to|by|y|o|luego|despues|para)\b )"
 _ENGLISH_IMPERATIVE = (
@@ -34,7 +35,7 @@ _MEANS = (
     r"reception|shop|store|account|settings|telefono|correo|formulario|pagina|aplicacion|mostrador|recepcion|tienda|"
     r"clinica|cuenta|ajustes|transferencia|bizum)"
 )
-_ACTION = re.compile(
+_ACTION = expression(
     rf"{_CLAUSE_START}{_ENGLISH_IMPERATIVE}\b|{_CLAUSE_START}{_SPANISH_IMPERATIVE}\b|\b{_MEANS}\b|\bonline\b|"
     r"\byou (?:can|may|could|need|must|have to|should|just|only|simply|will)\b|"
     r"\b(?:puedes?|podras?|podeis|pueden|se puede|tienes que|tiene que|hay que|debes?|necesitas?|basta con|se hace)\b|"
@@ -45,25 +46,25 @@ PEOPLE = (
     r"(?:people|persons?|guests?|adults?|kids?|children|friends|players|participants|riders|pax|of us|personas?|"
     r"adult[oa]s|nin[oa]s|amig[oa]s|invitad[oa]s|comensales|participantes|alumn[oa]s)"
 )
-_PERSONS = re.compile(
+_PERSONS = expression(
     rf"\b{_COUNT} (?:\w+ )?{PEOPLE}\b|\b(?:we are|we re|there are|there s|party of|group of|table for|somos|seriamos|"
     rf"seremos|grupo de) {_COUNT}\b|\bfor {_COUNT} of us\b"
 )
-PARTY = re.compile(
+PARTY = expression(
     rf"\b(?:we are|we re|there are|there s|somos|seriamos|seremos) (?:{_COUNT} {PEOPLE}|"
     rf"(?:an? |un )?(?:party|group|grupo) (?:of|de) {_COUNT}|{_COUNT})\b"
 )
 """Size of the asker's group, mentioned beside a question."""
-ONLY_HOW_MANY = re.compile(
+ONLY_HOW_MANY = expression(
     rf"\W*(?:(?:and|y) )?(?:how much |cuanto (?:es|seria|cuesta) )?(?:for|por|para) {_COUNT}"
     rf"(?: (?:people|persons|personas|of (?:us|them)))?\W*"
 )
 """Matches "and for two?"."""
-_TELLS_PERSONS = re.compile(
+_TELLS_PERSONS = expression(
     rf"\b{PEOPLE}\b|\b(?:groups?|part(?:y|ies)|per head|each|a head|everyone|anyone|famil\w+|capacity|grupos?|"
     rf"por cabeza|cada un[oa]|aforo|plazas|seats?|sleeps)\b|\bfor {_COUNT}\b|\bpara {_COUNT}\b"
 )
-_TELLS_AGE = re.compile(
+_TELLS_AGE = expression(
     r"\b(?:years?|anos?|ages?|aged|edad\w*|menor(?:es)?|mayor(?:es)?|under|over|adults?|adult[oa]s|child\w*|kids?|"
     r"nin[oa]s?|infantil\w*|junior|baby|babies|bebes?|months?|mes(?:es)?|puppies|cachorros?)\b"
 )
@@ -77,7 +78,7 @@ class Evidence:
     tells: re.Pattern[str]
 
 
-HOW_TO = re.compile(
+HOW_TO = expression(
     r"\bhow (?:(?:do|can|could|would|should|must|might|may) (?:i|we|one)|to|does one)\b"
     r"(?! (?:know|(?:get|come) (?:there|here|to|from|home))\b)|"
     r"\b(?:what|que) (?:do i|should i|must i|tengo que|hay que|debo|puedo) (?:have to )?(?:do|hacer) (?:to|para)\b|"
@@ -85,12 +86,12 @@ HOW_TO = re.compile(
     r"se|nos) )?(?:puedo|podemos|podria|puede|pueden|hago|hacemos|hace|hay que|tengo que|"
     r"(?!mucho|todo|nuevo|minimo|maximo|tiempo|cuando|llego|vamos|llegamos)\w{3,}(?:o|amos|emos|imos)\b)"
 )
-WHY = re.compile(r"(?:^|[¿?.,;:] ?|\b(?:and|but|y|pero|so) )(?:why(?! not)|por ?que)\b")
+WHY = expression(r"(?:^|[¿?.,;:] ?|\b(?:and|but|y|pero|so) )(?:why(?! not)|por ?que)\b")
 CHECKS = (
     Evidence(HOW_TO, _ACTION),
     Evidence(
         WHY,
-        re.compile(
+        expression(
             r"\b(?:because|since|so that|due to|as we|as it|in order to|reason|thanks to|to (?:avoid|protect|"
             r"keep|make|help|"
             r"prevent|ensure)|porque|ya que|para que|debido|puesto que|asi|motivo|razon|gracias a|por eso|"
@@ -99,61 +100,61 @@ CHECKS = (
     ),
     Evidence(_PERSONS, _TELLS_PERSONS),
     Evidence(
-        re.compile(r"\b(?:at night|tonight|in the (?:morning|afternoon|evening)|de noche|"
+        expression(r"\b(?:at night|tonight|in the (?:morning|afternoon|evening)|de noche|"
                    r"por la (?:manana|tarde|noche))\b"),
-        re.compile(
+        expression(
             r"\d{1,2}[:.h]\d{2}|\d ?[ap]\.?m\b|\b(?:24|las \d{1,2}|night|morning|afternoon|evening|noche|manana|"
             r"tardes?|any ?time|any hour|cualquier hora|always|siempre|hours?|closed|cerrado)\b"
         ),
     ),
     Evidence(AGE, _TELLS_AGE),
     Evidence(
-        re.compile(
+        expression(
             r"\bsince when\b|\bhow long have you been\b|\b(?:what|which) year\b|\bdesde cuando\b|\ben que ano\b|"
             r"\bcuant[oa]s? (?:tiempo |anos )?llevais\b"
         ),
-        re.compile(r"(?<!\d)(?:19|20)\d\d\b|\d (?:years|anos)\b"),
+        expression(r"(?<!\d)(?:19|20)\d\d\b|\d (?:years|anos)\b"),
     ),
     Evidence(
-        re.compile(
+        expression(
             r"\bwhen (?:did|was|were)\b|\bcuando (?:se |os |lo |la )?(?!(?:camb|env|limp|estud|inic|anunc|prop)io\b)"
             r"(?:\w+(?:io|aron|ieron|[ai]steis|[ai]ste)|fundo|empezo|comenzo|inauguro)\b"
         ),
-        re.compile(rf"(?<!\d)(?:1[5-9]|20)\d\d\b|\b(?:ago|hace|yesterday|ayer|last|pasad[oa])\b|\b(?:{A_MONTH.pattern})\b"),
+        expression(rf"(?<!\d)(?:1[5-9]|20)\d\d\b|\b(?:ago|hace|yesterday|ayer|last|pasad[oa])\b|\b(?:{A_MONTH.pattern})\b"),
     ),
     Evidence(
-        re.compile(r"\b(?:start|starts|begin|begins|empiezan?|comienzan?)\b"),
-        re.compile(
+        expression(r"\b(?:start|starts|begin|begins|empiezan?|comienzan?)\b"),
+        expression(
             r"\b(?:start\w*|beg[ai]n\w*|empiez\w+|empez\w+|comienz\w+|comenz\w+|from|since|desde|del|partir|first|primer\w*|"
             rf"every|each|cada|{A_DAY.pattern}|\d{{1,2}}[:.]\d\d|\d ?[ap]\.?m|(?<!until )(?<!hasta el )\d{{1,2}} "
             rf"(?:(?:de|of) )?(?:{A_MONTH.pattern}))\b"
         ),
     ),
     Evidence(
-        re.compile(r"\b(?:end|ends|ending|finish\w*|acab[ao]n?|termina\w*|finaliz\w+)\b"),
-        re.compile(
+        expression(r"\b(?:end|ends|ending|finish\w*|acab[ao]n?|termina\w*|finaliz\w+)\b"),
+        expression(
             r"\b(?:end|ends|ended|ending|until|till|finish\w*|last|acab\w+|termin\w+|finaliz\w+|hasta|final(?:es)?|"
             rf"ultim[oa]s?|(?:al?|to) \d{{1,2}}(?:[:.]\d\d|(?:th|st|nd|rd)?(?: (?:de|of))? (?:{A_MONTH.pattern})))\b"
         ),
     ),
     Evidence(
-        re.compile(
+        expression(
             r"\b(?:what|which)(?: (?!if\b)\w+)? (?:\w+n['’]?t|cannot|(?:can|is|are|do|does) not)\b|"
             r"(?:^|[¿?.,;:] ?|\b(?:y|en|con|de|a) )(?:que|cual(?:es)?)(?: \w+)? no\b(?! se\b)"
         ),
-        re.compile(rf"{NEGATION.pattern}|\b(?:only|solo|solamente|except|salvo|excepto|menos|aparte|extra|separately|apart)\b"),
+        expression(rf"{NEGATION.pattern}|\b(?:only|solo|solamente|except|salvo|excepto|menos|aparte|extra|separately|apart)\b"),
     ),
     Evidence(
-        re.compile(
+        expression(
             r"\b(?:first|last|latest|earliest|primer[oa]?|ultim[oa])\b"
             r"(?! (?:of|week|month|year|night|time|name|thing|de todo|vez|semana|mes|ano|noche)\b)"
         ),
-        re.compile(r"\b(?:first|last|latest|earliest|initial|final|primer[oa]?s?|ultim[oa]s?|inicial)\b"),
+        expression(r"\b(?:first|last|latest|earliest|initial|final|primer[oa]?s?|ultim[oa]s?|inicial)\b"),
     ),
 )  # fmt: skip
 
 
-HOW_HEADING = re.compile(
+HOW_HEADING = expression(
     r"\bhow (?:it works|to|do|can)\b|\b(?:steps?|getting started|first steps|pasos|primeros pasos|"
     r"como (?:funciona|se |\w+[aei]r))\b"
 )

@@ -3,15 +3,16 @@
 A row gives its columns' names with each cell: "Saturday: Opens 8:00, Closes 16:00".
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
-_NUMBER_ALONE = re.compile(r"(?m)^(\d{1,2}\.)\n")
+from contracts.expressions import expression
+
+_SENTENCE_END = expression(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
+_NUMBER_ALONE = expression(r"(?m)^(\d{1,2}\.)\n")
 """A number alone on a line, which numbers the sentence or heading after it."""
-_CELL_END = re.compile(r"(?<!\\)\|")
-_TABLE_RULE = re.compile(r"[|\s:-]+")
+_CELL_END = expression(r"(?<!\\)\|")
+_TABLE_RULE = expression(r"[|\s:-]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,10 @@ from agent.domain.offline.talk_words import BEST, CORRECTS, OF_WHAT_WAS_TOLD, TA
 from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, is_question
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain, symbols_in
+from contracts.expressions import expression
 from contracts.languages import Language
 
-_BACK = re.compile(r"\b(?:it|its|they|their|them|those|that|eso|ell[oa]s?)\b")
+_BACK = expression(r"\b(?:it|its|they|their|them|those|that|eso|ell[oa]s?)\b")
 """Refers to what was said before."""
 
 

@@ -12,6 +12,7 @@ from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import ORDINALS
 from agent.domain.offline.order_words import TAKES_PROFIT, TAKES_SHARES
 from agent.domain.offline.wishes import Way
+from contracts.expressions import expression
 
 _OWNER = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
@@ -51,7 +52,7 @@ BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
 """The amount of money that somebody would spend."""
 _SELLING = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de|get (?:me )?out of|sacame de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
-ORDERS = re.compile(_ORDER)
+ORDERS = expression(_ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class ToolPhrase:
 def _row(tool: str, *asks: str, unless: str = "", about: bool = False, way: Way = "") -> ToolPhrase:
     """A row that matches if all patterns of `asks` are found."""
     every = "".join(f"(?=.*(?:{pattern}))" for pattern in asks)
-    return ToolPhrase(tool, re.compile(every, re.DOTALL), re.compile(unless) if unless else None, about, way)
+    return ToolPhrase(tool, expression(every, re.DOTALL), expression(unless) if unless else None, about, way)
 
 
 TABLE: tuple[ToolPhrase, ...] = (
@@ -371,7 +372,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|posis|positions|holdings|balance|saldo|equity|"
          r"buying power|p ?[&/] ?l|pnl)\W*$"),
 )  # fmt: skip
-TAKES_BACK = re.compile(
+TAKES_BACK = expression(
     r"^\W*+(?:(?:please|ok|and|no|ya no|nah|nope|wait|hold on|hmm|actually|sorry|y|mejor|pues|bueno|vale|espera|perdon|"
     r"por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|kill|drop|clear|bin|ditch|scrap|trash|get rid of) "
@@ -392,11 +393,3 @@ UNDOES = {
     "add_to_watchlist": "remove_from_watchlist",
 }
 """By the tool mentioned last: the way or tool that takes its effect back."""
-LISTED_BY = {
-    **dict.fromkeys(("create_alert", "delete_alert", "list_alerts"), "list_alerts"),
-    **dict.fromkeys(
-        ("create_paper_order", "cancel_paper_order", "get_pending_orders", "get_portfolio"), "get_portfolio"
-    ),
-    **dict.fromkeys(("add_to_watchlist", "remove_from_watchlist", "get_watchlist"), "get_watchlist"),
-}
-"""By the tool mentioned last: the tool that shows the current state."""

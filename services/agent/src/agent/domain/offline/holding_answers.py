@@ -1,30 +1,30 @@
 """Answers questions about one's own positions by their figures: which is the largest, what part of the portfolio a
 share is, and how much was gained or lost with it."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent.domain.analysis.formats import figure, number, percent, signed
 from agent.domain.text_features import plain, symbols_in
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.languages import Language
 
 Position = Mapping[str, Any]
-_GAIN = re.compile(
+_GAIN = expression(
     r"\b(?:gain\w*|los[ts]\w*|lose|losing|win\w*|won|profit\w*|earn\w*|ma[dk]e|making|up|down|perform\w*|p ?[&/] ?l|"
     r"pnl|gan\w+|perd\w+|pierd\w+|plusvalia\w*|rent\w+|sub\w+|baj\w+|mejor|peor|best|worst)\b"
 )
 """Words for what a position has gained or lost."""
-_MOST = re.compile(
+_MOST = expression(
     r"\b(?:(?P<least>smallest|lowest|worst|least|los(?:es|t|ing) (?:the )?most|down (?:the )?most|mas pequen[oa]|menor|"
     r"peor|menos|mas (?:pierd\w+|perd\w+|baj\w+)|(?:pierd\w+|perd\w+|baj\w+) mas)|"
     r"(?:biggest|largest|highest|main|best|mas grande|principal|mayor|mejor|(?:gain\w*|up|worth|made) (?:the )?most|"
     r"most (?:valuable|profitable)|(?:gan\w+|sub\w+|val\w+|rind\w+) mas|mas (?:gan\w+|sub\w+|val\w+|rentable)))\b"
 )
 """The position that has most or least of something; a loss is the least gain."""
-_DIVIDENDS = re.compile(r"\bdivid\w+\b")
-_PART = re.compile(
+_DIVIDENDS = expression(r"\bdivid\w+\b")
+_PART = expression(
     r"\b(?:percent\w*|per ?cent|por ?centaje|weight|share of|part of|proportion|fraction|peso|que parte|"
     r"proporcion)\b|%"
 )

@@ -35,6 +35,7 @@ from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import is_undo, memory_wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, symbols_in
+from contracts.expressions import expression
 
 _MEMORY_TOOL = "search_memory"
 """A tool that only customers have: visitors are not remembered."""
@@ -44,7 +45,7 @@ _NOT_ANALYSES = (PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_
 _MAX_MESSAGES_BACK, _MAX_FOLLOW_UP_WORDS = 3, 12
 """How many messages back a question about the market's hours may be continued; and the maximum words of the
 continuation."""
-_WHEN_FILLED = re.compile(
+_WHEN_FILLED = expression(
     r"(?<![\s,;.])(?:[\s,;.]+(?:and|y))?[\s,;.]+(?:(?:please|por favor),? )?"
     r"(?:let me know|(?:tell|notify|alert|ping|inform|warn) me|av[ií]same|d[ií]me(?:lo)?|notif[ií]came) "
     r"(?:when|once|as soon as|if|cuando|en cuanto|si) "
@@ -56,7 +57,7 @@ _WHEN_FILLED = re.compile(
 """The request to be told when an order is filled."""
 
 
-_ASKED_BACK = re.compile(r"^[^?]{1,60}\?\s+(?=(?:then|so|ok|okay|pues|entonces|vale)\b)", re.IGNORECASE)
+_ASKED_BACK = expression(r"^[^?]{1,60}\?\s+(?=(?:then|so|ok|okay|pues|entonces|vale)\b)", re.IGNORECASE)
 """A question back before a request: "I own none? then buy 5"."""
 
 

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from agent.domain.number_words import large_in_figures
 from agent.domain.text_features import is_one_letter_apart, plain, word_set
+from contracts.expressions import expression
 
 _KEYS = word_set(
     "price prices quote quotes portfolio position positions watchlist alert alerts order orders pending history "
@@ -17,7 +18,7 @@ _KEYS = word_set(
     "bollinger tamano explain explica explicame significa hablar persona person human agent gracias thanks hello "
     "buenas"
 )
-_WORD = re.compile(r"[a-z]{3,}")
+_WORD = expression(r"[a-z]{3,}")
 _ABBREVIATED = word_set(
     "price portfolio position watchlist alert order pending history news dividend chart cancel change delete remove "
     "market stock share shares limit stop with from what month today volume average precio cartera alerta alertas "

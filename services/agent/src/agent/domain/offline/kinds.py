@@ -15,9 +15,10 @@ from agent.domain.offline.excerpts import Excerpt, with_columns
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.shapes import WHAT_TIME, WHEN, WHICH_DAYS
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 
 MAX_SHOWN = 8
-_ASKS_FOR_MEMBERS = re.compile(
+_ASKS_FOR_MEMBERS = expression(
     r"\b(?:what|which|que|q|cual(?:es)?) (?P<types>(?:kinds?|types?|sorts?|tipos?|clases?) (?:of|de) )?(?:son )?"
     r"(?:l[oa]s |the |your |vuestr[oa]s )?"
     r"(?P<kind>\w{3,}) (?:do (?:you|they)|are there|is there|have you|you have|you offer|hay|teneis|tienen|tienes|"
@@ -29,12 +30,12 @@ ORDINALS = {"first": 0, "1st": 0, "primer": 0, "primero": 0, "primera": 0, "seco
            "segunda": 1, "third": 2, "3rd": 2, "tercer": 2, "tercero": 2, "tercera": 2, "fourth": 3, "cuarto": 3,
            "cuarta": 3, "last": -1, "ultimo": -1, "ultima": -1}  # fmt: skip
 _ORDINAL_WORD = rf"(?P<place>{'|'.join(ORDINALS)})"
-_ORDINAL = re.compile(
+_ORDINAL = expression(
     rf"\b(?:the|el|la) {_ORDINAL_WORD}\b(?: (?P<kind>one|ones|(?!que\b|y\b|o\b|and\b|or\b)\w{{3,}}))?"
 )
-_BULLET = re.compile(r"^- ([^:\n]{1,60}): ", re.MULTILINE)
-TITLE_END = re.compile(r" [–—|·-] ")
-_ENUMERATION = re.compile(
+_BULLET = expression(r"^- ([^:\n]{1,60}): ", re.MULTILINE)
+TITLE_END = expression(r" [–—|·-] ")
+_ENUMERATION = expression(
     r"(?<![^,.;:])[^,.;:]{2,}, [^,.;:]{2,}(?:, [^,.;:]{2,}){0,30},? (?:and|or|y|e|o|u) \w", re.IGNORECASE
 )
 """An enumeration of three things or more: "a, b and c"."""
@@ -43,7 +44,7 @@ _NOT_KINDS = frozenset(("=hours", "=price", "=contact", "=where"))
 """Meanings that are recognised by form; they are no kind of things with members."""
 _PLANS = frozenset(key for word in ("plan", "tier", "package", "subscription") for key in keys_of(word))
 """Keys of kinds that are the columns of price tables, whatever the page is called."""
-PRICE_ROW = re.compile(r"^[^:]*\b(?:price|cost|precio|coste|tarifa|cuota)\b[^:]*:", re.IGNORECASE)
+PRICE_ROW = expression(r"^[^:]*\b(?:price|cost|precio|coste|tarifa|cuota)\b[^:]*:", re.IGNORECASE)
 _MAX_NAME_WORDS = 4
 """Maximum words of a name."""
 

@@ -4,10 +4,10 @@ Each line is one meaning with its words, without accents; `word*` matches any en
 all =price. An unknown word is looked up again with one letter changed, missing, added or swapped.
 """
 
-import re
 from functools import lru_cache
 
 from agent.domain.text_features import bare_verb, is_one_letter_apart, is_transposed, plain, stem
+from contracts.expressions import expression
 from contracts.vocabulary import SYNONYMS, forms_of, with_distinct_nouns
 
 _MEANINGS = """
@@ -80,12 +80,12 @@ def _read_groups() -> dict[str, frozenset[str]]:
 
 _WHOLE, _STARTS = _read_meanings()
 _GROUPS = _read_groups()
-_WORDS = re.compile(r"[^\W_]+(?:/[^\W_]+)?|>=|<=|[<>]")
-_ENDING = re.compile(r"(?<=[a-z])(?:(?<!ca)n['’]t|['’](?:s|t|m|d|ll|re|ve))\b")
+_WORDS = expression(r"[^\W_]+(?:/[^\W_]+)?|>=|<=|[<>]")
+_ENDING = expression(r"(?<=[a-z])(?:(?<!ca)n['’]t|['’](?:s|t|m|d|ll|re|ve))\b")
 """The endings of "what's", "dog's", "don't", which are not words."""
-_CODE = re.compile(r"\b([a-z]{1,5})-(\d)")
+_CODE = expression(r"\b([a-z]{1,5})-(\d)")
 """A product code: one word and not a figure."""
-_PREFIX = re.compile(r"\b([a-z])-(?=[a-z]{2})")
+_PREFIX = expression(r"\b([a-z])-(?=[a-z]{2})")
 """E-bike and ebike are the same word."""
 _MAX_ENDING_LETTERS = 5
 """Maximum letters after the `*` of a word's beginning."""

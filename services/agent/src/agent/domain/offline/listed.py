@@ -15,23 +15,24 @@ from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain, symbols_in
 from agent.texts import TEXTS
+from contracts.expressions import expression
 
 _CANCELLING_VERBS = r"delete|remove|cancel|erase|drop|scrap|borra|elimina|quita|cancela|anula"
-_ITEM = re.compile(
+_ITEM = expression(
     rf"\W*(?:(?:please|ok|yes|si|pues|por favor)\W+)*(?:(?P<ends>{_CANCELLING_VERBS})\W+)?"
     r"(?:(?:the|la|el|lo|number|numero)\W+)*"
     rf"(?P<place>{'|'.join(ORDINALS)}|[1-9]\d?)(?:\W+(?:one|alert|order|position|alerta|orden|posicion))?"
     r"(?:\W+(?:please|por favor|gracias|thanks))?\W*"
 )
-_AGREES = re.compile(
+_AGREES = expression(
     r"\W*(?:yes|yeah|yep|sure|right|exactly|si|claro|eso|exacto)\b\W*(?:please|por favor|that|it|eso)?\W*"
 )
-_READING = re.compile(r"[“«]([^”»]+)[”»]")
+_READING = expression(r"[“«]([^”»]+)[”»]")
 _LISTS = ("list_alerts", "get_pending_orders")
 """Tools that show what can be cancelled or deleted."""
 _QUESTION_BEGINNINGS = tuple(wording.partition("{")[0] for wording in TEXTS["offline.do_you_mean"].by_language.values())
-_LINE = re.compile(r"^(- .+)$", re.MULTILINE)
-_NAMES = re.compile(r"\(([A-Z][\w./]*(?:, [A-Z][\w./]*)+)\)")
+_LINE = expression(r"^(- .+)$", re.MULTILINE)
+_NAMES = expression(r"\(([A-Z][\w./]*(?:, [A-Z][\w./]*)+)\)")
 
 
 def _may_mean(text: str, line: str) -> bool:

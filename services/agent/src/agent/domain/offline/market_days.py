@@ -1,7 +1,6 @@
 """Reads which day a question about the market's hours is about: "tomorrow", "on Friday", "el día de Navidad", "24
 December". A day without a year is the next one, or the last one if the question is about the past."""
 
-import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 
@@ -9,22 +8,23 @@ from agent.domain.analysis.relative_days import DATES, MONTH_FORMS, date_in, shi
 from agent.domain.holidays import closest_date, holiday_in, on_day
 from agent.domain.text_features import plain
 from contracts.calendar_names import WEEKDAYS
+from contracts.expressions import expression
 
-_PAST = re.compile(r"\b(?:was|were|did|last|fue|estuvo|estaba|abrio|cerro|pasad[oa])\b")
-_NEAR = re.compile(
+_PAST = expression(r"\b(?:was|were|did|last|fue|estuvo|estaba|abrio|cerro|pasad[oa])\b")
+_NEAR = expression(
     r"\b(?:(?P<overmorrow>day after tomorrow|pasado manana)|(?P<tomorrow>tomorrow|(?<!la )(?<!esta )manana)|"
     r"(?P<today>today|tonight|hoy|esta (?:manana|tarde|noche))|(?P<ereyesterday>day before yesterday|anteayer|antier)|"
     r"(?P<yesterday>yesterday|ayer))\b"
 )
 _NEAR_DAYS = {"overmorrow": 2, "tomorrow": 1, "today": 0, "yesterday": -1, "ereyesterday": -2}
 _WEEKDAYS = {name.replace("é", "e").replace("á", "a"): number for name, number in WEEKDAYS.items()}
-_WEEKDAY = re.compile(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})s?\b")
+_WEEKDAY = expression(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})s?\b")
 _MONTH = "|".join(sorted(MONTH_FORMS, key=len, reverse=True))
-_OF_MONTH = re.compile(
+_OF_MONTH = expression(
     rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<month>{_MONTH})|"
     rf"(?P<before>{_MONTH}) (?P<after>\d{{1,2}})(?:st|nd|rd|th)?)\b"
 )
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR = expression(r"\b(?:19|20)\d\d\b")
 
 
 def day_in(normalized: str, today: date) -> date | None:

@@ -7,10 +7,11 @@ import re
 
 from agent.domain.offline.shapes import A_MONTH
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 
 _NAMES = re.findall(r"[a-z]{3,}", A_MONTH.pattern)
 _YEAR = 12
-_RANGE = re.compile(
+_RANGE = expression(
     rf"\b(?P<first>{A_MONTH.pattern})(?: ?[-–] ?| (?:to|until|till|through|a|al|hasta) )"
     rf"(?:the end of |finales de )?(?P<last>{A_MONTH.pattern})\b"
 )

@@ -1,18 +1,18 @@
 """Words for orders and price levels: sides, kinds, and above or below. Spanish and English; texts are normalized."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from contracts.calendar_names import NUMBERS
+from contracts.expressions import expression
 
-SAYS_SIDE = re.compile(r"\b(?:buy\w*|sell\w*|purchase|compr\w+|vend\w+)\b")
-AT_MARKET = re.compile(
+SAYS_SIDE = expression(r"\b(?:buy\w*|sell\w*|purchase|compr\w+|vend\w+)\b")
+AT_MARKET = expression(
     r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|"
     r"(?:no|without|remove the|drop the|sin|quita(?:le)? el) limite?(?! (?:orders?|price|de)\b))\b|"
     r"^\W*(?:(?:actually|no|wait|sorry|ok|mejor|perdon|espera)\W+)*(?:market|mercado)\b"
 )
-_KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\blimit(?:ed|e|ad[oa])?\b")}
+_KINDS = {"stop_price": expression(r"\bstop\b"), "limit_price": expression(r"\blimit(?:ed|e|ad[oa])?\b")}
 """By price argument: what an order is called that waits for it."""
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES_SHARES = (
@@ -26,34 +26,34 @@ TAKES_SHARES = (
     r"(?! (?:those|these|es[oa]s) \w)))"
 )
 """Orders a number of shares without the word buy."""
-TAKES_PROFIT = re.compile(r"\b(?:take[ -]?profits?|(?:toma|recoge)\w* (?:de )?(?:los )?beneficios)\b")
+TAKES_PROFIT = expression(r"\b(?:take[ -]?profits?|(?:toma|recoge)\w* (?:de )?(?:los )?beneficios)\b")
 _SIDES = {
-    "sell": re.compile(r"\b(sell\w*|vend\w+|venta|short(?= \d))\b"),
-    "buy": re.compile(
+    "sell": expression(r"\b(sell\w*|vend\w+|venta|short(?= \d))\b"),
+    "buy": expression(
         rf"\b(buy\w*|purchase|long(?= \d)|compr\w+|{TAKES_SHARES}|"
         r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
         r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en))\b"
     ),
 }
-_NEGATED_SIDE = re.compile(
+_NEGATED_SIDE = expression(
     r"\b(?:not|no|don\W?t|instead of|rather than|en (?:vez|lugar) de) (?:to |me )?(?:buy|sell|compr|vend)\w*"
 )
 """A side of an order that is negated."""
-ABOVE = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>|(?<!\w)\+\d")
-BELOW = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<|(?<!\w)[-\u2212]\d[\d.,]*\s?%")
+ABOVE = expression(r"\b(above|over|encima|mas de|al alza)\b|>|(?<!\w)\+\d")
+BELOW = expression(r"\b(below|under|debajo|menos de|a la baja)\b|<|(?<!\w)[-\u2212]\d[\d.,]*\s?%")
 """Which side of a price is meant, whatever the verb: breaks above, rompe por debajo."""
-_RISING = re.compile(
+_RISING = expression(
     r"\b(exceeds?|surpass\w*|tops?|r(?:ise[ns]?|ising|ose)|(?:goes|went|gone) up|up (?=\d)|up by|go(?:es)? past|"
     r"climb(?:s|ed)?|gain(?:s|ed)?|super(?:a|e)\w*|(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|"
     r"sub(?:a|e|iera|iese|io))\b"
 )
-_FALLING = re.compile(
+_FALLING = expression(
     r"\b(down (?=\d)|down by|f[ae]ll(?:en|s)?|drop(?:s|ped)?|(?:goes|went|gone) down|dips?|los(?:es?|t)|"
     r"baj(?:[ae]|ara|ase)|ca(?:e|iga|yera|yese|yo)|desciend[ae]|pierd[ae]|perd(?:iera|iese|io))\b"
 )
 
 
-STOP_WITH_PRICE = re.compile(
+STOP_WITH_PRICE = expression(
     r"\bstop\b(?! (?:buy|order|de compra)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)"
 )
 

@@ -17,32 +17,33 @@ from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.questions import Query, required_keys, terms, topic_words
 from agent.domain.offline.shapes import SHAPES
 from agent.domain.text_features import plain, stem
+from contracts.expressions import expression
 
-_ACTION_VERB = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
+_ACTION_VERB = expression(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
 """Verbs for what is done with a thing; alone they find no passage."""
 _SELLING_VERBS = {stem("sell"), stem("vender")}
 """Stems of verbs that a price answers, too."""
 _PRICE = dict(SHAPES)["=price"]
-_PRONOUN = re.compile(r"\b(?:it|s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
+_PRONOUN = expression(r"\b(?:it|s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
 """Pronouns that refer to somebody or something mentioned before."""
 _WEEKEND = "=weekend"
 _ANY_DAY = frozenset((_WEEKEND, "=weekday"))
 _BOTH_DAYS = frozenset(("weekend", "finde", "fin de semana", "fines de semana"))
-_NUMBER_OF_THINGS = re.compile(
+_NUMBER_OF_THINGS = expression(
     rf"(?<![\d.,])(?<!up to )(?<!hasta )(?<!least )(?<!most )(?<!maximo )(?<!minimo )\b(?P<many>\d{{1,3}})[ -]"
     rf"(?!{UNIT}\b|{PEOPLE}\b|times\b|veces\b)(?P<what>[a-z]{{4,}})"
 )
 """A number of things. Times and people are left out, since sentences give their minimum or maximum."""
-_NUMBER_OF_UNITS = re.compile(rf"(?<![\d.,])\b(?P<many>\d{{1,3}})[ -](?P<what>{UNIT})\b")
-_NUMBER_OF_PERSONS = re.compile(rf"\b(?P<what>for|para) (?P<many>\d{{1,2}})\b(?!{UNIT}\b| ?[%€$£.:,]\d| {UNIT}\b)")
-_RANGE = re.compile(r"(?<![\d.,:])\b(\d{1,3}) ?(?:to|a|y|and|or|o|-|–) ?(\d{1,3})[ -]([a-z]{3,})")
-_NUMBER = re.compile(r"(?<![\w.,:])\d{1,3}(?![\w:]|[.,]\d)")
-_BOUND = re.compile(
+_NUMBER_OF_UNITS = expression(rf"(?<![\d.,])\b(?P<many>\d{{1,3}})[ -](?P<what>{UNIT})\b")
+_NUMBER_OF_PERSONS = expression(rf"\b(?P<what>for|para) (?P<many>\d{{1,2}})\b(?!{UNIT}\b| ?[%€$£.:,]\d| {UNIT}\b)")
+_RANGE = expression(r"(?<![\d.,:])\b(\d{1,3}) ?(?:to|a|y|and|or|o|-|–) ?(\d{1,3})[ -]([a-z]{3,})")
+_NUMBER = expression(r"(?<![\w.,:])\d{1,3}(?![\w:]|[.,]\d)")
+_BOUND = expression(
     r"\d ?[-–+] ?|[<>]|\b(?:to|up|under|over|from|until|more|less|hasta|desde|menos|mas|mayor\w*|menor\w*|a|y)\b"
 )
 """What makes a number in a name the bound of others: "up to 10 kg"."""
-_CONDITION = re.compile(r"\b(?:if|unless|si|salvo que|siempre que)\b[^,.;:]*", re.IGNORECASE)
-_CONDITIONAL = re.compile(r"\b(?:if|when|unless|happens?|si|cuando|pasa|ocurre)\b")
+_CONDITION = expression(r"\b(?:if|unless|si|salvo que|siempre que)\b[^,.;:]*", re.IGNORECASE)
+_CONDITIONAL = expression(r"\b(?:if|when|unless|happens?|si|cuando|pasa|ocurre)\b")
 
 
 def is_another_case(

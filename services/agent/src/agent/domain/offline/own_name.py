@@ -5,21 +5,22 @@ from collections.abc import Sequence
 
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.languages import Language
 
 _BEGUN = r"^\W*(?:(?:hi|hello|hey|hola|buenas|ok|vale|y|and|well|so|pues|bueno|por cierto|btw)\b\W*)*"
 _CALLED = r"\b(?:me llamo|mi nombre es|my name(?:['’]?s| is)|i(?:['’]?m| am) called|call me|ll[aá]mame|puedes llamarme)"
 _NAME = r"(?!(?:not?|an?|una?|el|la|the|cuando|when|back|later|mañana|tomorrow)\b)[^\W\d_][\w'’-]*"
 _CAPITAL = r"[A-ZÁÉÍÓÚÑÜ][\w'’-]*"
-_TOLD = re.compile(rf"{_CALLED} (?P<name>{_NAME}(?-i:(?: {_CAPITAL}){{0,2}}))", re.IGNORECASE)
+_TOLD = expression(rf"{_CALLED} (?P<name>{_NAME}(?-i:(?: {_CAPITAL}){{0,2}}))", re.IGNORECASE)
 _I_AM = rf"(?:soy|i['’]?m|i am|this is) (?P<name>(?-i:{_CAPITAL}(?: {_CAPITAL})*))"
-_INTRODUCED = re.compile(rf"{_BEGUN}{_I_AM}", re.IGNORECASE)
+_INTRODUCED = expression(rf"{_BEGUN}{_I_AM}", re.IGNORECASE)
 _PLEASED = r"(?:\W*(?:nice|pleased|good) to meet you|\W*(?:encantad[oa]|mucho gusto|un placer))"
 _ONLY_TOLD = (
-    re.compile(rf"{_BEGUN}{_CALLED} (?P<name>{_NAME}(?: [^\W\d_][\w'’-]*){{0,2}}?){_PLEASED}?\W*$", re.IGNORECASE),
-    re.compile(rf"{_BEGUN}{_I_AM}{_PLEASED}\W*$", re.IGNORECASE),
+    expression(rf"{_BEGUN}{_CALLED} (?P<name>{_NAME}(?: [^\W\d_][\w'’-]*){{0,2}}?){_PLEASED}?\W*$", re.IGNORECASE),
+    expression(rf"{_BEGUN}{_I_AM}{_PLEASED}\W*$", re.IGNORECASE),
 )
-_ASKED = re.compile(
+_ASKED = expression(
     rf"{_BEGUN}(?:(?:do you |can you |me )?"
     r"(?:know|remember|recuerdas|sabes|te acuerdas|dime|tell me|recuerdame)(?: de)? )?"
     r"(?:what ?(?:['’]?s|is|was) my name|my name|what am i called|who am i|(?:de )?como me llam(?:o|aba)|"

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 
 _ANY = r"(?:\w+ ){0,3}?"
 _WHO_EN = (
@@ -104,8 +105,8 @@ _THERE = (
     rf"del otro lado|detras)\b|\W*$)",
 )
 """Whether somebody is there: a wish, or only a call to the assistant itself."""
-_SURE = [re.compile(kind) for kind in _KINDS]
-_ASKS = [*_SURE, *(re.compile(kind) for kind in _THERE)]
+_SURE = [expression(kind) for kind in _KINDS]
+_ASKS = [*_SURE, *(expression(kind) for kind in _THERE)]
 _FILLER = (
     r"(?:an?|the|un|una|el|la|algun|alguna|otr[oa]|please|pls|plz|por favor|porfa(?:vor)?|now|right now|ya|"
     r"ahora(?: mismo)?|"
@@ -113,19 +114,19 @@ _FILLER = (
     r"help|ayuda|quick(?:ly)?|rapido|thanks?|gracias|ok|si|yes|no|only|solo|just|bueno|oye|mira|come on|venga|alguien|"
     r"i said|he dicho|que|mejor|with|con|to|support|soporte)"
 )
-_BARE = re.compile(rf"^(?:{_FILLER}\s+){{0,12}}(?:{_WHO})(?:\s+{_FILLER}){{0,12}}$")
-_POLITE = re.compile(r"\b(please|por favor)\s*[^\w\s].*", re.DOTALL)
+_BARE = expression(rf"^(?:{_FILLER}\s+){{0,12}}(?:{_WHO})(?:\s+{_FILLER}){{0,12}}$")
+_POLITE = expression(r"\b(please|por favor)\s*[^\w\s].*", re.DOTALL)
 """A wish that ends here, and what is said behind it ("a person, please: my card was charged twice")."""
-_BESIDE = re.compile(
+_BESIDE = expression(
     rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|prefer|quiero|quisiera|querria|prefiero|puedo|podria|"
     rf"necesito|me|gustaria|you|your|of|from|de|del|vuestr[oa]|team|staff|company|equipo|personal|empresa)\b"
 )
 """Words of a wish that say nothing by themselves."""
-_ALONE = re.compile(
+_ALONE = expression(
     r"^(?:(?:alguien|someone|somebody|anyone|anybody|people|gente|persons?|personas|sales|the team)\b ?)+$"
 )
 """By themselves these are answers to a question, or nothing."""
-_UNWANTED = re.compile(
+_UNWANTED = expression(
     r"\b(?:(?:don t|don't|do not|dont|didn t|didn't|did not|doesn t|no longer|never|won t|wouldn t|need not|no need to|"
     r"rather not) (?:\w+ ){0,3}|(?:without|instead of|rather than|avoid|before|after|sin|en vez de|en lugar de|"
     r"evitar|antes de|"
@@ -135,15 +136,15 @@ _UNWANTED = re.compile(
     r"|(?:tengo|hay|tenia|habia) que |(?:debo|deberia|es necesario|hace falta|es obligatorio) |when i |cuando |"
     r"if i |si |(?:ayer|anoche|yesterday|already|ya) (?:\w+ ){0,2})$"
 )
-_IS_THERE = re.compile(r"\b(?:is|are) (?:there|some(?:one|body)|any(?:one|body))\b|\bhay\b")
-_WHO_OR_WHEN = re.compile(
+_IS_THERE = expression(r"\b(?:is|are) (?:there|some(?:one|body)|any(?:one|body))\b|\bhay\b")
+_WHO_OR_WHEN = expression(
     r"\b(?:who|that|que) (?:speaks?|can|knows?|does|habl\w+|sepa|sabe|hace|atiend\w+)\b|\b(?:on|los?|el) (?:an? )?"
     r"(?:\w+days?|weekends?|lunes|martes|miercoles|jueves|viernes|sabados?|domingos?|festivos?|fin\w* de semana)\b|"
     r"\b(?:at|all|the) night\b|\bovernight\b|\b(?:por|toda) la noche\b"
 )
 """Whether there is somebody for something, or at some time: a question."""
-_WHY_NOT = re.compile(r"\b(?:why|por que|how (?:do|can|could|would) i|como (?:puedo|hago|podria|se puede)?)\b")
-_CLAUSE = re.compile(r"[.!?;,\n]+|\b(?:but|pero|so|and|y|asi que|entonces)\b")
+_WHY_NOT = expression(r"\b(?:why|por que|how (?:do|can|could|would) i|como (?:puedo|hago|podria|se puede)?)\b")
+_CLAUSE = expression(r"[.!?;,\n]+|\b(?:but|pero|so|and|y|asi que|entonces)\b")
 LONGEST = 600
 """Characters of a message that are read for it."""
 _AROUND = 4

@@ -7,7 +7,7 @@ from functools import lru_cache
 from agent.domain.offline import talk_words
 from agent.domain.offline.calls import EFFECTS_ON_ONE_SYMBOL
 from agent.domain.offline.common_words import significant_words
-from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase
+from agent.domain.offline.grammar import TABLE, TAKES_BACK, UNDOES, ToolPhrase
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.nearest_readings import LOOK_UPS, asks_for_another_tool
 from agent.domain.offline.order_words import AT_MARKET
@@ -15,10 +15,20 @@ from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK
 from agent.domain.offline.tool_words import MINE, personal_tool, share_tool
 from agent.domain.offline.unread import EFFECTS
 from agent.domain.text_features import plain, symbols_in, word_set
+from contracts.expressions import expression
+
+LISTED_BY = {
+    **dict.fromkeys(("create_alert", "delete_alert", "list_alerts"), "list_alerts"),
+    **dict.fromkeys(
+        ("create_paper_order", "cancel_paper_order", "get_pending_orders", "get_portfolio"), "get_portfolio"
+    ),
+    **dict.fromkeys(("add_to_watchlist", "remove_from_watchlist", "get_watchlist"), "get_watchlist"),
+}
+"""By the tool mentioned last: the tool that shows the current state."""
 
 LIST_TOOL = "get_watchlist"
-_CONJUNCTIONS = re.compile(r"^\W*(?:(?:and|but|y|pero)\b\W*)+")
-_QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
+_CONJUNCTIONS = expression(r"^\W*(?:(?:and|but|y|pero)\b\W*)+")
+_QUOTED = expression(r"[\"“«][^\"”»]*[\"”»]")
 LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
@@ -86,7 +96,7 @@ def _mentions_portfolio(before: Sequence[str]) -> bool:
     return any(row is not None and row.tool == "get_portfolio" for row in rows)
 
 
-_ASKS_STATE = re.compile(
+_ASKS_STATE = expression(
     r"^\W*(?:(?:and|so|but|y|e|pero)\W+)*(?:(?:is|are|was|were)(?! it (?:possible|ok|okay|fine|allowed)\b)|am i|do i|"
     r"does|did|has|have (?:i|you|we)|esta|estan|hay|tengo|sigo)\b"
 )

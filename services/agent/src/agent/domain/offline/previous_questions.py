@@ -1,6 +1,5 @@
 """Finds the tickers that a follow-up is about among those mentioned before: "and its RSI?", "the other one"."""
 
-import re
 from collections.abc import Sequence
 
 from agent.domain.offline.common_words import significant_words
@@ -9,8 +8,9 @@ from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.shapes import ASKS_WHICH
 from agent.domain.offline.talk_words import GOING_ON, THE_OTHER
 from agent.domain.text_features import plain, symbols_before, symbols_in
+from contracts.expressions import expression
 
-_PREPOSITIONAL = re.compile(
+_PREPOSITIONAL = expression(
     rf"\W*(?:con|sin|para|por|en|al|hasta|desde|with|without|for|on|in|at|per|until|from)"
     rf"(?: (?!{ASKS_WHICH.pattern})\w+){{1,3}}\W*"
 )

@@ -3,20 +3,20 @@
 For example, a page mentions its free trial at the top and again beside its prices.
 """
 
-import re
 from collections.abc import Sequence
 
 from agent.domain.offline.common_words import significant_words
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.text_features import numbers_in, plain
+from contracts.expressions import expression
 
 _MIN_SHARED_WORDS = 0.6
 """Minimum share of a sentence's words that another one with the same figures must contain for the sentence to be a
 repeat."""
-_NAME = re.compile(r"(?<=[\w,;:] )[A-ZÁÉÍÓÚÑ]\w+")
+_NAME = expression(r"(?<=[\w,;:] )[A-ZÁÉÍÓÚÑ]\w+")
 
-_QUALIFIER = re.compile(
+_QUALIFIER = expression(
     r"\b(?:no|not|never|none|without|unless|except|less|more|only|cannot|\w+n.t|sin|nunca|ningun\w*|salvo|excepto|"
     r"menos|mas|solo)\b"
 )

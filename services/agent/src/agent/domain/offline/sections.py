@@ -4,7 +4,6 @@
 name.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -18,18 +17,19 @@ from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.questions import Query, required_keys, terms
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain, stem
+from contracts.expressions import expression
 
-_EXPENSIVE = re.compile(r"\b(?:expensive|car[oa]s?)\b")
-_SUPERLATIVE_PRICE = re.compile(
+_EXPENSIVE = expression(r"\b(?:expensive|car[oa]s?)\b")
+_SUPERLATIVE_PRICE = expression(
     r"\b(?:cheapest|priciest|dearest|most expensive|(?:el|la|lo|los|las) (?:\w+ )?mas (?:barat|car)[oa]s?)\b"
 )
 _NAMES_NO_COLUMN = {*shapes.PRICE_OR_TIME, "=include"}
 """Keys of words that ask for something of a row, without naming a column."""
 _TODAY = frozenset(map(stem, ("hoy", "ahora", "today", "now", "tonight")))
 """Words of the day on which everybody asks: they name nothing."""
-_OF_THE_MENTIONED = re.compile(r"\b(?:of the|de l[oa]s) (?:two|three|dos|tres)\b")
+_OF_THE_MENTIONED = expression(r"\b(?:of the|de l[oa]s) (?:two|three|dos|tres)\b")
 """Refers to one of two or three things mentioned before; "the cheapest" without it is one of all there are."""
-_BOTH = re.compile(r"\b(?:them|both|the two|ell[oa]s|amb[oa]s|l[oa]s dos|un[oa] y otr[oa])\b")
+_BOTH = expression(r"\b(?:them|both|the two|ell[oa]s|amb[oa]s|l[oa]s dos|un[oa] y otr[oa])\b")
 
 
 def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt]) -> list[Excerpt]:

@@ -19,25 +19,26 @@ from agent.domain.offline.wishes import Calls, Intent, Wish
 from agent.domain.text_features import language_of, number_of, numbers_in, plain, symbols_in
 from agent.domain.tool_cues import NAMING
 from agent.texts import TEXTS
+from contracts.expressions import expression
 
-_ORDER_SEPARATOR = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
+_ORDER_SEPARATOR = expression(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
 """Separators between the orders of one text."""
-_PRICE_SEPARATOR = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
+_PRICE_SEPARATOR = expression(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
 """Separators between the prices of one text."""
-_ORDERS_ONE = re.compile(
+_ORDERS_ONE = expression(
     rf"^\W*(?:(?:another|other|also|put|place|add|enter|otr[oa]s?|tambien|pon|mete|luego|then)\b\W*)*\d|"
     rf"{SAYS_SIDE.pattern}"
 )
 
 
-_PROTECTED = re.compile(
+_PROTECTED = expression(
     r"^(?P<order>.*\b(?:buy|compr)\w*\b.*?),?\s+(?:(?:and|y)\s+(?:then\s+|luego\s+)?(?:put|set|place|add|pon(?:le|me|er)?)?|"
     r"with|con)\s*(?:it\s+)?(?:an?|una?|the|el|my|mi)?\s*stop(?:[ -]?loss)?\b\D{0,12}(?P<price>\d[\d.,]*\b)(?!\s?%)",
     re.IGNORECASE,
 )
 
 
-_SOLD_LATER = re.compile(
+_SOLD_LATER = expression(
     r"^(?P<order>.*\b(?:buy|compr)\w*\b.*?),?\s+(?:and|y)\s+(?:then\s+|luego\s+)?(?:sell|v[eé]nd)\w*(?:\s+(?:it|them|those))?"
     r"\s+(?P<condition>(?:if|when|once|si|cuando|en cuanto|at|a)\b\D{0,25}(?P<price>\d[\d.,]*\b)(?!\s?%))\W*$",
     re.IGNORECASE,

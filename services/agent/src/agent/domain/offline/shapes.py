@@ -8,20 +8,21 @@ English.
 import re
 
 from agent.domain.number_words import BELOW_100
+from contracts.expressions import expression
 
 MONTHS = (
     r"january|february|(?-i:March)|april|(?-i:May)|june|july|august|september|october|november|december|"
     r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
 )
-A_MONTH = re.compile(MONTHS.replace("(?-i:", "(?:").lower())
-A_MONTH_ALONE = re.compile(rf"(?:In|En|During|Durante) (?:{MONTHS})\b(?! (?:and|y|to|a)\b)", re.IGNORECASE)
+A_MONTH = expression(MONTHS.replace("(?-i:", "(?:").lower())
+A_MONTH_ALONE = expression(rf"(?:In|En|During|Durante) (?:{MONTHS})\b(?! (?:and|y|to|a)\b)", re.IGNORECASE)
 """How a sentence begins that is about one month."""
-ACCOUNT_OPENED = re.compile(
+ACCOUNT_OPENED = expression(
     r"\b(?:create|open|make|set up|get|crea|crear|abre|abro|abrir|hago|haces|hacer|saco|sacar)\w* (?:an?|your|una|tu) "
     r"(?:\w+ )?(?:account|cuenta)",
     re.IGNORECASE,
 )
-_CANNOT_COME = re.compile(
+_CANNOT_COME = expression(
     r"\b(?:can(?:no|['’])?t|can not|unable to|not able to) (?:come|attend|make it|go|travel)\b|"
     r"\bno (?:puedo|puedes|puede|podemos|podr\w+) (?:ir|venir|asistir|acudir|viajar)\b",
     re.IGNORECASE,
@@ -31,7 +32,7 @@ _CANNOT_COME = re.compile(
 def _shapes(*rows: tuple[str, str | re.Pattern[str]]) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Meanings with what is said of each, in upper or lower case unless its pattern is compiled already."""
     return tuple(
-        (key, re.compile(pattern, re.IGNORECASE) if isinstance(pattern, str) else pattern) for key, pattern in rows
+        (key, expression(pattern, re.IGNORECASE) if isinstance(pattern, str) else pattern) for key, pattern in rows
     )
 
 
@@ -123,7 +124,7 @@ SHAPES = _shapes(
      r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
      r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)"),
     ("=price", r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b|pounds?\b|libras?\b)"),
-    ("=contact", re.compile(r"\S@[^\s@]+\.\w|^(?!.*\b(?:tax|vat|nif|cif|iva|iban|regist\w+|licen[cs]\w+)\b).*"
+    ("=contact", expression(r"\S@[^\s@]+\.\w|^(?!.*\b(?:tax|vat|nif|cif|iva|iban|regist\w+|licen[cs]\w+)\b).*"
                             r"(?:\+|\b)\d[\d ()-]{7,}\d", re.IGNORECASE | re.DOTALL)),
     ("=figure",
      r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
@@ -151,110 +152,110 @@ SHAPES = _shapes(
      r"\b(?:after|within|in|a los|en|dentro de|until|hasta|before|antes)\b.{0,12}\b(?:days?|d[ií]as?|weeks?|semanas?|"
      r"months?|mes(?:es)?|hours?|horas?|minut\w+)\b|"
      r"\b(?:every|cada|at once|al momento|immediately|inmediat\w+|end of|final del?)\b"),
-    ("=name", re.compile(r"(?<=[a-záéíóúñ,:] )(?!I\b)[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+|^(?:Dra?\.? )?[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ "
+    ("=name", expression(r"(?<=[a-záéíóúñ,:] )(?!I\b)[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+|^(?:Dra?\.? )?[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ "
                  r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")),
-    ("=where", re.compile(r"\b[A-Z]\w+ (?:Street|Avenue|Road|Lane|Square|Wharf|Place|St\.)|\b"
+    ("=where", expression(r"\b[A-Z]\w+ (?:Street|Avenue|Road|Lane|Square|Wharf|Place|St\.)|\b"
                  r"(?:[Cc]alle|[Aa]venida|[Pp]laza|[Pp]aseo|"
                  r"Av\.|C/|Gran V[ií]a) ?(?:de |del |la |las |el |los )*[A-ZÁÉÍÓÚ\d]|"
                  r"\b[A-Z]{1,2}\d{1,2} \d[A-Z]{2}\b|\b\d{5} [A-ZÁÉÍÓÚ][\w-]+(?:[.,]|$)")),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
-NEGATION = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
-HOW_LONG = re.compile(
+NEGATION = expression(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
+HOW_LONG = expression(
     r"\bhow (?:long|soon|quick\w*)\b|\bcuant[oa]s? (?:tiempo|tard\w+|dur\w+|aguant\w+)\b|"
     r"\b(?:until when|hasta cuando)\b"
 )
-UNTIL_WHEN = re.compile(r"\b(?:until when|by when|hasta cuando|how late)\b")
+UNTIL_WHEN = expression(r"\b(?:until when|by when|hasta cuando|how late)\b")
 DURATION = frozenset(("=duration",))
-WHAT_TIME = re.compile(r"\b(?:at )?wh?at time(?! zone)\b|\b(?:a |hasta )?que h?oras?\b|\bhow (?:late|early)\b")
-WHEN = re.compile(r"^(?:(?:and|y|e|ok|hi|hello|hola|vale|entonces|so|buenas|buenos dias)\W+)*(?:when|cuando)\b")
-WHICH_DAYS = re.compile(r"\b(?:which|what|que) (?:days?|dias?)\b")
-WHERE_IS = re.compile(
+WHAT_TIME = expression(r"\b(?:at )?wh?at time(?! zone)\b|\b(?:a |hasta )?que h?oras?\b|\bhow (?:late|early)\b")
+WHEN = expression(r"^(?:(?:and|y|e|ok|hi|hello|hola|vale|entonces|so|buenas|buenos dias)\W+)*(?:when|cuando)\b")
+WHICH_DAYS = expression(r"\b(?:which|what|que) (?:days?|dias?)\b")
+WHERE_IS = expression(
     r"\b(?:wheres|where['’]s|(?:where|donde) (?:exactly |exactamente )?(?:is|are|esta|estan|estais|queda|quedais|"
     r"os encontr\w+))\b(?! (?:my|the nearest|mi)\b)"
 )
-HOW_MANY = re.compile(r"\b(?:how many|cuant[oa]s) (?!(?:do|does|did|can|will|are|fit)\b)(?P<what>\w{3,})")
-DO_YOU = re.compile(
+HOW_MANY = expression(r"\b(?:how many|cuant[oa]s) (?!(?:do|does|did|can|will|are|fit)\b)(?P<what>\w{3,})")
+DO_YOU = expression(
     r"\b(?:do|can) you\b|\b\w+[aei]is\b|^\W*(?:ustedes )?(?:tiene|vende|hace|ofrece|acepta|admite|repara|alquila|"
     r"trabaja|sirve)n?\b|\b(?:is|are) there\b|^\W*hay\b"
 )
-DOES_OR_NOT = re.compile(r"\b(?:we|our|no|not)\b|\b\w+[aei]mos\b", re.IGNORECASE)
+DOES_OR_NOT = expression(r"\b(?:we|our|no|not)\b|\b\w+[aei]mos\b", re.IGNORECASE)
 """What a company says of what it does, and does not."""
-NAMES_WHICH = re.compile(
+NAMES_WHICH = expression(
     r"\b(?:which|cual(?:es)?|(?:what|que) (?:plan|course|option|product|curso|opcion|producto|tarifa))\b"
 )
-INGREDIENTS = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
-COUNTED = re.compile(
+INGREDIENTS = expression(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
+COUNTED = expression(
     rf"\b(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|{BELOW_100}|once(?= \w+s\b))(?= (?P<what>(?:\w+ ){{0,2}}\w{{3,}}))"
 )
 """A number, followed by what it counts. "Una" and "one" are left out, since they seldom say how many there are."""
-FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
-WHO = re.compile(
+FULL_NAME = expression(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
+WHO = expression(
     r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede|pays?|has to|must|tiene que|paga|debe))"
 )
-THE_WORD_WHERE = re.compile(r"\b(?:where|d[oó]nde)\b", re.IGNORECASE)
+THE_WORD_WHERE = expression(r"\b(?:where|d[oó]nde)\b", re.IGNORECASE)
 """In a sentence it tells no place: "it says where a figure comes from"."""
-THE_PLACE = re.compile(r"\b(?:the|your|el|la|vuestr[oa]|su) (?:hotel|guesthouse|clinica?|school|escuela|academ\w+|"
+THE_PLACE = expression(r"\b(?:the|your|el|la|vuestr[oa]|su) (?:hotel|guesthouse|clinica?|school|escuela|academ\w+|"
                        r"tienda|shop|store|"
                        r"bakery|panaderia|restaurant\w*|gym|gimnasio|office|oficina|museum|museo|taller|workshop|place|local|"
                           r"sitio|house|casa|studio|estudio)\b")  # fmt: skip
 """What somebody calls the company by its kind who asks where it is."""
-FOR_WHOM = re.compile(
+FOR_WHOM = expression(
     r"\b(?:any|one|some)(?:one|body)? of (?:your|the) \w+|\balgun[oa]? de (?:vuestr|su|l)[oa]?s \w+|"
     r"\b(?:for|para) (?:my|our|mis?|nuestr[oa]s?) \w+",
     re.IGNORECASE,
 )
-FOR_FREE = re.compile(
+FOR_FREE = expression(
     r"\bfor free\b|(?<=[aei]r) gratis\b|\b(?:at )?any ?time\b|\ben cualquier momento\b|\bcuando quiera\b", re.IGNORECASE
 )
 """What is said of something else, which is what is asked for."""
-WHETHER = re.compile(r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:does|do|is|are|incluye\w*|se incluye\w*|viene\w*)\b")
-FREE_OF = re.compile(
+WHETHER = expression(r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:does|do|is|are|incluye\w*|se incluye\w*|viene\w*)\b")
+FREE_OF = expression(
     r"\b(gluten|lactose|sugar|dairy|nut|egg|fat|alcohol|caffeine|salt|smoke|meat)[ -]free\b", re.IGNORECASE
 )
-MAY = re.compile(r"\b(?:can|could|may) (?:i|we|you)\b|\b(?:puedo|podemos|podria|podeis|puedes) |\bse puede\b|"
+MAY = expression(r"\b(?:can|could|may) (?:i|we|you)\b|\b(?:puedo|podemos|podria|podeis|puedes) |\bse puede\b|"
                   r"\b(?:allowed|possible) to\b")  # fmt: skip
-BRINGING = re.compile(r" *(?:bring|traer(?:me)?|llevar(?:me)?|take (?:my|our|the|an?))\b")
-TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to|a) ")
+BRINGING = expression(r" *(?:bring|traer(?:me)?|llevar(?:me)?|take (?:my|our|the|an?))\b")
+TO_ANOTHER = expression(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to|a) ")
 """May I go from one thing to another: that is to change."""
 ANSWERED_IMPLICITLY = frozenset(("=price",))
 """That one may pay with something is told by saying that it is accepted."""
 _WHAT_IT_COSTS = r"\bque (?:vale|cuesta)n?\b(?! la pena)"
-HOW_MUCH = re.compile(rf"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b|{_WHAT_IT_COSTS}")
-PRICE_WORD = re.compile(r"\b(?:pric|preci|tarif|cost|rate|fee|cuest|val(?:e|en|or)\b|cheap|barat)")
-HOW_PRICED = re.compile(
+HOW_MUCH = expression(rf"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b|{_WHAT_IT_COSTS}")
+PRICE_WORD = expression(r"\b(?:pric|preci|tarif|cost|rate|fee|cuest|val(?:e|en|or)\b|cheap|barat)")
+HOW_PRICED = expression(
     rf"\bhow much (?:is|are|for|(?:would|will|does|do) (?:it|that|this|they) (?:be|cost|come to))\b|"
     rf"\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b|{_WHAT_IT_COSTS}"
 )
-COSTS = re.compile(
+COSTS = expression(
     r"\b(?:how much|what) (?:does|do|did|would|will)\b.*\b(?:cost|charge)s?\b|"
     r"\bcuanto (?:me |nos )?(?:cuesta|costaria|vale|cobra)n?\b|"
     r"\b(?:price|cost|fare|precio|tarifa|cuota) (?:of|for|to|del?|para|a)\b"
 )
-OBLIGED = re.compile(
+OBLIGED = expression(
     r"\b(?:have|has|need) to\b|\bmust\b|\bhace falta\b|\b(?:teng\w+|tien\w+|ten(?:eis|emos)|"
     r"hay) que\b"
 )
 """Whether something is to be paid is no question for all prices."""
-ASKS_WHICH = re.compile(r"\b(?:what|which|how|when|where|who|que|cual\w*|como|cuant\w+|cuando|donde|quien\w*)\b")
-CHEAPER = re.compile(r"\b(?:cheaper|less expensive|mas barat[oa]|menos car[oa]|sale mejor)\b")
-INCLUDED = re.compile(
+ASKS_WHICH = expression(r"\b(?:what|which|how|when|where|who|que|cual\w*|como|cuant\w+|cuando|donde|quien\w*)\b")
+CHEAPER = expression(r"\b(?:cheaper|less expensive|mas barat[oa]|menos car[oa]|sale mejor)\b")
+INCLUDED = expression(
     r"\b(?:what(?: is|s)? in|what do (?:i|you|we) get (?:with|in|on|for)|"
     r"que me (?:dais|dan|da) (?:con|en)|comes? with|"
     r"includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
 )
-INCLUDES_IT = re.compile(
+INCLUDES_IT = expression(
     r"(?!.*\b(?:que|what\w*|which|cual\w*|todo|everything)\b).*\b(?:includes?|incluyen?|contains?|contienen?|traen?) "
     r"(?P<what>.+)"
 )
 """Asks whether a thing includes another one, without a word that asks: "¿el plan Pro incluye alertas?"."""
-WHICH_INCLUDE = re.compile(r"\b(?:which|what|que|cuales) \w+ (?:includes?|incluyen)\b")
+WHICH_INCLUDE = expression(r"\b(?:which|what|que|cuales) \w+ (?:includes?|incluyen)\b")
 """Asks which things include another one."""
-COMPARING = re.compile(
+COMPARING = expression(
     r"\b(cheap\w*|expensive|barat[oa]s?|car[oa]s?|differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b"
     r""
 )
-PAYS = re.compile(r"pays?|paying|pag[ao]n?|pagamos")
+PAYS = expression(r"pays?|paying|pag[ao]n?|pagamos")
 FIGURE = frozenset(("=figure",))
 PRICE = frozenset(("=price",))
 COST = PRICE | {"=free"}
@@ -262,8 +263,8 @@ CLOCK = frozenset(("=clock",))
 PRICE_OR_TIME = frozenset(("=figure", "=price", "=clock", "=when", "=length", "=takes", "=often", "=bring"))
 ANSWERED_BY_HEADING = ("=often", "=bring")
 """Kinds of questions that a passage answers by what it says itself, or its heading."""
-WHERE = re.compile(r"\bwhere (?:do|does|can|could|should|must|is|are|will)\b|\bdonde\b")
-SAYS_WHERE = re.compile(
+WHERE = expression(r"\bwhere (?:do|does|can|could|should|must|is|are|will)\b|\bdonde\b")
+SAYS_WHERE = expression(
     r"\b(?:[Ii]n|[Aa]t|[Tt]o|[Nn]ear|[Oo]n|[Ff]rom|[Uu]nder|[Bb]ehind|[Oo]pposite|[Nn]ext to|[Oo]utside|"
     r"[Ii]nside|[Ee]n|[Aa]|"
     r"[Dd]esde|[Dd]e|[Ff]rente a|[Dd]etr[aá]s de) (?:(?:the|our|your|a|la|el|los|las|nuestr\w+|tu|un|una) )?"
@@ -283,4 +284,4 @@ SHAPED = frozenset(("=when", "=name", "=clock", "=duration", "=discount", "=need
                     "=measure", "=address", "=number", "=often", "=bring", "=age", "=place", "=weekday",
                     "=month"))  # fmt: skip
 SHOWN_FIGURES = frozenset(("=figure", "=price", "=clock", "=duration", "=takes"))
-CONJUNCTION = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
+CONJUNCTION = expression(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")

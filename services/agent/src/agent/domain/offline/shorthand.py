@@ -1,13 +1,13 @@
 """Spells out chat shorthand, and mistyped words of asking and names of shares, before anything is read: "q significa
 macd", "the diffrence", "microsft"."""
 
-import re
 from functools import lru_cache
 
 from agent.domain.number_words import with_days_in_figures
 from agent.domain.offline.colloquial import in_known_words
 from agent.domain.text_features import is_one_letter_apart, is_transposed, long_names_like, plain, word_set
 from agent.domain.tickers import NAMES
+from contracts.expressions import expression
 from contracts.languages import Language
 
 _SHORTHAND: dict[Language, dict[str, str]] = {
@@ -90,11 +90,11 @@ _TRADING_SHORTHAND: dict[str, str] = {
 """Shorthand of customers who trade, in both languages."""
 _WORD = {
     # A capital is a ticker, and the k of "20 k" a thousand.
-    language: re.compile(rf"(?<![\w$€'’/])(?<!\d )(?:{'|'.join(words)})(?![\w'’/])")
+    language: expression(rf"(?<![\w$€'’/])(?<!\d )(?:{'|'.join(words)})(?![\w'’/])")
     for language, words in _SHORTHAND.items()
 }
-_TRADED = re.compile(rf"(?<![\w$€'’/])(?:{'|'.join(_TRADING_SHORTHAND)})(?![\w'’/])")
-_LENGTH = re.compile(
+_TRADED = expression(rf"(?<![\w$€'’/])(?:{'|'.join(_TRADING_SHORTHAND)})(?![\w'’/])")
+_LENGTH = expression(
     r"(?<=\d)(?:(?P<months>mo|mth)|(?P<years>y|yr)|(?P<weeks>wk)|(?P<days>(?<=[2-9])d|(?<=\d\d)d))s?(?!\w)"
 )
 """After a number: 3mo, 10y."""
@@ -109,7 +109,7 @@ _ASKING = word_set(
 """Words by which it is recognised what a question asks for."""
 _MIN_MISSPELT_LETTERS = 7
 """Minimum letters of a name that may have one wrong; a shorter one may only lack or double one, or have two swapped."""
-_LETTERS = re.compile(r"(?<![\w$])[^\W\d_]{4,}(?!\w)")
+_LETTERS = expression(r"(?<![\w$])[^\W\d_]{4,}(?!\w)")
 
 
 def spelled_out(text: str, language: Language, *, is_trading: bool = True) -> str:

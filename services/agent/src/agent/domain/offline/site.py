@@ -39,6 +39,7 @@ from agent.domain.offline.small_talk import is_visitors_statement
 from agent.domain.offline.steps import SayText
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 from contracts.knowledge import KnowledgeFound, Passage
 from contracts.languages import Language
 
@@ -47,25 +48,25 @@ SURE_COVERAGE = 0.8
 passages in another language or parts of a message to answer."""
 _MIN_MATCHED_LETTERS = 5
 """Minimum letters of a word that can match another language's text as it stands."""
-_ABOUT_PERSON = re.compile(
+_ABOUT_PERSON = expression(
     r"\b(?:he(?! \w+(?:[ai]do|to|cho)\b)|she)\b|(?<!para )(?<!con )(?<!de )(?<!a )\b(?:él|ella)\b|\b(?:está|esta|"
     r"viene|atiende|trabaja) el\W*$|\bqu[eé] (?:d[ií]as|horas?) (?:viene|est[aá]|atiende|trabaja)\b|\b(?:viene|"
     r"atiende|pasa consulta)\W*$",
     re.IGNORECASE,
 )
 """Refers to a person mentioned before."""
-_OWN_RELATIVE = re.compile(r"\b(?:my|our|mi|nuestr[oa]) \w+", re.IGNORECASE)
-_WHAT_IT_HAS = re.compile(
+_OWN_RELATIVE = expression(r"\b(?:my|our|mi|nuestr[oa]) \w+", re.IGNORECASE)
+_WHAT_IT_HAS = expression(
     r"\bwhat (?:does|do) (?:it|that(?: one)?|this(?: one)?|they) (?:have|include|offer|come with|give)|"
     r"\bque (?:trae|incluye|lleva|tiene|ofrece)n?\W*$"
 )
-_CLAUSE = re.compile(
+_CLAUSE = expression(
     r"(?:^|(?<=[.,;:!?¿]))(?:[^.,;:!?¿]{6,}\?|\s*(?:and |y )?(?:how|what|where|when|can|do|does|c[oó]mo|qu[eé]|"
     r"d[oó]nde|cu[aá]ndo|cu[aá]nt[oa]s?|puedo|hay|ten[eé]is)\b[^.,;:!?¿]{6,})",
     re.IGNORECASE,
 )
 """A question within a longer message."""
-_YES_OR_NO = re.compile(r"(?:yes|no|s[ií])\b(?=[,.;:!])", re.IGNORECASE)
+_YES_OR_NO = expression(r"(?:yes|no|s[ií])\b(?=[,.;:!])", re.IGNORECASE)
 _MAX_HEADING_WORDS = 3
 """Maximum words of a heading that is put before its list item."""
 _MAX_QUOTED_SECTIONS = 3

@@ -15,6 +15,7 @@ from agent.domain.offline.bar_range import bar_range, frame_in
 from agent.domain.offline.concepts import EXPLAIN, concept_in_match
 from agent.domain.offline.order_words import ABOVE, BELOW, condition_in, order_prices, sides_in
 from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
+from contracts.expressions import expression
 
 Schema = Mapping[str, Any]
 NUMBER = r"[-\u2212]?\d(?:[\d.,]*\d)?(?:e\d{1,2}\b|\s?k\b)?"
@@ -36,31 +37,31 @@ _WORDS_BEFORE: dict[str, str] = {
 }
 """By argument: the words before a number that name it."""
 _TRADES = r"(?:buy|sell|compr\w+|vend\w+|long|short)"
-_BEFORE_QUANTITY = re.compile(rf"\b{_TRADES} $")
-_BEFORE_QUANTITY_AND_PRICE = re.compile(rf"\b{_TRADES} (?:stop|limit) $")
+_BEFORE_QUANTITY = expression(rf"\b{_TRADES} $")
+_BEFORE_QUANTITY_AND_PRICE = expression(rf"\b{_TRADES} (?:stop|limit) $")
 """Words right before a number that make it a quantity; with the kind in between if another number follows, which is the
 price."""
-PAID = re.compile(
+PAID = expression(
     r"\b(?:teng[oa]|tenemos|compre|i (?:have|hold|own|bought|got)|holding)\b[^,;.\d]*(?<!\w)(?:at|a|@)\s*+$"
 )
 """The price paid for shares that are held; it belongs to no order."""
-NEGATED = re.compile(r"\b(?:not|and not|y no|instead of|rather than|en (?:vez|lugar) de)\s+(?:(?:at|for|a)\s+)?$")
+NEGATED = expression(r"\b(?:not|and not|y no|instead of|rather than|en (?:vez|lugar) de)\s+(?:(?:at|for|a)\s+)?$")
 """Before a figure that is negated: 10, not 5."""
-_INVESTING_BEFORE = re.compile(r"\b(?:put|invest\w*|invert\w*|inviert\w*|met\w+|pon\w*)\s*$")
-_INTO_AFTER = re.compile(r"\s*(?:in|into|en)\b")
+_INVESTING_BEFORE = expression(r"\b(?:put|invest\w*|invert\w*|inviert\w*|met\w+|pon\w*)\s*$")
+_INTO_AFTER = expression(r"\s*(?:in|into|en)\b")
 """Words around a number that make it an amount of money: put 2000 in IBM."""
-_SHARE_OR_MONEY_BEFORE = re.compile(
+_SHARE_OR_MONEY_BEFORE = expression(
     r"(?:[$€£]|(?:%|\b(?:per ?cent|por ?ciento|half|third|quarter|twice|double|triple|mitad|tercio|doble|triple)\b)"
     r"[^.,;:!?]{0,20}?)\s?$"
 )
-_MONEY_OR_PERCENT_AFTER = re.compile(
+_MONEY_OR_PERCENT_AFTER = expression(
     r"\s?(?:[$€£%]|(?:per ?cent|por ?ciento|usd|eur|dollars?|bucks|dolares|euros?|pounds?|libras|pesos)\b|"
     r"(?:\w+ )?worth\b)"
 )
-_CURRENCY_AFTER = re.compile(r"\s?(?:[$€]|(?:usd|eur|dollars?|bucks|quid|pavos|dolares|euros?)\b)")
-_OPERATOR = re.compile(r"\s*(?:or|o|to|a|and|y|minus|plus|menos|mas|x|[-+*/])\s*")
+_CURRENCY_AFTER = expression(r"\s?(?:[$€]|(?:usd|eur|dollars?|bucks|quid|pavos|dolares|euros?)\b)")
+_OPERATOR = expression(r"\s*(?:or|o|to|a|and|y|minus|plus|menos|mas|x|[-+*/])\s*")
 """Text before, after and between numbers that are not quantities: money, a share of something, a calculation."""
-_PRICE_PREPOSITION = re.compile(r"(?<!\w)(?:at|a|@|por|for)\s*+(?:[$€]\s*+)?$")
+_PRICE_PREPOSITION = expression(r"(?<!\w)(?:at|a|@|por|for)\s*+(?:[$€]\s*+)?$")
 """Words before a price that has no other name."""
 _WORDS_AFTER: dict[str, str] = {
     "capital": r"capital|usd|dollars?|bucks|quid|pavos|pounds?|dolares|euros?|eur|pesos|account|cuenta|in (?:my|"
@@ -73,10 +74,10 @@ _WORDS_AFTER: dict[str, str] = {
     "limit_price": r"limit(?:e)?|(?:as|como|de) (?:(?:a|the|un|el) )?limite?",
     "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
 }
-_STOP_BEFORE = re.compile(rf"\b(?:{_STOP})\b[^,;.\d]{{0,12}}$")
-_PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
-_PERCENT_STOP = re.compile(rf"{_PERCENT.pattern} (?:de )?(?:{_STOP})\b")
-_NEXT_STOP = re.compile(rf"\b(?:{_STOP})\b[^,;]{{0,6}}$")
+_STOP_BEFORE = expression(rf"\b(?:{_STOP})\b[^,;.\d]{{0,12}}$")
+_PERCENT = expression(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
+_PERCENT_STOP = expression(rf"{_PERCENT.pattern} (?:de )?(?:{_STOP})\b")
+_NEXT_STOP = expression(rf"\b(?:{_STOP})\b[^,;]{{0,6}}$")
 """A stop that is named before the next number belongs to that number."""
 _LINKS = (
     r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|order|orden|=|:|\$|€|un|una|me|in)\b|\s|"
@@ -93,15 +94,15 @@ MAIN_ARGUMENTS: dict[str, str] = {
     "calculate_position_size": "capital",
 }
 """By tool: the argument that a number without a name belongs to."""
-FIGURE_ALONE = re.compile(
+FIGURE_ALONE = expression(
     rf"\W*(?:(?:at|a|to|ok|with|con|of|de)\W+)*(?P<figure>{NUMBER})\s*"
     r"(?:[$€%]|per ?cent|por ?ciento|dollars?|euros?|dolares)?(?P<of> ?(?:of (?:them|those)|de (?:ellas|esas)|shares|"
     r"acciones)\b)?\W*(?:please|por favor)?\W*"
 )
-MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve|(?:cambi|pas)al[oa]s? a)")
+MOVES = expression(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve|(?:cambi|pas)al[oa]s? a)")
 _MIN_RISK_IN_PERCENT = 0.2
 """A risk of at least this figure is in per cent, a smaller one is a share."""
-AN_ORDER = re.compile(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|sale|stop|limit)\b)")
+AN_ORDER = expression(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|sale|stop|limit)\b)")
 """An article that is not the number 1."""
 _INDICATORS = {
     "bollinger": "BB",
@@ -329,13 +330,13 @@ def _query(parsed: ParsedText) -> str | None:
     return topic[:200] if len(topic) > 1 else None
 
 
-CONVERSATION_SEARCH = re.compile(
+CONVERSATION_SEARCH = expression(
     r"\b(?:did we (?:talk|speak|discuss)|what did (?:we|i|you) (?:say|talk|discuss|ask(?: you)?|tell (?:you|me))|"
     r"we talked|have i (?:told|said)|search (?:our|my) (?:conversations?|chats?|history)|de que hablamos|que hablamos|"
     r"que dijimos|que (?:te |me )?(?:dije|dijiste|conte|contaste)(?: antes)?|hablamos de|"
     r"busca en (?:nuestras|mis) (?:conversaciones|charlas))\b(?: (?:about|for|on|de|sobre))?(?P<what>.*)"
 )
-_ID = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{16,64}\b")
+_ID = expression(r"\b(?=[a-f]*\d)[0-9a-f]{16,64}\b")
 
 
 def _id(parsed: ParsedText) -> str | None:

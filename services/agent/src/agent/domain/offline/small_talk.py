@@ -14,6 +14,7 @@ from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, symbols_in, word_set
+from contracts.expressions import expression
 
 _SMALL_TALK_WORDS: tuple[tuple[Intent, frozenset[str]], ...] = (
     (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
@@ -29,31 +30,31 @@ _AROUND_SMALL = word_set(
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
     "then pues entonces anyway bien to me on s segundo second sec minute minuto jaja jajaja haha hahaha"
 )
-_LEAD_IN = re.compile(
+_LEAD_IN = expression(
     r"^[\W_]*(?:(?:cool|ok|okay|vale|bueno|pues|(?:ja|je|ha|he){2,}\w?|lol|oye|oiga|mira|a ver|hey|ey|h?mm+|um+|well|"
     r"anyway|great|perfecto?|genial|venga|listo|alright|aight|bro|dude|tio|por cierto|btw|by the way|una cosa|"
     r"one more thing|entonces|so)\b[\s,.:!…-]*)+(?=[¿\w])",
     re.IGNORECASE,
 )
 """Words before a question that say nothing about it."""
-_ASKS = re.compile(r"\W*(?:do|does|did|is|are|was|show|give|tell|es|esta|son|dame|dime|pon|avisa)\b")
+_ASKS = expression(r"\W*(?:do|does|did|is|are|was|show|give|tell|es|esta|son|dame|dime|pon|avisa)\b")
 """The beginning of a question or request, after thanks."""
 _MAX_GREETING_WORDS = 4
 """Maximum words of a greeting or thanks that is cut off."""
 MAX_TALK_CHARACTERS = 200
 """Maximum characters of small talk."""
-_FIGURE = re.compile(r"\d")
+_FIGURE = expression(r"\d")
 """With a figure, "ok" may be part of an order's follow-up: "ok, but 10"."""
-_DRAWN_OUT = re.compile(r"(?<=(\w))\1+$")
+_DRAWN_OUT = expression(r"(?<=(\w))\1+$")
 """The end of "holaaa"."""
-_ONLY_MARKS = re.compile(r"[\s¿?¡!.…]*[?!.…][\s¿?¡!.…]*")
+_ONLY_MARKS = expression(r"[\s¿?¡!.…]*[?!.…][\s¿?¡!.…]*")
 """Only punctuation, which asks whether anybody is there."""
-_NAMES_ITSELF = re.compile(
+_NAMES_ITSELF = expression(
     r"^(?P<hello>(?:hi|hello|hey|hola|ola|buen[oa]s)\b[^.?!]*?)[ ,.!]+"
     r"(?:soy|me llamo|mi nombre es|i am|i ?'?m|my name is|this is) (?!not? )\w+(?: \w+)?\W*$"
 )
 """A greeting with the sender's name: "hello, I'm Ana"."""
-_ADDRESS = re.compile(r"(?<!\S)[^\s@]{1,64}@[^\s@]{1,190}\.[^\s@]{2,24}(?!\S)")
+_ADDRESS = expression(r"(?<!\S)[^\s@]{1,64}@[^\s@]{1,190}\.[^\s@]{2,24}(?!\S)")
 _AROUND_ADDRESS = word_set(
     "my e mail email address is it s here this you can write contact reach me at to on mi el la correo electronico "
     "direccion mail es este esta aqui te lo os dejo puedes podeis pueden escribir escribirme escribidme escribeme "

@@ -13,6 +13,7 @@ from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import MAX_SHOWN, cells_by_thing, cells_of_thing, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.text_features import number_of, plain, word_set
+from contracts.expressions import expression
 
 _FIGURE = r"\d(?:[\d.,]*\d)?"
 _MONEY = r"(?:usd|eur|gbp|mxn|euros?|dollars?|pounds?|dolares|libras|pesos)\b"
@@ -38,34 +39,34 @@ class _Measure:
 
 _MEASURES = (
     _Measure(
-        re.compile(rf"[$€£] ?({_FIGURE})|({_FIGURE}) ?(?:[$€£]|{_MONEY})|\b(gratis|gratuit[oa]|free)\b"),
-        re.compile(r"\b(?:most expensive|priciest|dearest|the (?:expensive|pricey)|"
+        expression(rf"[$€£] ?({_FIGURE})|({_FIGURE}) ?(?:[$€£]|{_MONEY})|\b(gratis|gratuit[oa]|free)\b"),
+        expression(r"\b(?:most expensive|priciest|dearest|the (?:expensive|pricey)|"
                    r"(?:el|los) (?:\w+ )?caros?|las? \w+ caras?|(?<=^y )las? caras?|"
                    r"costliest|mas car[oa]s?|costs? (?:the )?most|(?:cuesta|vale)n? mas|mas (?:cuesta|vale)n?)\b"),
-        re.compile(r"\b(?:cheapest|the cheap|(?:el|la|los|las) (?:\w+ )?barat[oa]s?|"
+        expression(r"\b(?:cheapest|the cheap|(?:el|la|los|las) (?:\w+ )?barat[oa]s?|"
                    r"least expensive|lowest[ -](?:price|cost)\w*|most affordable|menos car[oa]s?|"
                    r"mas (?:barat|economic)[oa]s?|mas asequibles?|costs? (?:the )?least|(?:cuesta|vale)n? menos|"
                    r"menos (?:cuesta|vale)n?)\b"),
         {},
     ),
     _Measure(
-        re.compile(rf"({_FIGURE}) ?(kg|kilo|gramo|gr?)s?\b"),
-        re.compile(r"\b(?:heaviest|weighs? (?:the )?most|mas pesad[oa]s?|mas pesan?|pesan? mas)\b"),
-        re.compile(r"\b(?:lightest|weighs? (?:the )?least|menos pesad[oa]s?|menos pesan?|pesan? menos)\b"),
+        expression(rf"({_FIGURE}) ?(kg|kilo|gramo|gr?)s?\b"),
+        expression(r"\b(?:heaviest|weighs? (?:the )?most|mas pesad[oa]s?|mas pesan?|pesan? mas)\b"),
+        expression(r"\b(?:lightest|weighs? (?:the )?least|menos pesad[oa]s?|menos pesan?|pesan? menos)\b"),
         _GRAMS,
     ),
     _Measure(
-        re.compile(rf"({_FIGURE})[ -]?(min|hour|hora|h|day|dia|week|semana|month|mes|year|ano)(?:ute|uto)?(?:e?s)?\b"),
-        re.compile(r"\b(?:longest|takes? (?:the )?most time|mas larg[oa]s?|(?:dura|tarda)n? mas|"
+        expression(rf"({_FIGURE})[ -]?(min|hour|hora|h|day|dia|week|semana|month|mes|year|ano)(?:ute|uto)?(?:e?s)?\b"),
+        expression(r"\b(?:longest|takes? (?:the )?most time|mas larg[oa]s?|(?:dura|tarda)n? mas|"
                    r"mas (?:dura|tarda)n?)\b"),
-        re.compile(r"\b(?:shortest|quickest|fastest|mas cort[oa]s?|mas rapid[oa]s?|(?:dura|tarda)n? menos|"
+        expression(r"\b(?:shortest|quickest|fastest|mas cort[oa]s?|mas rapid[oa]s?|(?:dura|tarda)n? menos|"
                    r"menos (?:dura|tarda)n?)\b"),
         _MINUTES,
     ),
     _Measure(
-        re.compile(rf"(?:{_CAPACITY_WORDS}):? ({_FIGURE})|({_FIGURE}) ?(?:{_CAPACITY_WORDS})(?!\w)"),
-        re.compile(r"\b(?:biggest|largest|roomiest|mas grandes?|mas ampli[oa]s?)\b"),
-        re.compile(r"\b(?:smallest|mas pequen[oa]s?|mas chic[oa]s?)\b"),
+        expression(rf"(?:{_CAPACITY_WORDS}):? ({_FIGURE})|({_FIGURE}) ?(?:{_CAPACITY_WORDS})(?!\w)"),
+        expression(r"\b(?:biggest|largest|roomiest|mas grandes?|mas ampli[oa]s?)\b"),
+        expression(r"\b(?:smallest|mas pequen[oa]s?|mas chic[oa]s?)\b"),
         {},
     ),
 )  # fmt: skip
@@ -76,11 +77,11 @@ _UNSPECIFIC_WORDS = word_set(
 """Words that are said of anything, so they choose no table."""
 _MAX_TABLES = 3
 """Maximum tables for which the most of each is given."""
-_WAY = re.compile(r"\b(?:way|manera|forma|modo)\b")
+_WAY = expression(r"\b(?:way|manera|forma|modo)\b")
 """The cheapest way to do something is not in a table."""
-_PAID = re.compile(r"\b(?:paid|paying|de pago)\b")
+_PAID = expression(r"\b(?:paid|paying|de pago)\b")
 _PERIODS = tuple(
-    (re.compile(rf"\b(?:{question_words})\b"), re.compile(rf"\b(?:{other})\b"))
+    (expression(rf"\b(?:{question_words})\b"), expression(rf"\b(?:{other})\b"))
     for question_words, other in (
         ("month|monthly|mes|mensual", r"(?:a|per|the|al|por) (?:day|dia|year|ano|hour|hora)"),
         ("year|yearly|ano|anual", r"(?:a|per|the|al|por) (?:day|dia|month|mes|hour|hora)"),
@@ -88,9 +89,9 @@ _PERIODS = tuple(
 )
 
 
-_WHICH = re.compile(r"\b(?:which|what)\b")
+_WHICH = expression(r"\b(?:which|what)\b")
 _COMPARATIVES = tuple(
-    (re.compile(rf"\b{more}\b(?! than)"), most)
+    (expression(rf"\b{more}\b(?! than)"), most)
     for more, most in (
         ("(?:cheaper|less expensive)", "cheapest"),
         ("(?:more expensive|dearer|pricier)", "most expensive"),

@@ -4,7 +4,6 @@ A table maps each tool to the function for its result; the fields of other tools
 quoted from the result. The texts are in texts/<language>.toml, in the table `[offline.results]`.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -16,6 +15,7 @@ from agent.domain.analysis.formats import figure, figure_name, moment, number, p
 from agent.domain.offline.day_answers import market_hours
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.languages import Language
 
 Fields = dict[str, Any]
@@ -154,7 +154,7 @@ def _level(alert: Fields, language: Language) -> str:
     return _say(key, language, symbol=alert["symbol"], price=number(alert["price"], language))
 
 
-_ASKED_BACK = re.compile(
+_ASKED_BACK = expression(
     r"\b(?:what did (?:we|i)|what have i|have i (?:told|said)|que (?:te )?(?:dije|conte|he dicho))\b"
 )
 

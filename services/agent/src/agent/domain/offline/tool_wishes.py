@@ -58,15 +58,16 @@ from agent.domain.offline.unread import (
 from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Way, Wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in
+from contracts.expressions import expression
 
 _WAYS_WITHOUT_REPLACEMENT: dict[Way, Way] = {"replace": "", "replace_listed": "", "resell": "sell"}
 """By way of a replacement: the way if the order or alert does not exist yet."""
 _MAX_TEXTS_READ = 100
 """Maximum texts, of a message, its parts and earlier messages, that are read for one answer."""
-_ASKS = re.compile(
+_ASKS = expression(
     r"\b(?:what|how|when|where|give|show|tell|dame|dime|muestra\w*|que|como|cuanto|donde|a cuanto|did|was|were)\b|\?"
 )
-_ASKS_QUANTITY = re.compile(
+_ASKS_QUANTITY = expression(
     r"^\W*(?:(?:and|y|so|entonces)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
     r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
 )
@@ -200,7 +201,7 @@ def _order_in_two_parts(text: str, row: ToolPhrase | None, schemas: OfferedTools
     return None
 
 
-_ASKS_WHAT_IF = re.compile(r"\b(?:what|how|cuanto|que|would|could|gan[oa]\w*|pierdo|perder\w*)\b")
+_ASKS_WHAT_IF = expression(r"\b(?:what|how|cuanto|que|would|could|gan[oa]\w*|pierdo|perder\w*)\b")
 
 
 def _continues(text: str, normalized: str, row: ToolPhrase, earlier: Wish) -> bool:

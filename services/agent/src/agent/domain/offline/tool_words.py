@@ -11,6 +11,7 @@ from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.lexicon import keys_of
 from agent.domain.text_features import plain, symbols_in
 from agent.domain.tool_cues import CUES, NAMING
+from contracts.expressions import expression
 
 _PERSONAL_TOOLS = ("get_pending_orders", "get_portfolio", "get_trade_history")
 _SHARE_TOOLS = (
@@ -20,15 +21,15 @@ _SHARE_TOOLS = (
 _BESIDE = "doing right left now today current overall total llevo queda ahora hoy actual"
 """Words that may be in a question for any of them."""
 _IGNORED_WORDS = frozenset(_BESIDE.split())
-MINE = re.compile(r"\b(?:my|mis?)\b")
-OF_THE_PLAN = re.compile(r"\b(?:plans?|planes|upgrad\w+|downgrad\w+|subscri\w+|suscri\w+|premium|account|cuenta)\b")
+MINE = expression(r"\b(?:my|mis?)\b")
+OF_THE_PLAN = expression(r"\b(?:plans?|planes|upgrad\w+|downgrad\w+|subscri\w+|suscri\w+|premium|account|cuenta)\b")
 """Words for a subscription, which is not an order."""
-OWN = re.compile(r"\b(?:pending|pendientes?|my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
-_TELL_ME = re.compile(r"\b(?:me|nos) cuent\w+", re.IGNORECASE)
+OWN = expression(r"\b(?:pending|pendientes?|my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
+_TELL_ME = expression(r"\b(?:me|nos) cuent\w+", re.IGNORECASE)
 """The Spanish verb for telling, which is not an account."""
-_OTHER_QUESTION = re.compile(r"\b(?:can|could|puedo|podria|podemos|who\W?s?|whose|quien(?:es)?)\b")
+_OTHER_QUESTION = expression(r"\b(?:can|could|puedo|podria|podemos|who\W?s?|whose|quien(?:es)?)\b")
 """Questions what could be done, or who somebody is, are not about what there is."""
-_ASKS = re.compile(
+_ASKS = expression(
     r"\?|^\W*(?:(?:and|so|hey|ok|y|pues|oye) )*(?:any\w*|what\W?s?|which|how\W?s?|when|where|why|who|if|show|see|list|"
     r"que|cual(?:es)?|como|"
     r"cuant[oa]s?|dime|ver|muestra\w*|ensena\w*|hay|algo)\b"

@@ -18,8 +18,9 @@ from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Wish
 from agent.domain.text_features import is_one_letter_apart, language_of, number_of, plain, symbols_in, word_set
 from agent.domain.tickers import NAMES
 from agent.texts import TEXTS
+from contracts.expressions import expression
 
-_CONDITION = re.compile(r"\b(?:if|when|once|si|cuando|en cuanto)\b")
+_CONDITION = expression(r"\b(?:if|when|once|si|cuando|en cuanto)\b")
 _REQUEST_WORDS = frozenset(
     word for wording in TEXTS["offline.commands"].by_language.values() for word in re.findall(r"[a-z]+", plain(wording))
 )
@@ -31,15 +32,15 @@ EFFECTS = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert add_to_watchlist remove_from_watchlist"
 )
 """Tools that change something."""
-_SHARE_NAME = re.compile(
+_SHARE_NAME = expression(
     rf"(?<!\w)(?:(?i:{'|'.join(map(re.escape, NAMES))})(?:['’]?s)?|"
     r"\$?[A-Z]{1,5}(?:[./][A-Z]{1,4})?(?:['’]s)?)(?!\w)"
 )
-_PAST = re.compile(r"\b\w{3,}[óé]\b(?<!\bqué)", re.IGNORECASE)
+_PAST = expression(r"\b\w{3,}[óé]\b(?<!\bqué)", re.IGNORECASE)
 """Spanish past tenses that have the letters of a command: compró, borré."""
-_CHANGES_MEANING = re.compile(r"\b(?:not|no|ni|or|o|hasta|except|salvo|excepto)\b")
+_CHANGES_MEANING = expression(r"\b(?:not|no|ni|or|o|hasta|except|salvo|excepto)\b")
 """Words that change the meaning of what is beside them: a negation, an alternative, an exception."""
-_CHANGES_REQUEST = re.compile(
+_CHANGES_REQUEST = expression(
     r"\b(?:don|never|nor|nunca|jamas|tampoco|either|maybe|perhaps|might|will|would|quizas?|"
     r"unless|except\w*|menos|siempre|mientras|until|till|while|provided|"
     r"told|said|says|advised|recommend\w*|suggest\w*|dijo|dice[ns]?|recomend\w+|recomiend\w+|aconsej\w+|"
@@ -47,20 +48,20 @@ _CHANGES_REQUEST = re.compile(
 )
 """Words after the verb that change a request: a negation, a condition, somebody else's words, something other than
 shares."""
-_REQUEST_VERB = re.compile(
+_REQUEST_VERB = expression(
     r"(?:buy|short|purchas|get|grab|pick|order|sell|unload|dump|plac|put|invest|set|creat|add|remov|delet|cancel|alert|notif|"
     r"warn|ping|tell|let|watch|follow|stop|clos|liquidat|track|drop|mak|giv|tak|chang|mov|rais|protect|cut|trim|"
     r"compr|vend|pon|met|inviert|invert|cancel|anul|borr|elimin|quit|anad|agreg|avis|notif|crea|sig|segui|cierr|"
     r"adqui|cambi|sub|baj|coge|saca|mand|prepar|deja)"
 )
 """The beginnings of verbs with which people ask for an effect."""
-_REASON = re.compile(
+_REASON = expression(
     r"(?<![\s,])[\s,]+(?:because|since|cos|as i|so that|porque|ya que|puesto que|para que)\b"
     r"(?![^.;]*\b(?:said|told|dijo)\b).*$",
     re.IGNORECASE | re.DOTALL,
 )
 """The reason for a request."""
-_ASIDES = re.compile(
+_ASIDES = expression(
     r"\b(?:or (?:better|best|less)|o (?:mejor|menos)|(?:cada|por) un[ao]|each)(?=\W*$)|"
     r"\b(?:why not|no (?:rush|hurry)|sin prisa|(?:i )?(?:don\W?t|do not) know how many|no se cuant[oa]s)\b|"
     r"\b(?:(?:can|could|would|will) you|(?:would|d) (?:like|love)|right (?:now|away)|"
@@ -68,10 +69,10 @@ _ASIDES = re.compile(
     r"buen[oa]s (?:dias|tardes|noches)|me (?:gustaria|encantaria)|(?:me )?(?:puedes|puede|podrias|podria)|"
     r"pick (?:me )?up|pick me)\b"
 )
-_NO = re.compile(r"\b(?:no|not)\b")
-_LEVEL = re.compile(r"\b(?:above|below|over|under|encima|debajo)\b")
+_NO = expression(r"\b(?:no|not)\b")
+_LEVEL = expression(r"\b(?:above|below|over|under|encima|debajo)\b")
 """Words for a price level."""
-_PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
+_PERCENT = expression(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
 _COMPUTING_WAYS = (*RELATIVE_WAYS, "either_side", "at_level")
 """Ways that compute another figure from one in the text, their amount."""
 

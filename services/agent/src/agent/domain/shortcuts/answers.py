@@ -20,6 +20,7 @@ from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.text_features import plain
 from agent.domain.turn.journal import ModelAnswer, TurnCall
 from agent.texts import TEXTS
+from contracts.expressions import expression
 from contracts.languages import Language
 from contracts.memory_rpc import fact_id
 from contracts.own_tools import ACTION_KIND
@@ -29,7 +30,7 @@ MAX_ANSWERS_BACK = 5
 """Number of newest answers that are searched for what an undo, or a number of a list of facts, refers to."""
 MAX_FACTS_NAMED = 5
 """Maximum facts that the user is asked to choose from."""
-_NUMBERED = re.compile(r"^\s*\d+[.)] ", re.M)
+_NUMBERED = expression(r"^\s*\d+[.)] ", re.M)
 """A numbered list, whose items a user may refer to by number."""
 
 

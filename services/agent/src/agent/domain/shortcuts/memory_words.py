@@ -7,12 +7,13 @@ from typing import Literal
 from agent.domain.shortcuts.words import ORDINALS
 from agent.domain.text_features import plain
 from contracts.calendar_names import FORGET_PATTERN
+from contracts.expressions import expression
 
 MAX_CHARACTERS = 400
 """Maximum characters of a plain request."""
 LAST = -1
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
-_READ = re.compile(
+_READ = expression(
     rf"{_POLITE}(?:and |y )?(?:now |ahora )?(?:tell me |show me |dime |muestrame |ensename )?"
     r"(?:what (?:do|did|have) (?:yo)?u "
     r"(?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
@@ -23,17 +24,17 @@ _READ = re.compile(
     r"has guardado|te acuerdas|te he (?:contado|dicho))(?: (?:de|sobre|acerca de) (?:mi persona|mi))?|mi memoria|"
     r"que informacion (?:tienes|guardas) (?:de|sobre) mi)(?: by now| so far| hasta ahora)?(?:,? (?:please|por favor))?"
 )
-_ALL = re.compile(
+_ALL = expression(
     rf"{_POLITE}(?:(?:forget|delete|erase|clear|wipe)(?: me)? (?:everything|all)"
     r"(?: (?:that )?you (?:know|remember|have stored|have saved)| that)?(?: (?:about|of|on) me)?|(?:delete|erase|clear|"
     r"wipe|reset) (?:my memory|your memory of me)|(?:olvida|borra|elimina)(?:te)?(?: de)? todo(?: lo que)?(?: (?:sabes|"
     r"sepas|recuerdas|recuerdes|tienes guardado|guardas|guardes))?(?: (?:de|sobre|acerca de) mi)?|(?:borra|elimina|"
     r"limpia|reinicia) (?:mi memoria|tu memoria de mi))(?:,? (?:please|por favor))?"
 )
-_EVERYTHING = re.compile(
+_EVERYTHING = expression(
     rf"{_POLITE}(?:forget(?: about)? (?:it all|everything)|olvida(?:te|lo)?(?: de)? todo)(?:,? (?:please|por favor))?"
 )
-_ABOUT_ME = re.compile(
+_ABOUT_ME = expression(
     r"\b(me|mi|my memory|memoria|know|remember|sabes|sepas|recuerdas|recuerdes|guardado|guardas|stored|saved)\b"
 )
 _OF_MEMORY = r"(?: (?:de|from) (?:tu|mi|your|my) (?:memoria|memory))"
@@ -49,36 +50,36 @@ _EARLIER = (
     r"otra|nuestra) (?:otra |ultima )?(?:conversacion|charla)(?: anterior| pasada)?))"
 )
 """When it was said, which is not part of the fact."""
-_FORGET = re.compile(
+_FORGET = expression(
     rf"{_POLITE}(?:(?:you (?:can|may|should)|i(?:'d| would) like you to|i want you to|(?<!no )quiero que|prefiero que|"
     rf"te pido que) )?{FORGET_PATTERN}{_OF_MEMORY}?(?: (?:about|that|{_TOLD}|the (?:note|fact|part|bit|thing|"
     rf"stuff)(?= (?:about|that|on)\b)|on(?= )|del?|que|todo lo del?|lo del?|{_DICHO}|"
     rf"sobre))*:? (?P<what>\S.*?)(?:{_OF_MEMORY}|{_EARLIER})?(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
 )
-_TOLD_OF = re.compile(rf"(?<=^everything)(?: that)? {_TOLD}|(?<=^all)(?: that)? {_TOLD}|(?<=^todo) {_DICHO}")
-_REQUEST = re.compile(r"\W*(?:(?:please|oye|hey),? )*(?:(?:can|could|would|will) you|puedes|podrias)\b")
-_FORGET_IT = re.compile(
+_TOLD_OF = expression(rf"(?<=^everything)(?: that)? {_TOLD}|(?<=^all)(?: that)? {_TOLD}|(?<=^todo) {_DICHO}")
+_REQUEST = expression(r"\W*(?:(?:please|oye|hey),? )*(?:(?:can|could|would|will) you|puedes|podrias)\b")
+_FORGET_IT = expression(
     rf"{_POLITE}(?:lo|eso|(?:the|that) (?:thing|bit|part|note)) (?:del?|sobre|about) (?P<what>\S.*?),? "
     r"(?:(?:ya )?no (?:lo )?(?:recuerdes|guardes)|(?:ya )?no lo recuerdes mas|olvid[ae]lo|borr[ae]lo|"
     r"(?:forget|delete|scrap) it)\W*"
 )
-_NO_MEMORY = re.compile(
+_NO_MEMORY = expression(
     r"\b(?:alerts?|orders?|watch ?list|positions?|account|chat|conversations?|messages?|alertas?|alarmas?|avisos?|"
     r"orden(?:es)?|lista|posicion(?:es)?|cuenta|conversacion(?:es)?|mensajes?|historial)\b"
 )
 """Things that are deleted elsewhere, by other words than "forget"."""
-_NOTE = re.compile(
+_NOTE = expression(
     rf"{_POLITE}(?:remember|keep in mind|don'?t forget|(?:make a )?note|recuerda(?:me)?|acuerdate(?: de)?|"
     r"ten en cuenta|no olvides|no te olvides de|anota|apunta(?:te)?|toma nota)(?: de)?"
     r"(?: (?:that|que)|:|,| (?=(?:my|mi|mis|im?|i'm|to)\b))"
     r" ?(?P<what>\S.*)"
 )
-_ASKED = re.compile(
+_ASKED = expression(
     r"\b(?:recu[eé]rda(?:me)?|acu[eé]rdate(?: de)?) (?:qué|que (?:te|os) (?:dij|cont|ped|he (?:dich|contad|pedid)))",
     re.IGNORECASE,
 )
 """A request to be told something, not to remember it."""
-_UNDO = re.compile(
+_UNDO = expression(
     rf"(?:(?:no|oops|ups|wait|espera|sorry|perdon|that was wrong|me equivoque|a mistake)[,. ]+)*{_POLITE}(?:no[, ]+)?"
     r"(?:(?:undo|revert|reverse)(?: (?:that|it|this|the last (?:one|thing|change)|what you just did))?|"
     r"(?:take|put|bring) (?:that|it) back|restore (?:that|it)|(?:devuelve|recupera|restaura|deshaz)lo|"
@@ -96,33 +97,33 @@ _ABOUT = (
 )
 _NUMBER = rf"(?P<number>{_ONE}(?:(?:,|,? and|,? y) {_ONE})*)"
 _DROP = r"(?:forget|delete|drop|remove|olvida(?:te de)?|borra|elimina|quita)"
-_FORGET_ONE = re.compile(rf"{_POLITE}{_DROP} {_NUMBER}(?:,? (?:please|por favor))?")
-_FORGET_LISTED = re.compile(
+_FORGET_ONE = expression(rf"{_POLITE}{_DROP} {_NUMBER}(?:,? (?:please|por favor))?")
+_FORGET_LISTED = expression(
     rf"{_POLITE}(?:{_DROP} (?:all (?:of )?(?:that|those|these|them)|them all|todo eso|tod[ao]s(?: es[ao]s)?)|"
     r"(?:olvida|borra|elimina|quita)l[ao]s(?: tod[ao]s)?)(?:,? (?:please|por favor))?"
 )
-_CORRECT_ONE = re.compile(
+_CORRECT_ONE = expression(
     rf"{_POLITE}(?:correct|change|fix|update|corrige|cambia|actualiza) {_NUMBER}(?:(?::|,| -| to\b| a\b| por\b) *"
     rf"(?P<text>\S.*))?|(?:no[, ]+)?(?:(?P<wrong>{_ONE})|{_ABOUT}) "
     r"(?:(?:is|was|esta|es) (?:wrong|not (?:right|true|correct)|incorrect[oa]?|mal|fals[oa])|"
     r"should (?:be|say)|deberia (?:ser|decir))[:,;.]? *(?P<instead>.*)"
 )
-_OF_MEMORY_ALONE = re.compile(rf"\W*{_POLITE}(?:forget|olvida(?:te de)?|correct|corrige)\b")
-_VALUE = re.compile(r"(?:it(?:'s| is)|they(?:'re| are)|es|son) (?P<value>.+)|(?P<bare>\d.*|\w+)", re.I)
+_OF_MEMORY_ALONE = expression(rf"\W*{_POLITE}(?:forget|olvida(?:te de)?|correct|corrige)\b")
+_VALUE = expression(r"(?:it(?:'s| is)|they(?:'re| are)|es|son) (?P<value>.+)|(?P<bare>\d.*|\w+)", re.I)
 """A correction without the whole fact: "it's 400"."""
-_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
-_REST = re.compile(
+_FIGURE = expression(r"\d+(?:[.,]\d+)*")
+_REST = expression(
     rf"{_POLITE}(?:and )?(?:(?:show|tell|give|see)(?: me)? )?(?:the rest|the others|the remaining ones|"
     rf"all of them|more|what else)"
     r"(?: do you (?:know|remember)(?: about me)?)?|"
     rf"{_POLITE}(?:y )?(?:(?:muestrame|dime|ensename|dame|ver) )?(?:el resto|(?:l[ao]s|lo) demas|tod[ao]s|(?:que )?mas)"
     r"(?: (?:que )?(?:recuerdas|sabes)(?: de mi)?)?"
 )
-_ACTS = re.compile(
+_ACTS = expression(
     r"\b(?:buy|sell|orders?|alerts?|watch ?list|cancel|compra\w*|vend\w+|orden(?:es)?|alertas?|avisame|notify|lista|"
     r"cancela\w*)\b"
 )
-_PART = re.compile(
+_PART = expression(
     rf"(?<=[.!?;])\s+|,?\s+(?:and|y)(?: then| also| luego| tambi[eé]n)?\s+(?={FORGET_PATTERN}\b|"
     r"(?:remember|recuerda(?:me)?|keep in mind|ten en cuenta|anota) (?:that|que)\b|(?:tell|show|give) me\b|"
     r"(?:buy|sell|compra|vende) \d|(?:dime|mu[eé]strame|dame)\b|"
@@ -130,7 +131,7 @@ _PART = re.compile(
     re.I,
 )
 """Separator between two requests of one message."""
-_GOES_ON = re.compile(r"^\W*(?:(?:and|also|then|besides|y|tambi[eé]n|adem[aá]s|luego)\b[, ]*)+", re.I)
+_GOES_ON = expression(r"^\W*(?:(?:and|also|then|besides|y|tambi[eé]n|adem[aá]s|luego)\b[, ]*)+", re.I)
 _NOTHING = frozenset(("it", "this", "that", "lo", "eso", "esto", "me", "everything", "all", "todo"))
 
 
@@ -274,7 +275,7 @@ def memory_wish(text: str) -> MemoryWish | None:
             # "Forget AAPL, let us look at MSFT" is about the conversation.
             return None
         about = request[start:][match.start("what") : match.end("what")].strip(" .,!;:?")
-        about = re.sub(_TOLD_OF, " about", about) if kind == "forget" else about
+        about = _TOLD_OF.sub(" about", about) if kind == "forget" else about
         if plain(about) in _NOTHING or len(about) < 2:
             return None
         return MemoryWish("forget" if kind == "forget" else "remember", about)

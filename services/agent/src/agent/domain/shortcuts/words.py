@@ -8,6 +8,7 @@ from typing import Literal
 
 from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.text_features import plain
+from contracts.expressions import expression
 
 Decision = Literal["confirm", "reject"]
 
@@ -43,20 +44,20 @@ _FILLER = (
     r"por favor|porfa|porfavor|gracias|pues|la orden|mi orden|esta orden|el pedido|la otra|el otro|ahora|ya"
 )
 _STARTS = [
-    re.compile(rf"(?P<{name}>{phrase})(?=\s|$)")
+    expression(rf"(?P<{name}>{phrase})(?=\s|$)")
     for name, phrases in (("yes", _YES), ("no", _NO), ("fine", _FINE), ("weak", _WEAK_YES), ("filler", _FILLER))
     for phrase in re.split(r"\|(?![^(]*\))", phrases)
 ]
 _SIDES = tuple(
-    (re.compile(summary), re.compile(rf"\b(?:{agreement})\b"))
+    (expression(summary), expression(rf"\b(?:{agreement})\b"))
     for summary, agreement in (
         ("(?:buy|compr)", "buy (?:it|them)|compr[ae]l[oa]s?"),
         ("(?:sell|vend)", "sell (?:it|them)|vend[ae]l[oa]s?"),
     )
 )
 """How a summary of a purchase or sale begins, and the words that agree to it, and to no order of the other side."""
-_ORDER = re.compile(r"\b(order|trade|orden|pedido|operacion|confirm\w*)\b")
-_ALL = re.compile(r"\b(all|both|all of them|todas|todos|ambas|ambos|las dos|los dos)\b")
+_ORDER = expression(r"\b(order|trade|orden|pedido|operacion|confirm\w*)\b")
+_ALL = expression(r"\b(all|both|all of them|todas|todos|ambas|ambos|las dos|los dos)\b")
 ORDINALS = {
     "first": 1,
     "1st": 1,
@@ -77,17 +78,17 @@ ORDINALS = {
     "quinta": 5,
     "quinto": 5,
 }
-_NOT = re.compile(r"(?:no|nah|nope)\b")
+_NOT = expression(r"(?:no|nah|nope)\b")
 """A "no" before "all of them" rejects the single action that was asked about: "no, all of them"."""
-_CHOOSES = re.compile(
+_CHOOSES = expression(
     r"(?:both|all of them|amb[oa]s|"
     rf"(?:the|el|la|lo) (?:{'|'.join(ORDINALS)}|primer|tercer|last|other|ultim[oa]|otr[oa]))\b"
 )
-_PICK = re.compile(
+_PICK = expression(
     r"^(?P<word>.+?)\s+(?:(?:to|with|for|a|al|con|para)\s+)?(?:(?:the|la|el|lo)\s+)?(?:(?:de|order|orden|number|numero|n)\s+)?"
     r"(?P<which>\S+(?: (?:of them|dos))?)(?:\s+(?:one|order|orden))?$"
 )
-_PICK_FIRST = re.compile(r"^(?:(?:to|a) )?(?:the|la|el|lo) (?P<which>\S+)(?: one| order| orden)? (?P<word>\S.*)$")
+_PICK_FIRST = expression(r"^(?:(?:to|a) )?(?:the|la|el|lo) (?P<which>\S+)(?: one| order| orden)? (?P<word>\S.*)$")
 MAX_CHARACTERS = 60
 """Maximum characters of a plain answer."""
 
