@@ -76,7 +76,9 @@ def expressions() -> dict[re.Pattern[str], Use]:
         place = str(file).partition("/src/")[2]
         text = file.read_text()
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Call) and (made := written(node)) and ast.unparse(node.func) != "re.compile":
+            if not isinstance(node, ast.Call) or ast.unparse(node.func) in ("re.compile", "expression"):
+                continue
+            if (made := written(node)) is not None:
                 found[made].places.add(f"{place}:{node.lineno}")
                 found[made].how.add(ast.unparse(node.func).removeprefix("re."))
         module = importlib.import_module(place.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
@@ -101,10 +103,7 @@ def modules() -> Iterator[Path]:
 def written(node: ast.Call) -> re.Pattern[str] | None:
     """Returns the expression that a call such as `re.sub("…", …)` compiles, if its text and flags are literals."""
     match node:
-        case ast.Call(
-            func=ast.Attribute(value=ast.Name(id="re")) | ast.Name(id="expression"),
-            args=[ast.Constant(value=str(text)), *more],
-        ):
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str(text)), *more]):
             given = [*more, *(keyword.value for keyword in node.keywords if keyword.arg == "flags")]
             names = {name.attr for one in given for name in ast.walk(one) if isinstance(name, ast.Attribute)}
             flags = sum(getattr(re, name) for name in names if name in re.RegexFlag.__members__)
@@ -118,7 +117,9 @@ def written(node: ast.Call) -> re.Pattern[str] | None:
 
 def held(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
     """Yields the expressions in a module's value: the value itself, or those in a table."""
-    if isinstance(value, (re.Pattern, LazyPattern)):
+    if isinstance(value, LazyPattern):
+        yield re.compile(value.pattern, value.flags)
+    elif isinstance(value, re.Pattern):
         made = cast("re.Pattern[Any]", value)
         if isinstance(made.pattern, str):
             yield made

@@ -3,6 +3,8 @@
 Each stands for expressions that took the square of its length, or more; `make expressions` looks through all there are.
 """
 
+import importlib
+import sys
 import time
 from collections.abc import Callable
 from datetime import date
@@ -30,6 +32,7 @@ from contracts.person_rules import PersonRule, RuleInput, matching_rule
 from memory.domain import corrections, questions
 from memory.domain.lesson import is_about_memory
 from memory.domain.long_term import asked_notes, attributes, endings, own_words, pasted, plain_facts, speech
+from tests.security.expressions import held
 from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
 
@@ -101,6 +104,12 @@ def test_a_text_made_to_cost_time_costs_none(number: int) -> None:
     began = time.process_time()
     reads(text)
     assert time.process_time() - began < MOST
+
+
+def test_every_expression_of_the_agent_can_be_compiled() -> None:
+    importlib.import_module("agent.app")
+    modules = [module for name, module in sys.modules.items() if name.startswith("agent.")]
+    assert sum(1 for module in modules for value in vars(module).values() for _ in held(value)) > 1_000
 
 
 def test_what_such_expressions_find_they_still_find() -> None:
