@@ -108,25 +108,25 @@ async def load(client: Client, saved: SavedStream, file: Path, replicas: int) ->
     Raises:
         BackupFailedError: the stream exists already, or the server refuses.
     """
+    request = {"config": {**saved.config, "num_replicas": replicas}, "state": saved.state}
     name = saved.config["name"]
-    for is_last in (*(False,) * (LOAD_TRIES - 1), True):
-        place = await _ask(
-            client,
-            RestorePlace,
-            f"STREAM.RESTORE.{name}",
-            {"config": {**saved.config, "num_replicas": replicas}, "state": saved.state},
-        )
-        try:
-            restored = await _send(client, name, file, place["deliver_subject"])
-            break
-        except BackupFailedError:
-            if is_last:
-                raise
-        # What has arrived may be left of it.
-        await ask(ReplyInbox.of(client), ApiAnswer, f"STREAM.DELETE.{name}", deadline=ANSWER_SECONDS)
-        await asyncio.sleep(PAUSE_SECONDS)
+    restored = await _restore(client, name, request, file, LOAD_TRIES)
     metadata: dict[str, str] = {**(restored["config"].get("metadata") or {}), FIRST_MADE: saved.made}
     return await _ask(client, StreamInfo, f"STREAM.UPDATE.{name}", {**restored["config"], "metadata": metadata})
+
+
+async def _restore(client: Client, name: str, request: Mapping[str, object], file: Path, tries: int) -> StreamInfo:
+    """Has the server make the stream, and sends its file, this many times at most."""
+    place = await _ask(client, RestorePlace, f"STREAM.RESTORE.{name}", request)
+    try:
+        return await _send(client, name, file, place["deliver_subject"])
+    except BackupFailedError:
+        if tries == 1:
+            raise
+    # What has arrived may be left of it.
+    await ask(ReplyInbox.of(client), ApiAnswer, f"STREAM.DELETE.{name}", deadline=ANSWER_SECONDS)
+    await asyncio.sleep(PAUSE_SECONDS)
+    return await _restore(client, name, request, file, tries - 1)
 
 
 async def _send(client: Client, name: str, file: Path, subject: str) -> StreamInfo:
