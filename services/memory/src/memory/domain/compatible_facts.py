@@ -8,9 +8,9 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from contracts.calendar_names import MONTHS, NUMBERS
+from contracts.calendar_names import MONTHS
 from memory.domain.claims import PEOPLE, Claims, claims
-from memory.domain.counts import DATES, changes_count, distinctive_concepts
+from memory.domain.counts import DATES, NUMBER_CONCEPTS, NUMBER_WORDS, changes_count, distinctive_concepts
 from memory.domain.long_term.concepts import ACTIONS, concept, concepts_of, normalize
 from memory.domain.long_term.course import (
     FOR_NOW,
@@ -29,8 +29,6 @@ from memory.domain.replacement import GENERIC, are_about_same_person, flow_oppos
 
 MAX_SENTENCES = 1_000
 """Sentences that are kept as they were read: each is compared with every fact of its writer."""
-_NUMBERS = concepts_of(" ".join(NUMBERS))
-_NUMBER_WORDS = rf"\d+|{'|'.join(NUMBERS)}"
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
 _PRONOUN = re.compile(r"\b(?:it|them|lo)\b|\bl[ao]s? \w+[éí]\b", re.I)
 """Refers to what the previous clause named."""
@@ -69,7 +67,7 @@ _HAPPENED = re.compile(
     r"visite|conoci|gane|herede|lei|asisti|preste|done)\b"
 )
 _PAIR = re.compile(
-    rf"(?P<one>[^\W\d]\w+) (?:and|y|e) (?:(?:the|my|el|la|los|las|mis?|{_NUMBER_WORDS}) )?(?P<other>[^\W\d]\w+)"
+    rf"(?P<one>[^\W\d]\w+) (?:and|y|e) (?:(?:the|my|el|la|los|las|mis?|{NUMBER_WORDS}) )?(?P<other>[^\W\d]\w+)"
     r"(?=\W*$|[,;.]| (?:in|on|at|for|with|but|from|since|en|para|con|pero|desde)\b)",
     re.I,
 )
@@ -157,9 +155,9 @@ def _is_for_now(normalized: str) -> bool:
 
 def names_part(text: str, fact: str) -> bool:
     """Whether a text names one of the things that a fact combines or lists, but not all of them."""
-    told = concepts_of(text)
-    named = [bool(item & told) for item in _listed(fact)]
-    return len(_pair(fact) & told) == 1 or (len(named) > 2 and any(named) and not all(named))
+    named_concepts = concepts_of(text)
+    named = [bool(item & named_concepts) for item in _listed(fact)]
+    return len(_pair(fact) & named_concepts) == 1 or (len(named) > 2 and any(named) and not all(named))
 
 
 @lru_cache(maxsize=MAX_SENTENCES)
@@ -176,7 +174,7 @@ def _listed(fact: str) -> tuple[frozenset[str], ...]:
     """Returns the concepts of each of the things that a fact lists."""
     listed = _LIST.search(fact)
     first, *others = _LIST_ITEM.split(listed[0]) if listed else [""]
-    items = others if concepts_of(first) & _NUMBERS else [first, *others]
+    items = others if concepts_of(first) & NUMBER_CONCEPTS else [first, *others]
     return tuple(concepts_of(item) - GENERIC for item in items)
 
 
@@ -266,7 +264,7 @@ def is_over(sentence: str, fact: str) -> bool:
 
 def _name_others(new: Claims, old: Claims) -> bool:
     """Whether both name somebody or something, and nobody and nothing in common: a house in Spain, one in Italy."""
-    names = [said.values_by_kind.get("name", frozenset()) - DATES for said in (new, old)]
+    names = [statement.values_by_kind.get("name", frozenset()) - DATES for statement in (new, old)]
     return all(names) and not (names[0] & old.concepts or names[1] & new.concepts)
 
 
@@ -315,7 +313,9 @@ def _ends(clause: str, old: Claims) -> bool:
 
 def _is_told_by(old: Claims, ended: frozenset[str], names: frozenset[str]) -> bool:
     """Whether a fact tells of what has ended: one of a tennis club does not tell of a chess club."""
-    before, after = (said - GENERIC - ACTIONS - DATES for said in (old.concepts, ended - (names - old.concepts)))
+    before, after = (
+        concepts - GENERIC - ACTIONS - DATES for concepts in (old.concepts, ended - (names - old.concepts))
+    )
     return bool(ended & old.concepts) and not (before - after and after - before)
 
 
@@ -339,7 +339,7 @@ def _differ_in_figure(new: Claims, old: Claims) -> bool:
     figures = new.values_by_kind.get("figure"), old.values_by_kind.get("figure")
     if not all(figures) or figures[0] == figures[1]:
         return False
-    other_words = {word for word in old.concepts if not (word[0].isdigit() or word in _NUMBERS)}
+    other_words = {word for word in old.concepts if not (word[0].isdigit() or word in NUMBER_CONCEPTS)}
     is_reworded = new.verb[0] != old.verb[0] and not new.verb[0][:1].isdigit()
     period = old.values_by_kind.get("period")
     return other_words <= new.concepts or (

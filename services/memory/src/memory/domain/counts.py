@@ -9,8 +9,8 @@ from memory.domain.long_term.slots import OCCASION
 from memory.domain.replacement import GENERIC
 
 DATES = {concept(word) for word in (*MONTHS, *OCCASION)}
-_NUMBERS = concepts_of(" ".join(NUMBERS))
-_NUMBER_WORDS = rf"\d+|{'|'.join(NUMBERS)}"
+NUMBER_CONCEPTS = concepts_of(" ".join(NUMBERS))
+NUMBER_WORDS = rf"\d+|{'|'.join(NUMBERS)}"
 _TRADED = re.compile(
     r"\b(?:(?:sold|vendi|vendimos|vendido) (?P<sold>\d+(?:[.,]\d{3})*)|(?:bought|compre|compramos|comprado) \d[\d.,]* "
     r"(?:more|mas))\b(?P<unnamed>(?: (?:more|mas|today|yesterday|hoy|ayer))?(?:$|[,;.]| so\b| asi\b))?"
@@ -18,7 +18,7 @@ _TRADED = re.compile(
 _HELD = re.compile(r"\b(?:have|own|hold|got|tengo|tenemos|poseo) (?P<count>\d+(?:[.,]\d{3})*|[a-z]+) (?P<what>\w+)")
 _REMAINING = re.compile(
     r"\b(?:(?:only|just) (?:have|own)|have (?:only|just)|am down to|are down to|left with|(?:me|nos) quedan?|"
-    rf"solo (?:tengo|tenemos)|(?:tengo|tenemos) solo) (?:with )?(?:only |just |solo )?(?P<count>{_NUMBER_WORDS}|una?)\b"
+    rf"solo (?:tengo|tenemos)|(?:tengo|tenemos) solo) (?:with )?(?:only |just |solo )?(?P<count>{NUMBER_WORDS}|una?)\b"
 )
 _SHARES = re.compile(r"\b(?:shares?|stocks?|acciones|[A-Z]{2,5})\b")
 
@@ -26,11 +26,11 @@ _SHARES = re.compile(r"\b(?:shares?|stocks?|acciones|[A-Z]{2,5})\b")
 def changes_count(sentence: str, fact: str) -> bool:
     """Whether a sentence tells that its writer sold some of the things of which a fact tells a larger number, or bought
     more of them. A sale that names nothing is one of shares."""
-    traded, held = _TRADED.search(normalize(sentence)), _HELD.search(normalize(fact))
-    if held is None or not (count := _number(held["count"])):
+    traded, holding = _TRADED.search(normalize(sentence)), _HELD.search(normalize(fact))
+    if holding is None or not (count := _number(holding["count"])):
         return False
     if remaining := _REMAINING.search(normalize(sentence)):
-        return _number(remaining["count"]) < count and concept(held["what"]) in concepts_of(sentence)
+        return _number(remaining["count"]) < count and concept(holding["what"]) in concepts_of(sentence)
     if traded is None or (traded["sold"] and _number(traded["sold"]) >= count):
         return False
     if traded["unnamed"] is not None:
@@ -47,5 +47,8 @@ def _number(count: str) -> int:
 def distinctive_concepts(text: str) -> frozenset[str]:
     """Returns the concepts of a text without figures, actions and dates."""
     return (
-        frozenset(concept_ for concept_ in concepts_of(text) if not concept_[0].isdigit()) - ACTIONS - DATES - _NUMBERS
+        frozenset(concept_ for concept_ in concepts_of(text) if not concept_[0].isdigit())
+        - ACTIONS
+        - DATES
+        - NUMBER_CONCEPTS
     )

@@ -132,7 +132,9 @@ def _is_ended(ending: StatementEnd, new: Claims, old: Claims) -> bool:
 def _have_other_habits(new: Claims, old: Claims) -> bool:
     """Whether both tell what is done on certain days or at certain hours, and not on the same ones: yoga on Mondays and
     on Fridays. A single day is the day of the change."""
-    habits = [{name for name in said.occasions if name in OCCASION and name.endswith("s")} for said in (new, old)]
+    habits = [
+        {name for name in statement.occasions if name in OCCASION and name.endswith("s")} for statement in (new, old)
+    ]
     return all(habits) and not habits[0] & habits[1]
 
 
@@ -215,10 +217,10 @@ def revalues_thing(new: Claims, old: Claims) -> bool:
     return not (rest and former) and (differing != ["name"] or not (rest or former))
 
 
-def _values_beside(said: Claims, other: Claims) -> dict[str, frozenset[str]]:
+def _values_beside(statement: Claims, other: Claims) -> dict[str, frozenset[str]]:
     """Returns the values of a statement, by kind, that another does not have. The figures of a date belong to it."""
-    names, figures = (said.values_by_kind.get(kind, frozenset()) - other.concepts for kind in ("name", "figure"))
-    dates = (names | said.occasions) & _CALENDAR
+    names, figures = (statement.values_by_kind.get(kind, frozenset()) - other.concepts for kind in ("name", "figure"))
+    dates = (names | statement.occasions) & _CALENDAR
     return {
         "date": dates | (figures if dates else frozenset()),
         "name": names - _CALENDAR,
@@ -248,7 +250,10 @@ def _changes_measure(new: Claims, old: Claims) -> bool:
     if not new.says_change or new.relative != old.relative or len(new.measures) != 1 or len(old.measures) != 1:
         return False
     ((measure, number),) = new.measures.items()
-    others = [said.concepts - GENERIC - said.value_concepts - said.deeds - _PLANS - _BACK for said in (new, old)]
+    others = [
+        statement.concepts - GENERIC - statement.value_concepts - statement.deeds - _PLANS - _BACK
+        for statement in (new, old)
+    ]
     return old.measures.get(measure, number) != number and not (others[0] - others[1] and others[1] - others[0])
 
 
@@ -279,7 +284,10 @@ def _changes_object(new: Claims, old: Claims) -> bool:
 
 def _are_two_of_mine(new: Claims, old: Claims) -> bool:
     """Whether both tell what something of the writer's is, and not of the same thing: budgets for food and clothes."""
-    mine = [{value.attribute for value in said.attributes if value.attribute.startswith("my ")} for said in (new, old)]
+    mine = [
+        {value.attribute for value in statement.attributes if value.attribute.startswith("my ")}
+        for statement in (new, old)
+    ]
     return all(mine) and not mine[0] & mine[1]
 
 
@@ -308,7 +316,7 @@ def _likes_otherwise(new: Claims, old: Claims) -> bool:
     """Whether one likes the very thing that the other does not: "I'm against crypto", "I've come to like crypto"."""
     if new.relative != old.relative or not new.attitude or not old.attitude or new.attitude == old.attitude:
         return False
-    things = [said.concepts - GENERIC - ATTITUDE_WORDS - ACTIONS for said in (new, old)]
+    things = [statement.concepts - GENERIC - ATTITUDE_WORDS - ACTIONS for statement in (new, old)]
     return bool(things[0]) and things[0] == things[1] and new.occasions == old.occasions
 
 

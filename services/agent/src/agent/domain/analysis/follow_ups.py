@@ -134,10 +134,10 @@ def _complete_ranking(text: str, earlier_messages: Sequence[str], *, of_several:
     is_request = patterns.RANKING_REQUEST.search(normalized) or is_of_them or is_of_all or of_several
     if not is_request or patterns.ALL_OF_MARKET.search(normalized):
         return None
-    asked = read_question(text, ())
-    is_read = asked.figures or PER_RISK.search(normalized) or patterns.COMPARES.search(normalized)
+    reading = read_question(text, ())
+    is_read = reading.figures or PER_RISK.search(normalized) or patterns.COMPARES.search(normalized)
     # Of several, what no rule reads is named in their comparison.
-    if not is_read and not ((is_of_them or of_several) and asked.unread and is_mostly_read(asked.unread)):
+    if not is_read and not ((is_of_them or of_several) and reading.unread and is_mostly_read(reading.unread)):
         return None
     words: list[str] = []
     has_lengths = is_of_them is not None
@@ -212,17 +212,17 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     tickers = next(filter(None, mentioned), list[str]())
     if len(tickers) == 1 and patterns.CHOOSES.search(normalized):
         return None  # of several that were spoken of one by one
-    asked = read_question(text, tuple(tickers))
-    may_complete = is_mostly_read(asked.unread) if goes_on else not asked.unread
-    if not asked.figures or not may_complete or not tickers or (patterns.DEFINES.search(normalized) and not goes_on):
+    reading = read_question(text, tuple(tickers))
+    may_complete = is_mostly_read(reading.unread) if goes_on else not reading.unread
+    if not reading.figures or not may_complete or not tickers or (patterns.DEFINES.search(normalized) and not goes_on):
         return None
-    if len(tickers) == 1 and ("correlation" in asked.figures or patterns.OF_BOTH.search(normalized)):
+    if len(tickers) == 1 and ("correlation" in reading.figures or patterns.OF_BOTH.search(normalized)):
         tickers = _last_two(earlier_messages)  # of which the last was named alone
     was_analysis = is_analysis(question)
-    if was_analysis and asked.figures == ["total_return"]:
+    if was_analysis and reading.figures == ["total_return"]:
         return f"{question.strip(' ?.')} {text.strip(' ¿')}"  # with dividends
     names_period = main_period(normalize(text).text).period is not None
-    is_of_company = any(call.tool == COMPANY for call in asked.calls)
+    is_of_company = any(call.tool == COMPANY for call in reading.calls)
     is_of_now = patterns.UP_TO_NOW.search(normalized)
     period = "" if names_period or not was_analysis or is_of_company or is_of_now else period_of(question)
     completed = " ".join(filter(None, [*tickers, text, period]))

@@ -43,13 +43,13 @@ def complete_parts(text: str, question: str) -> str | None:
     normalized, tickers = plain(text), tickers_in(text)
     if len(text.split()) > _MAX_WORDS or not patterns.GOES_ON.search(normalized) or not is_analysis(question):
         return None
-    asked, names_period = read_question(text, tuple(tickers)), main_period(normalize(text).text).period is not None
+    reading, names_period = read_question(text, tuple(tickers)), main_period(normalize(text).text).period is not None
     before = tickers_in(normalize(question).text)
-    if asked.unread or names_period == bool(asked.figures) or len(tickers) != 1 or len(before) != 1:
+    if reading.unread or names_period == bool(reading.figures) or len(tickers) != 1 or len(before) != 1:
         return None
-    if asked.figures:
+    if reading.figures:
         days = period_of(question, has_lengths=False)
-        is_of_days = any(call.tool in (SNAPSHOT, PERFORMANCE, CORRELATION) for call in asked.calls)
+        is_of_days = any(call.tool in (SNAPSHOT, PERFORMANCE, CORRELATION) for call in reading.calls)
         return f"{text.strip(' ?.')} {days}" if days and is_of_days else None
     question = normalize(question).text
     unread = UnreadText(folded(question))
