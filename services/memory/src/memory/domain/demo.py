@@ -27,6 +27,7 @@ def settings(origin: str | None) -> dict[str, object]:
     to fetch."""
     return {
         "companyId": COMPANY,
+        "name": "Northwind Markets",
         "aiAutoResponseEnabled": True,
         # The pages about the API are not part of the demo company's knowledge.
         "knowledge": {"siteUrl": origin, "deniedPaths": ["/docs"]} if origin else {},
