@@ -19,8 +19,8 @@ from runtime.errors import RpcError
 
 MAX_RUNNING = 32
 """Turns for which proposals are made at the same time; the others are left to memory's rules."""
-MAX_FAILED = 500
-"""Failed turns that are kept to be tried again; the oldest go."""
+MAX_FAILED, MAX_TRIES = 500, 4
+"""Failed turns that are kept to be tried again, of which the oldest go, and how often one is tried in all."""
 MAX_RESPONSE_TOKENS = 800
 
 
@@ -32,6 +32,7 @@ class _Job:
     requester: Requester
     config: CompanyConfig
     turn: AnsweredTurn
+    tries: int = 1
 
 
 class Proposer:
@@ -82,7 +83,9 @@ class Proposer:
         return "judged"
 
     def _postpone(self, job: _Job) -> None:
-        self._failed[job.turn.turn_id] = job
+        if job.tries == MAX_TRIES:
+            return
+        self._failed[job.turn.turn_id] = replace(job, tries=job.tries + 1)
         if len(self._failed) > MAX_FAILED:
             del self._failed[next(iter(self._failed))]
 
