@@ -217,7 +217,7 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         await expect(page.locator(".picker").get_by_role("option")).to_have_count(1)
         assert await violations(page) == []
         await page.keyboard.press("Enter")
-        await expect(field).to_have_value("Hello, we open at {time}. Greetings, Elena of demo")
+        await expect(field).to_have_value("Hello, we open at {time}. Greetings, Elena of Northwind Markets")
         # What nothing is known for is not sent as it is without a question.
         await page.keyboard.press("Control+Enter")
         await expect(page.get_by_role("dialog")).to_contain_text("{time}")

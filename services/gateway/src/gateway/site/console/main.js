@@ -64,10 +64,11 @@ function start(reason = "") {
   const isFirstVisit = !location.hash;
   if (isFirstVisit) history.replaceState(null, "", "#/inbox");
   route();
-  // An admin whose company has no settings, or whose chat no page has loaded yet, sees the first steps.
+  // An admin whose company has no settings, or whose chat no page has loaded yet, sees the first steps. The demo company,
+  // which a development server signs in to, has no page of its own to put the chat on.
   if (isFirstVisit && session.isAdmin) {
     const openFirstHour = () => { if (location.hash === "#/inbox") go("begin"); };
-    call("GET", `/v2/companies/${user.company}`).then(({ body }) => body.name && !body.seen.length && openFirstHour(), (error) => error.status === 404 && openFirstHour());
+    call("GET", `/v2/companies/${user.company}`).then(({ body }) => !isDevelopment && body.name && !body.seen.length && openFirstHour(), (error) => error.status === 404 && openFirstHour());
   }
 }
 
