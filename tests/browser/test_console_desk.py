@@ -227,7 +227,7 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
             await field.evaluate("(field) => field.value.slice(field.selectionStart, field.selectionEnd)") == "{time}"
         )
         await page.keyboard.type("9")
-        await expect(field).to_have_value("Hello, we open at 9. Greetings, Elena of demo")
+        await expect(field).to_have_value("Hello, we open at 9. Greetings, Elena of Northwind Markets")
 
 
 async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is_read_to_its_beginning(
