@@ -288,6 +288,16 @@ def test_a_name_that_is_all_that_is_told_is_talk(told: str) -> None:
     assert talk_only(told)
 
 
+@pytest.mark.parametrize("request_", ["forget my name", "olvida cómo me llamo", "forget everything about me"])
+def test_a_name_that_was_to_be_forgotten_is_not_told(request_: str) -> None:
+    told, asked = "my name is Olga", "what's my name?"
+    for texts, name in (([told, request_, asked], False), ([told, request_, told, asked], True)):
+        messages = [{"role": "user", "content": text} for text in texts]
+        found = respond(messages, SCHEMAS, "en", introduced=True, knowledge=KnowledgeFound(documents=10))
+        assert isinstance(found, SayText)
+        assert ("Olga" in found.text) is name
+
+
 def test_a_customer_is_told_their_name_and_not_the_sentence_that_had_it() -> None:
     messages = [{"role": "user", "content": "what's my name?"}]
     found = respond(messages, SCHEMAS, "en", introduced=True, facts=["my name is Olga"])

@@ -179,6 +179,15 @@ def test_a_figure_of_a_company_as_of_a_past_day_is_for_the_analysis_which_says_t
         ("What is the best plan of all this year?", False),
         ("How much is it for all of us?", False),
         ("What was its highest price of all time?", False),
+        ("which stock went up the most this week", True),
+        ("who's down the most today?", True),
+        ("what stock dropped the most last month", True),
+        ("qué valor se ha disparado esta semana", True),
+        ("las que más han subido", True),
+        ("winners and losers of the week", True),
+        ("which one is losing the most", False),
+        ("what went wrong most", False),
+        ("who is up for a chat", False),
     ],
 )
 def test_a_question_is_of_all_tickers_or_is_not(text: str, asks: bool) -> None:

@@ -236,7 +236,10 @@ def test_a_question_about_all_tickers_is_about_those_that_the_market_has() -> No
     assert Bench(symbols=[]).run(asked)["tickers"] == []
     over = Bench(symbols=many).run(asked)
     assert over["tickers"] == []
-    assert over["limitations"][-1].endswith(f"12 tickers at most, and there are more: {', '.join(many)}.")
+    assert over["summary"] == (
+        f"An analysis is of 12 tickers at most, and there are more here: {', '.join(many)}. "
+        "Please ask again and name those that you mean."
+    )
     within = Bench(symbols=many, max_calls=13)
     assert within.run(asked)["tickers"] == many
     assert [len(call.tickers) for call in within.made] == [12, 1]

@@ -86,7 +86,10 @@ _FEW = rf"(?:[2-9]|[1-3]\d|{'|'.join(word for word, number in NUMBERS.items() if
 _FIRST = r"(?:biggest|top|largest|best|worst|mayores|mejores|peores|(?:mayor|mejor|peor)(?! \d| (?:\w+ )?\w+s\b))"
 _BEST = rf"\b{_FIRST}(?: {_FEW})? (?:(?:gain|los|mov|perform)(?:ers?|ing {KINDS})|{KINDS})\b"
 _GROUP = rf"(?:{_SEVERAL}(?: {KINDS})?|{KINDS})"
-_MOVED = rf"(?:{FELL}|r[io]sen?|rose|gain(?:ed|s)|mov(?:ed|es|io|ido|ieron)|sub(?:e|io|ido)|gan(?:a|o|ado))"
+_MOVED = (
+    rf"(?:{FELL}|(?:went|gone|going|goes) up|r[io]sen?|gain(?:ed|s|ing)|mov(?:ed|es|io|ido|ieron)|sub(?:e|io|ido)|"
+    r"gan(?:a|o|ado))"
+)
 _OF_ALL = expression(
     rf"\b(?:(?:which|what|cual(?:es)?|que)(?: ones?| una?s?)? (?:of|de) "
     rf"(?:(?:the|your|all|las|los|tus|tod[oa]s) )*{_GROUP}"
@@ -106,8 +109,9 @@ _OF_ALL = expression(
     r"|(?:ranking|clasificacion) (?:by|por|segun)|(?:of|de) (?:them )?(?:all|todas|todos)"
     r"|(?:the )?whole market|todo el mercado"
     rf"|(?:of|de) (?:the|las|los) {_SEVERAL}(?=\W*$| (?:in|en|of|de|by|por|from|desde|since|over)\b)"
-    rf"|(?:what|que) (?:has |ha )?{_MOVED} (?:the )?(?:most|least|mas|menos)"
-    rf"|(?:what|que) (?:mas|menos) (?:ha )?{_MOVED}"
+    rf"|(?:who|what|que|quien)(?:\W?s| is| has| ha)* (?:{_MOVED}|up|down) (?:the )?(?:most|least|mas|menos)"
+    rf"|(?:que|quien|l[ao]s que) (?:mas|menos|mejor|peor) (?:han? )?{_MOVED}"
+    r"|winners and losers|ganador[ae]s y perdedor[ae]s"
     r")\b(?! (?:market|exchange|price|time)s?\b)"
 )
 """Matches a question about all tickers of the market."""
@@ -200,6 +204,7 @@ def _names_period(normalized: str) -> bool:
 
 def is_about_all_tickers(text: str) -> bool:
     """Whether a text asks for figures of all tickers of the market: "which of the five fell most?"."""
+    text = normalize(text[:MAX_QUESTION_LENGTH]).text
     normalized = plain(text)
     # "Which stocks beat IBM?" is about all, compared with one.
     has_no_subject = not (tickers := tickers_in(text)) or (

@@ -240,12 +240,16 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "return", _CLAIMS["return"], r"moved? (?:the )?(?:most|least)", r"(?:se )?(?:ha |han )?"
          r"mov(?:io|ieron|ido) (?:mas|menos)|(?:mas|menos) se (?:ha |han )?mov(?:io|ieron|ido)",
          r"(?:(?:was|were|is|are) (?:\x01+ )?)?up or down", r"(?:was|were|is|are|been) (?:up|down)(?! to\b)",
+         r"(?:up|down) (?:the )?(?:most|least)",
          r"(?:gain|los|mov)ers?", r"doubl(?:e|ed|ing)|dobl(?:o|aron|ado)|duplic(?:o|aron|ado)",
          r"suben?|caen?|pierden?|ganan?|bajan|llevan?",
          rf"(?:chang|mov)ed?{_BEFORE_A_PERIOD}", rf"changes?(?: of|{_BEFORE_A_PERIOD})",
          r"(?:ha |han )(?:cambiado|variado)", rf"(?:cambi|vari)(?:o|aron)(?: (?=\x01)|{_BEFORE_A_PERIOD})",
          r"gain(?:s|ed)?|w[io]n", r"los[et]|lost|lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
          r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
+         r"(?:go(?:es|ing|ne)?|went) (?:up|down)", r"(?<=\x01 )drop|drop(?:s|ped|ping)",
+         r"(?:climb|soar|jump|crash|slump)(?:s|ed|ing)?|(?:surg|tumbl|plung)(?:es?|ed|ing)|sank|sunk",
+         r"(?:se )?(?:ha |han )?(?:dispar|desplom|hund)(?:o|io|aron|ieron|ado|ido)",
          r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)", r"rent(?:o|aron|ado)|rindi(?:o|"
          r"eron)|vari(?:o|aron|ado)",
          r"which (?:one |stock |of them )?(?:was|is|were|has been|did) (?:the )?(?:best|better|worst|worse)",
@@ -256,8 +260,9 @@ ROWS: tuple[FigureWords, ...] = (
     _row("company", "beta", r"betas?"),
 )  # fmt: skip
 FELL = (
-    r"(?:f[ae]ll(?:en|s|ing)?|los(?:t|es?|ing)|drop(?:s|ped|ping)?|declin(?:ed?|es|ing)|"
-    r"ca(?:en?|yo|yeron|ido)|p(?:ierden?|erdi(?:o|eron|do))|baj(?:an?|o|aron|ado))"
+    r"(?:f[ae]ll(?:en|s|ing)?|los(?:t|es?|ing)|drop(?:s|ped|ping)?|declin(?:ed?|es|ing)|(?:went|gone|going|goes) down|"
+    r"(?:crash|slump)(?:ed|es|s|ing)?|(?:tumbl|plung)(?:ed?|es|ing)|s[au]nk|"
+    r"ca(?:en?|yo|yeron|ido)|p(?:ierden?|erdi(?:o|eron|do))|baj(?:an?|o|aron|ado)|(?:desplom|hund)(?:o|io|ado|ido))"
 )
 LOWEST_FIRST = expression(
     rf"\b(?:(?:{FELL}|down) (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"

@@ -68,10 +68,15 @@ def build_report(
 
 
 def report_without_figures(
-    record: AnalysisRecord, key: str, limitations: Sequence[str], language: Language, now: datetime
+    record: AnalysisRecord,
+    key: str,
+    limitations: Sequence[str],
+    language: Language,
+    now: datetime,
+    **values: object,
 ) -> dict[str, Any]:
-    """Returns the report of a question for which no tool was called."""
-    summary = analysis_text(f"summary.{key}", language)
+    """Returns the report of a question for which no tool was called. `values` fill the summary's places."""
+    summary = analysis_text(f"summary.{key}", language, **values)
     return build_report(record, CollectedResults(), summary, limitations, AskedPeriod(), language, now)
 
 

@@ -213,11 +213,12 @@ def _with_tickers(
         tickers = list(policy.default_tickers)[:MAX_TICKERS]
         notes.append(note("proxies", language, tickers=", ".join(tickers)))
     if not tickers:
-        reason, is_away = note("asks", language), covers_all and policy.market is None
-        if covers_all and policy.symbols:
-            reason = note("more_than_budget", language, symbols=", ".join(policy.symbols), max=max_tickers)
-        key = "market_away" if is_away else "no_tickers"
-        return record, Finish(report_without_figures(record, key, [*notes, reason], language, now))
+        key, names = "no_tickers", ", ".join(policy.symbols)
+        if covers_all and (names or policy.market is None):
+            key = "more_than_budget" if names else "market_away"
+        notes.append(note("asks", language))
+        report = report_without_figures(record, key, notes, language, now, symbols=names, max=max_tickers)
+        return record, Finish(report)
     if asks_for_forecast(request.query):
         notes.append(note("no_forecast", language))
     return record.model_copy(update={"tickers": tickers, "notes": notes}), None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from agent.domain.shortcuts.memory_words import memory_wish
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
 from contracts.expressions import expression
@@ -26,6 +27,7 @@ _ASKED = expression(
     r"(?:what ?(?:['’]?s|is|was) my name|my name|what am i called|who am i|(?:de )?como me llam(?:o|aba)|"
     r"(?:cual (?:es|era) )?mi nombre|quien soy)(?: again| then| now| otra vez)?\W*$"
 )
+_NAME_WORDS = expression(r"\b(?:names?|nombres?|called|llam\w+)\b")
 
 
 def is_about_own_name(text: str) -> bool:
@@ -39,7 +41,8 @@ def name_answer(
     """The answer to somebody who asks for their name, or to a visitor who gives it; None for other texts, or if the
     name is not known here. `earlier_texts` are their messages, oldest first; `facts` is what memory has of them."""
     if _ASKED.match(plain(question)):
-        name = next(filter(None, map(_name_in, (*reversed(earlier_texts), *facts))), None)
+        told = _told_since_forgotten(earlier_texts)
+        name = next(filter(None, map(_name_in, (*told, *facts))), None)
         if name is None and not is_visitor:
             return None
         return (
@@ -51,6 +54,17 @@ def name_answer(
     if introduction:
         return TEXTS["offline.name.met"].in_language(language).format(name=_capitalized(introduction["name"]))
     return None
+
+
+def _told_since_forgotten(texts: Sequence[str]) -> list[str]:
+    """The messages after the last request to forget the name or everything, newest first."""
+    told: list[str] = []
+    for text in reversed(texts):
+        wish = memory_wish(text)
+        if wish and (wish.kind == "forget_all" or (wish.kind == "forget" and _NAME_WORDS.search(plain(wish.about)))):
+            break
+        told.append(text)
+    return told
 
 
 def _name_in(text: str) -> str | None:
