@@ -244,6 +244,20 @@ def test_who_only_tells_of_themselves_is_thanked_and_not_told_that_nothing_was_f
         assert found.text.startswith(answer) or (knowledge is None and answer not in THANKED)
 
 
+@pytest.mark.parametrize(
+    ("said", "is_told"),
+    [
+        ("my favourite shares are KO and IBM", True),
+        ("I don't like KO any more", True),
+        ("tengo acciones de IBM en otro banco", True),
+        ("I need to know how IBM is doing", False),
+    ],
+)
+def test_who_tells_of_a_share_is_thanked_and_not_told_its_price(said: str, is_told: bool) -> None:
+    found = respond([{"role": "user", "content": said}], SCHEMAS, "en", introduced=True)
+    assert (isinstance(found, SayText) and found.text.startswith(THANKED)) is is_told
+
+
 @pytest.mark.parametrize("knowledge", [KnowledgeFound(documents=5), None])
 @pytest.mark.parametrize("asked", ["¿dónde trabajo?", "¿qué no como?"])
 def test_a_question_about_oneself_is_answered_with_what_one_has_told(

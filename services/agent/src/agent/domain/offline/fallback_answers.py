@@ -64,7 +64,7 @@ def answer_otherwise(
     ):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
     corrects = CORRECTS.match(plain(question)) and re.search(r"\d", question)
-    if is_customers_statement(question, offered) and not symbols and not corrects:
+    if is_customers_statement(question, offered) and not corrects:
         return SayText(plain_answer(Wish(Intent.TOLD), language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         listed_symbols = ", ".join((market or {}).get("symbols", ()))
