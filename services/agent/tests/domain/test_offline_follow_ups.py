@@ -300,6 +300,8 @@ def test_what_was_said_before_is_gone_on_with(
         ("a que hora cierra la bolsa?", "abre el lunes?"),
         ("is the market open?", "when does it close?"),
         ("is the market open?", "when does it close?", "and on Friday?"),
+        ("price of IBM", "is the market open now?", "when does it close"),
+        ("precio de IBM", "¿a qué hora cierra?"),
     ],
 )
 def test_what_follows_a_question_for_market_hours_is_one(said: tuple[str, ...]) -> None:

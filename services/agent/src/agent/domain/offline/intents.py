@@ -87,6 +87,8 @@ def wish_in(text: str, offered: Collection[str], earlier_texts: Sequence[str] = 
         return Wish(Intent.UNLISTED)
     if is_customer and talk_words.REMINDER.search(normalized):
         return Wish(Intent.REMINDER)
+    if trades and market_words.OPENS_WHEN.fullmatch(normalized) and _goes_on_about_market(earlier_texts):
+        return Wish(Intent.MARKET)
     wish = both_wishes(text, schemas, earlier_texts) or tool_wish(text, schemas, earlier_texts)
     if wish is not None and wish.intent is Intent.UNREAD:
         return wish
@@ -218,6 +220,13 @@ def _is_about_hours(normalized: str, earlier_texts: Sequence[str], max_back: int
     return any(
         _is_about_hours(plain(earlier_texts[-back]), earlier_texts[:-back], max_back - back)
         for back in range(1, furthest + 1)
+    )
+
+
+def _goes_on_about_market(earlier_texts: Sequence[str]) -> bool:
+    """Whether the last message named a share or asked for the market's hours."""
+    return bool(earlier_texts) and (
+        bool(symbols_in(earlier_texts[-1])) or _is_about_hours(plain(earlier_texts[-1]), earlier_texts[:-1])
     )
 
 

@@ -58,6 +58,12 @@ OPEN = expression(
     r"hay (?:bolsa|mercado)|(?:next|proxima) (?:trading )?(?:session|sesion)|"
     r"open\w*|clos\w*|shut|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b"
 )
+OPENS_WHEN = expression(
+    r"\W*(?:(?:and|so|ok|y|entonces) )*(?:(?:until )?when|(?:at )?what time|(?:a|hasta) que hora|(?:hasta )?cuando)"
+    r"(?: (?:does|do|will|it|they|is|que|se))* (?:open|opens|close|closes|abren?|cierran?|reabren?|reopens?)"
+    r"(?: (?:again|now|today|otra vez|hoy))*\W*"
+)
+"""Asks when it opens or closes, whatever was named before; an open and a close are also prices."""
 HOLIDAYS = expression(
     r"\b(?:half[- ]days?|early close|media (?:sesion|jornada)|"
     r"(?:next|upcoming|coming|market|exchange|trading|bank|public) (?:\w+ )?holidays?|"
