@@ -45,6 +45,23 @@ async def test_a_service_with_another_principal_key() -> None:
     assert "another key than its NEXUS_PRINCIPAL_KEY" in found.text
 
 
+async def test_a_gateway_that_could_not_store_the_last_file() -> None:
+    async def check() -> str:
+        return "the last file, sent 5 s ago, could not be stored: No space left on device"
+
+    health = Health("gateway")
+    health.add_check("files", check)
+    health.started()
+    health.ready()
+    server = HealthServer(health, "127.0.0.1", 0)
+    await server.start()
+    (found,) = await services.ready({"gateway": [f"http://127.0.0.1:{server.port}"]}, dict[str, float]().__setitem__)
+    await server.stop()
+    await health.stop()
+    assert (found.subject, found.state) == ("files", "wrong")
+    assert "No space left on device" in found.text
+
+
 async def test_a_stream_that_keeps_less_than_promised_is_a_note_of_memorys() -> None:
     gauge = Gauge(
         "nexus_stream_cut_short", "as memory tells it", ("stream",), registry=(registry := CollectorRegistry())

@@ -10,6 +10,7 @@ from nats.aio.client import Client
 
 from contracts.company import Knowledge
 from runtime.testing.servers import ValkeyServer
+from tool_executor.crawl.robots import MAX_BYTES
 from tool_executor.extraction.formats import DOCX
 from tool_executor.extraction.testing import docx_of, pdf_of
 from tool_executor.settings import ExecutorSettings
@@ -179,6 +180,22 @@ async def test_sitemaps_are_read_packed_and_by_their_indexes(served: Served, mem
     run = await memory.read()
     assert set(memory.said()) == {"/", "/one", "/two", "/three"}
     assert counted(run) == (4, 4, 0, 0, 0)
+
+
+async def test_a_robots_txt_that_is_too_large_is_obeyed_as_far_as_it_is_read(served: Served, memory: SiteMemory):
+    first = b"User-agent: *\nDisallow: /private\n"
+    last = b"Disallow: /"
+    comments = b"#" * (MAX_BYTES - len(first) - len(last) - 1) + b"\n"
+    served.pages |= {
+        "/": html_page(markup("Home", "Welcome", "/private", "/open")),
+        # The limit cuts the last rule to one that would forbid the whole site.
+        "/robots.txt": answering(first + comments + last + b"open\n" + b"#" * 100_000, kind="text/plain"),
+        "/private": html_page(markup("Private", "1")),
+        "/open": html_page(markup("Open", "2")),
+    }
+    run = await memory.read()
+    assert set(memory.said()) == {"/", "/open"}
+    assert left_of(run) == {"/private": "robots"}
 
 
 async def test_rules_of_the_company_and_of_the_site_are_kept(served: Served, memory: SiteMemory):

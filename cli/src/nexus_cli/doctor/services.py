@@ -124,6 +124,10 @@ async def _ready(http: aiohttp.ClientSession, name: str, url: str, tell: ReportC
         return wrong(name, f"{url} is not ready: {text}", "mend what it names; it goes on by itself")
     if remark := report.get("checks", {}).get("principals", {}).get("remark"):
         return wrong(name, f"{url} refuses calls: {remark}", OTHER_KEY_ADVICE)
+    if remark := report.get("checks", {}).get("files", {}).get("remark"):
+        return wrong(
+            "files", f"{url}: {remark}", "has the place that NEXUS_FILES_URL names room, and may it be written?"
+        )
     if status != 200:
         return wrong(name, f"{url} is {report.get('status')}", "wait a moment: it starts or ends")
     return fine(name, f"ready on {url}")

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+import logging
+import threading
+from collections.abc import Generator, Sequence
 
+import opentelemetry.sdk._shared_internal as batch_processor
 import pytest
 from nats.aio.client import Client
+from opentelemetry.exporter.otlp.proto.http import trace_exporter
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from contracts.channels import TRACE_PARTS, TRACES_WANTED
@@ -212,3 +218,45 @@ def test_a_collector_that_is_no_address_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318")
     with pytest.raises(NotReadyError, match="OTEL_EXPORTER_OTLP_ENDPOINT: write http://HOST:PORT"):
         otlp.collector("test")
+
+
+class _Hanging(SpanExporter):
+    """An exporter whose collector never answers."""
+
+    def __init__(self) -> None:
+        self.may_end, self.is_shut = threading.Event(), False
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        del spans
+        self.may_end.wait()
+        return SpanExportResult.FAILURE
+
+    def shutdown(self) -> None:
+        self.is_shut = True
+
+
+def test_a_service_that_ends_does_not_wait_for_a_collector_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(otlp, "CLOSE_SECONDS", 0.01)
+    exporter = _Hanging()
+    collector = Collector("test", exporter)
+    telemetry.add_sink(collector.take)
+    with telemetry.remote_span("asked", {"traceparent": PARENT}):
+        pass
+    telemetry.remove_sink(collector.take)
+    collector.close()
+    assert not exporter.is_shut
+    exporter.may_end.set()
+
+
+def test_a_collector_that_refuses_every_batch_is_told_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
+    collector = otlp.collector("test")
+    assert collector is not None
+    for batch in range(100):
+        for module in (trace_exporter, batch_processor):
+            logging.getLogger(module.__name__).error("batch %d", batch)
+    collector.close()
+    lines = [record.getMessage() for record in caplog.records if record.name.startswith("opentelemetry")]
+    assert lines == ["batch 0"] * 2

@@ -275,6 +275,7 @@ async def main() -> None:
             service.on_stop(store.close)
         await gateway.start(service.hooks)
         service.add_check("settings", gateway.settings.check)
+        service.add_check("files", gateway.chat.files.check)
         await service.nats.flush(timeout=10)
         server = WebServer(
             gateway.application,

@@ -275,6 +275,20 @@ async def test_a_dead_upload_leaves_nothing_and_a_hanging_store_is_said_while_th
         os.close(os.open(place, os.O_WRONLY | os.O_NONBLOCK))
 
 
+async def test_why_files_cannot_be_stored_is_remarked_for_operators_until_one_is(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, mine: str, tmp_path: Path
+) -> None:
+    check, place = gateway.gateway.chat.files.check, tmp_path / "files"
+    place.write_text("no folder")
+    answer = await send(http, tokens.visitor("me"), mine, "a.txt", b"x")
+    assert_problem(answer, 503, "UNAVAILABLE")
+    assert "files cannot be received now" in answer[1]["detail"]
+    assert str(await check()).endswith("could not be stored: the folder for files cannot be used: Not a directory")
+    place.unlink()
+    assert (await send(http, tokens.visitor("me"), mine, "a.txt", b"x"))[0] == 201
+    assert await check() is None
+
+
 async def test_without_a_place_for_files_it_is_said(
     nats_server: NatsServer, identity: IdentityKeys, mine: str, tokens: TokenMaker
 ) -> None:

@@ -88,3 +88,23 @@ async def test_addresses_are_judged_beside_the_loop_with_one_reading_of_robots_t
     assert len(run.queued) == 20 * MAX_FILES
     assert threading.get_ident() not in threads
     assert run.texts_read == 3  # for the run, for its start page, and for all other pages
+
+
+class _LargeSitemap(_Site):
+    """Serves a sitemap whose first thousand pages may not be read."""
+
+    async def fetch(self, site: object, address: object, request: object) -> Fetched:
+        del site, request
+        pages = "".join(f"<url><loc>{SITE}/{kind}/{n}</loc></url>" for kind in ("old", "new") for n in range(1_000))
+        robots = b"User-agent: *\nDisallow: /old/\n"
+        is_robots = str(address).endswith("/robots.txt")
+        return Fetched(str(address), "text/plain", None, robots if is_robots else f"<all>{pages}</all>".encode())
+
+
+async def test_pages_that_may_not_be_read_take_no_places_of_those_that_may():
+    run = _Run()
+    ready = Preparation(cast("Any", _Store()), cast("Any", _LargeSitemap()), cast("Any", _Bus()), lambda origin: 0.0)
+    config = CompanyConfig(company_id="demo", knowledge=Knowledge(site_url=f"{SITE}/", max_pages=100))
+    await ready.fill(cast("Any", run), plan_of(config, "run", None, None, loopback=False))
+    read = [url for url in run.queued if "/new/" in url]
+    assert (len(read), len(run.queued)) == (101, 102)  # one more than is read, so that the run says that there are more

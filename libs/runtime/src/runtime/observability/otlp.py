@@ -6,7 +6,10 @@ https://opentelemetry.io/docs/specs/otel/protocol/exporter/
 from __future__ import annotations
 
 import importlib
+import logging
 import os
+import threading
+import time
 
 import structlog
 from opentelemetry.sdk.resources import Resource
@@ -20,7 +23,29 @@ from runtime.observability.telemetry import Span
 
 log = structlog.get_logger(__name__)
 
+CLOSE_SECONDS = 3.0
+"""Seconds that a closing service gives its collector for the spans that are not sent yet; the rest is lost."""
+LINE_SECONDS = 60.0
+"""Seconds between two lines that tell that the collector does not take spans."""
+_LOGGERS = ("opentelemetry.exporter.otlp.proto.http.trace_exporter", "opentelemetry.sdk._shared_internal")
+"""The SDK's loggers of failed and of dropped spans: they write a line for each batch, however often one fails."""
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
+
+
+class OneLineAMinute(logging.Filter):
+    """Lets one line of a logger pass in each minute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        del record
+        now = time.monotonic()
+        passes = now >= self._next
+        if passes:
+            self._next = now + LINE_SECONDS
+        return passes
 
 
 class Collector:
@@ -48,8 +73,10 @@ class Collector:
         self._processor.force_flush()
 
     def close(self) -> None:
-        """Sends the remaining spans; takes at most a few seconds."""
-        self._processor.shutdown()
+        """Sends the remaining spans, within CLOSE_SECONDS: the SDK waits half a minute for a collector that hangs."""
+        closing = threading.Thread(target=self._processor.shutdown, daemon=True)
+        closing.start()
+        closing.join(CLOSE_SECONDS)
 
 
 def collector(service: str) -> Collector | None:
@@ -77,4 +104,6 @@ def _exporter() -> SpanExporter | None:
         log.warning("traces.no_exporter", install="opentelemetry-exporter-otlp-proto-http")
         return None
     exporter: SpanExporter = module.OTLPSpanExporter()
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(OneLineAMinute())
     return exporter

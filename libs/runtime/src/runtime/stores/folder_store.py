@@ -101,7 +101,9 @@ class FolderStore:
             async with asyncio.timeout(seconds):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except (OSError, ValueError) as error:  # TimeoutError is an OSError
-            raise FilesUnavailableError(f"the folder for files cannot be used: {error.__class__.__name__}") from error
+            # Its name alone does not tell a full disk from a read-only one.
+            reason = getattr(error, "strerror", None) or error.__class__.__name__
+            raise FilesUnavailableError(f"the folder for files cannot be used: {reason}") from error
 
     async def _pieces(self, file: BinaryIO) -> AsyncGenerator[bytes]:
         try:

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import structlog
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from contracts.errors import ErrorCode, FieldFault
 from contracts.files import (
@@ -69,6 +70,16 @@ class Files:
             MAX_UPLOADS_PER_PERSON, "send one file at a time: wait until the previous one has arrived"
         )
         self._upload_rate = SlidingLog(UPLOAD_RATE)
+        self._failure: tuple[str, float] | None = None
+        """Why the last file could not be stored, and when."""
+
+    async def check(self) -> str | None:
+        """Returns a remark for /readyz if the last file could not be stored. That never makes a gateway not ready: the
+        chat goes on."""
+        if self._failure is None:
+            return None
+        reason, since = self._failure
+        return f"the last file, sent {self._clock.monotonic() - since:.0f} s ago, could not be stored: {reason}"
 
     async def upload(
         self, place: ConversationPlace, name: str, body: AsyncIterator[bytes], language: Language = "en"
@@ -92,9 +103,12 @@ class Files:
                 with tempfile.TemporaryFile() as content:
                     file = await self._read_upload(name, body, content, language)
                     await self._store_file(store, place, file, content, language)
+                self._failure = None
                 return file
             except (FilesUnavailableError, OSError) as error:
                 log.warning("files.not_stored", company=place.company, error=str(error)[:300])
+                if not isinstance(error.__cause__, ClientDisconnect):
+                    self._failure = (str(error)[:300], self._clock.monotonic())
                 raise UnavailableError(TEXTS["file.away"].in_language(language)) from error
 
     async def file_refs(self, place: ConversationPlace, files: Sequence[str] | None) -> list[FileRef] | None:

@@ -1,7 +1,10 @@
 """This process's rate limits for visitors, addresses and sockets."""
 
+import asyncio
 import math
 from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 from gateway.domain.forwarded import UNKNOWN_ADDRESS
 from gateway.domain.limits import RateLimit, SlidingLog, address_key, admit
@@ -13,6 +16,10 @@ from runtime.clock import Clock
 MINUTE = 60.0
 MAX_COUNTED_ADDRESSES = 64
 """Addresses counted for the metric of distinct addresses."""
+READS_AT_ONCE = 2
+"""Pages of stored conversations that one person reads at a time: a page of a megabyte takes memory some 0.3 s."""
+READS_IN_LINE = 100
+"""Pages that one person reads or waits for."""
 
 
 class ClientLimits:
@@ -29,6 +36,7 @@ class ClientLimits:
         self._tokens = SlidingLog(RateLimit(settings.tokens_per_address, MINUTE))
         self._connections: Counter[str] = Counter()
         self._addresses: set[str] = set()
+        self._reads: dict[str, asyncio.Semaphore] = {}
 
     def count_message(self, subject: str, address: str, *, opens_conversation: bool) -> None:
         """Counts a message; raises RateLimitedError, and counts nothing, if a limit is reached."""
@@ -80,6 +88,21 @@ class ClientLimits:
 
     def leave_subject(self, company: str, subject: str) -> None:
         self._leave(f"s:{company}/{subject}")
+
+    @asynccontextmanager
+    async def read(self, company: str, subject: str) -> AsyncGenerator[None]:
+        """Lets one person read a page when few others of theirs are being read, so that many reads of one person take
+        their own time and not everybody's. Raises RateLimitedError if too many wait."""
+        key = f"r:{company}/{subject}"
+        if not self._enter(key, READS_IN_LINE):
+            raise RateLimitedError("too many reads at once: try again in 2 s", 2.0)
+        try:
+            async with self._reads.setdefault(key, asyncio.Semaphore(READS_AT_ONCE)):
+                yield
+        finally:
+            self._leave(key)
+            if key not in self._connections:
+                del self._reads[key]
 
     def _enter(self, key: str, limit: int) -> bool:
         if self._connections[key] >= limit:

@@ -145,7 +145,8 @@ async def list_conversations(
         # With query and label, visitors could find out labels and names that only human agents may see.
         own = {"which": state, "operator_id": caller.subject, "user_id": visitor}
         request = request.model_copy(update=own | {"query": q or None, "label": label or None})
-    conversations = await api.memory.conversations(request)
+    async with api.chat.limits.read(caller.company, caller.subject):
+        conversations = await api.memory.conversations(request)
     visible = [view for view in conversations.items if caller.is_operator or _is_visible_to_visitor(view)]
     current = await api.action_states.views_with_current_states(caller.company, visible)
     items = [_view_for(caller, view) for view in current]
@@ -298,7 +299,8 @@ def _visitor_status(view: ConversationView) -> dict[str, str]:
 async def _messages(
     api: Api, caller: TokenCaller, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
 ) -> MessagesReply:
-    page = await api.memory.messages(caller.company, conversation, limit, cursor, latest=latest)
+    async with api.chat.limits.read(caller.company, caller.subject):
+        page = await api.memory.messages(caller.company, conversation, limit, cursor, latest=latest)
     return page.model_copy(
         update={"items": await api.action_states.with_current_states(caller.company, conversation, page.items)}
     )
@@ -306,9 +308,13 @@ async def _messages(
 
 async def _pages(api: Api, caller: TokenCaller, conversation: str) -> AsyncIterator[MessagesReply]:
     cursor: str | None = None
-    for _ in range(TRANSCRIPT_MESSAGES // TRANSCRIPT_PAGE):
-        page = await _messages(api, caller, conversation, TRANSCRIPT_PAGE, cursor)
+    limit, left = TRANSCRIPT_PAGE, TRANSCRIPT_MESSAGES
+    while left > 0:
+        page = await _messages(api, caller, conversation, limit, cursor)
         yield page
+        # Memory shortens a page of long messages after having read it in vain; pages of 25 always fit.
+        limit = min(limit, max(len(page.items), 25))
+        left -= max(len(page.items), 1)
         cursor = page.next
         if cursor is None:
             return

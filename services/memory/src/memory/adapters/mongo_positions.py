@@ -33,6 +33,9 @@ class MongoPositions:
         self._asked_at_connection = -1
         self._server: tuple[object, float] = (None, 0.0)
         self._incarnation = 0
+        self._known: Document = {"_id": ROW}
+        """The row as it was last read or stored here. A change is tried on it first: if another replica has changed the
+        row since, or the database was restored, its version is another one, and it is read again."""
 
     async def incarnation(self) -> object:
         opened = self._connections.opened
@@ -59,14 +62,16 @@ class MongoPositions:
         return (await self.load()).get(name, BEGINNING)
 
     async def move(self, name: str, expected: LogPosition | None, new: LogPosition) -> bool:
+        row, is_read = self._known, False
         for _ in range(ATTEMPTS):
-            row = await self._row()
             positions = _positions(row)
-            if positions.get(name) != expected:
+            if positions.get(name) == expected:
+                pairs = [[other, str(position)] for other, position in (positions | {name: new}).items()]
+                if await self._put(row, {"at": pairs}):
+                    return True
+            elif is_read:
                 return False
-            pairs = [[other, str(position)] for other, position in (positions | {name: new}).items()]
-            if await self._put(row, {"at": pairs}):
-                return True
+            row, is_read = await self._row(), True
         return False
 
     async def missed(self) -> list[Missed]:
@@ -81,11 +86,16 @@ class MongoPositions:
 
     async def _row(self) -> Document:
         async with store_errors("read its positions"):
-            return await self._rows.find_one({"_id": ROW}) or {"_id": ROW}
+            self._known = await self._rows.find_one({"_id": ROW}) or {"_id": ROW}
+            return self._known
 
     async def _put(self, row: Document, change: dict[str, object]) -> bool:
+        new = row | change | {"version": uuid4().int >> 66}
         async with store_errors("store its positions"):
-            return await replace_version(self._rows, row | change | {"version": uuid4().int >> 66}, row.get("version"))
+            is_stored = await replace_version(self._rows, new, row.get("version"))
+        if is_stored:
+            self._known = new
+        return is_stored
 
 
 def _positions(row: Document) -> dict[str, LogPosition]:

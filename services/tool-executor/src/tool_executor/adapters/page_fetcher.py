@@ -33,11 +33,13 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """Limits of one page: bytes as sent, bytes after decompression, and seconds."""
+    """Limits of one page: bytes as sent, bytes after decompression, and seconds. `cut`: a larger page is read as far as
+    that, and not refused."""
 
     sent: int = 1024 * 1024
     unpacked: int = 2 * 1024 * 1024
     seconds: float = 9.0
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +167,19 @@ class PageFetcher:
 
     async def _body(self, response: aiohttp.ClientResponse, limits: FetchLimits) -> bytes:
         unpacker = Unpacker(response.headers.get("Content-Encoding", "identity"), limits.unpacked)
-        sent = response.content_length or 0
-        if sent > limits.sent:
+        if (response.content_length or 0) > limits.sent and not limits.cut:
             raise _too_large()
         sent = 0
-        async for piece in response.content.iter_chunked(_CHUNK_BYTES):
-            sent += len(piece)
-            if sent > limits.sent:
-                raise _too_large()
-            unpacker.feed(piece)
-        return bytes(unpacker.body)
+        try:
+            async for piece in response.content.iter_chunked(_CHUNK_BYTES):
+                sent += len(piece)
+                unpacker.feed(piece)
+                if sent > limits.sent:
+                    raise _too_large()
+        except ToolFailedError as failed:
+            if not limits.cut or failed.reason != "too_large":
+                raise
+        return bytes(unpacker.body[: limits.unpacked])
 
 
 class Unpacker:

@@ -31,7 +31,7 @@ _ROBOTS_ATTEMPTS = 3
 """Attempts to read a robots.txt."""
 ROBOTS_PAUSE_SECONDS = 2.0
 """Seconds between two such attempts."""
-_ROBOTS = FetchRequest(types=frozenset(), limits=FetchLimits(sent=MAX_BYTES, unpacked=MAX_BYTES, seconds=10.0))
+_ROBOTS = FetchRequest(types=frozenset(), limits=FetchLimits(MAX_BYTES, MAX_BYTES, seconds=10.0, cut=True))
 _SITEMAP = FetchRequest(types=frozenset(), limits=LIMITS)
 _MAX_PARSED = 200
 """Parsed robots.txt files that are kept."""
@@ -154,28 +154,35 @@ class Preparation:
                 if failed.reason not in {"unreachable", "too_slow", "address_refused"}:
                     return b""
             else:
-                return fetched.body
+                # A rule that is cut off would forbid more than it says: its line is left out.
+                is_whole = len(fetched.body) < MAX_BYTES
+                return fetched.body if is_whole else b"\n".join(fetched.body.splitlines()[:-1])
         return _UNKNOWN
 
     async def _sitemaps(self, plan: CrawlPlan, site: Site, start: SiteUrl, robots: Robots) -> list[str]:
-        """Returns the pages of the site that its sitemaps name; unreadable sitemaps are left out."""
+        """Returns the pages that the site's sitemaps name: of those that may be read one more than the run reads, so
+        that it says that there are more, and as many of the others. Unreadable sitemaps are left out."""
         texts = [plan.sitemap] if plan.sitemap else robots.sitemaps or ["/sitemap.xml"]
         files = _files(Site(site.origins), start, texts)
         pages: dict[str, None] = {}
+        refused: dict[str, None] = {}
         for number in range(MAX_FILES):
-            if number >= len(files) or len(pages) >= plan.max_pages:
+            if number >= len(files) or len(pages) > plan.max_pages:
                 break
             address = files[number]
             await asyncio.sleep(self.interval(address.origin, robots) if number else 0)
             try:
                 fetched = await self.fetcher.fetch(Site(site.origins), address, _SITEMAP)
-                inner, listed = await asyncio.to_thread(_listed, site, address, fetched.body)
+                rules = robots if address.origin == start.origin else None
+                inner, allowed, others = await asyncio.to_thread(_listed, site, address, fetched.body, rules)
             except ToolFailedError as failed:
                 log.info("crawl.sitemap_left", company=plan.company_id, url=str(address), reason=failed.reason)
                 continue
             files = list(dict.fromkeys([*files, *inner]))[:MAX_FILES]
-            pages |= listed
-        return list(pages)[: plan.max_pages]
+            pages |= allowed
+            if len(refused) < plan.max_pages:
+                refused |= others
+        return [*list(pages)[: plan.max_pages + 1], *list(refused)[: plan.max_pages]]
 
     async def _known(self, plan: CrawlPlan) -> list[KnownPage]:
         """Returns the site's pages that memory knows. Raises RpcError."""
@@ -207,13 +214,22 @@ def _files(site: Site, page: SiteUrl, texts: Iterable[str]) -> list[SiteUrl]:
     return list(files)
 
 
-def _listed(site: Site, address: SiteUrl, body: bytes) -> tuple[list[SiteUrl], dict[str, None]]:
-    """Returns the sitemaps and the pages of the site that a sitemap names. Needs seconds for the largest. Raises
-    ToolFailedError if it decompresses to too much."""
-    sitemap = parse_sitemap(body)
-    targets = (target_of(site, address, text) for text in sitemap.pages)
-    pages = (target.url if isinstance(target, RefusedLink) else str(target) for target in targets if target is not None)
-    return _files(Site(site.origins), address, sitemap.sitemaps), dict.fromkeys(pages)
+def _listed(
+    site: Site, sitemap: SiteUrl, body: bytes, robots: Robots | None
+) -> tuple[list[SiteUrl], dict[str, None], dict[str, None]]:
+    """Returns what a sitemap names of the site: further sitemaps, pages that may be read, and the others. `robots`: the
+    rules of its origin. Needs seconds for the largest. Raises ToolFailedError if it decompresses to too much."""
+    parsed = parse_sitemap(body)
+    allowed: dict[str, None] = {}
+    refused: dict[str, None] = {}
+    for text in parsed.pages:
+        target = target_of(site, sitemap, text)
+        if isinstance(target, RefusedLink):
+            refused[target.url] = None
+        elif target is not None:
+            forbidden = robots is not None and target.origin == sitemap.origin and not robots.allows(target)
+            (refused if forbidden else allowed)[str(target)] = None
+    return _files(Site(site.origins), sitemap, parsed.sitemaps), allowed, refused
 
 
 def _addresses_of(site: Site, items: Sequence[CrawlItem]) -> list[SiteUrl | None]:
