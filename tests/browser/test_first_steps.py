@@ -89,6 +89,9 @@ async def test_the_parts_of_a_site_are_proposed_while_it_is_read_and_what_is_lef
     await expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
     await page.reload()
     await expect(part).not_to_be_checked()
+    # They begin here as long as no page has loaded the chat.
+    again = await visits.open(f"/console#token={token}")
+    await expect(again.get_by_role("heading", name="First steps")).to_be_visible()
     # A domain that another admin allows meanwhile stays allowed.
     other = "https://other.example"
     address, headers = f"{stack.url}/v2/companies/{company}", {"Authorization": f"Bearer {token}", "If-Match": "*"}
