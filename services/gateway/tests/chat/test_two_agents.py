@@ -69,7 +69,7 @@ async def test_nobody_writes_in_a_conversation_that_has_been_deleted_under_their
         conversation = (await visitor.hello(tokens.visitor("v1")))["conversationId"]
         await visitor.say("is anybody there?")
         await ana.hello(tokens.user("ana", "commercial"), conversationId=conversation)
-        await nats_client.jetstream().purge_stream(CHAT.name)
+        await nats_client.request(f"$JS.API.STREAM.PURGE.{CHAT.name}", timeout=10)
         words = {"conversationId": conversation, "clientMessageId": str(uuid.uuid4()), "text": "I am Ana"}
         for frame, body in (("owner.take", {"conversationId": conversation}), ("message.send", words)):
             await ana.send(frame, **body)
