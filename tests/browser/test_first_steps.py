@@ -7,6 +7,7 @@ import time
 import uuid
 from pathlib import Path
 
+import aiohttp
 import jwt
 import pytest
 from playwright.async_api import Page, expect
@@ -76,7 +77,8 @@ async def test_an_admin_without_settings_begins_and_sees_the_chat_arrive_on_thei
 async def test_the_parts_of_a_site_are_proposed_while_it_is_read_and_what_is_left_out_stays_out(
     visits: Visits, stack: RunningStack
 ) -> None:
-    token = stack.mint("admin", "boss", f"parts-{uuid.uuid4().hex[:8]}")
+    company = f"parts-{uuid.uuid4().hex[:8]}"
+    token = stack.mint("admin", "boss", company)
     page = await visits.open(f"/console#token={token}")
     await page.get_by_label("Your company's name").fill("Parts")
     await page.get_by_label("Your site's address").fill(stack.url)
@@ -87,6 +89,18 @@ async def test_the_parts_of_a_site_are_proposed_while_it_is_read_and_what_is_lef
     await expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
     await page.reload()
     await expect(part).not_to_be_checked()
+    # They begin here as long as no page has loaded the chat.
+    again = await visits.open(f"/console#token={token}")
+    await expect(again.get_by_role("heading", name="First steps")).to_be_visible()
+    # A domain that another admin allows meanwhile stays allowed.
+    other = "https://other.example"
+    address, headers = f"{stack.url}/v2/companies/{company}", {"Authorization": f"Bearer {token}", "If-Match": "*"}
+    async with aiohttp.ClientSession(headers=headers, raise_for_status=True) as session:
+        await session.patch(address, json={"toolConfig": {"allowedDomains": [stack.url, other]}})
+        await page.get_by_role("button", name="Read my site").click()
+        await expect(page.get_by_text("Your site is being read")).to_be_visible()
+        async with session.get(address) as answer:
+            assert (await answer.json())["settings"]["toolConfig"]["allowedDomains"] == [stack.url, other]
 
 
 async def test_a_tag_without_a_company_is_an_error_of_the_page_and_not_the_demo(

@@ -31,7 +31,9 @@ class ConversationUpdate(Wire):
     assignee: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")] | None = None
     assignee_name: str | None = Field(default=None, max_length=200)
     expected_assignee: str | None = Field(default=None, max_length=64, description="empty: nobody")
-    labels: list[Label] | None = Field(default=None, max_length=MAX_LABELS)
+    labels: list[Label] | None = Field(default=None, max_length=MAX_LABELS, description="all of them")
+    add_labels: list[Label] = Field(default_factory=list[Label], max_length=MAX_LABELS)
+    remove_labels: list[Label] = Field(default_factory=list[Label], max_length=MAX_LABELS)
     topic: Topic | None = None
     person: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")] | None = Field(
         default=None, description="the customer that the visitor has turned out to be; empty: none"

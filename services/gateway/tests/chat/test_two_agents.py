@@ -3,7 +3,9 @@
 import uuid
 
 import pytest
+from nats.aio.client import Client
 
+from contracts.streams import CHAT
 from gateway.testing.harness import ChatClient, GatewayUnderTest
 from gateway.testing.http import Http
 from gateway.testing.tokens import TokenMaker
@@ -58,3 +60,21 @@ async def test_over_http_too_a_colleague_who_was_faster_keeps_the_conversation(
         for seen in ({"seenSeq": taken["seq"]}, {}):
             sent = words | {"clientMessageId": str(uuid.uuid4())} | seen
             assert (await http("POST", f"{path}/messages", token=ben, json=sent))[0] == 201
+
+
+async def test_nobody_writes_in_a_conversation_that_has_been_deleted_under_their_eyes(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
+        conversation = (await visitor.hello(tokens.visitor("v1")))["conversationId"]
+        await visitor.say("is anybody there?")
+        await ana.hello(tokens.user("ana", "commercial"), conversationId=conversation)
+        await nats_client.request(f"$JS.API.STREAM.PURGE.{CHAT.name}", timeout=10)
+        words = {"conversationId": conversation, "clientMessageId": str(uuid.uuid4()), "text": "I am Ana"}
+        for frame, body in (("owner.take", {"conversationId": conversation}), ("message.send", words)):
+            await ana.send(frame, **body)
+            assert (await ana.until("error"))["code"] == "NOT_FOUND"
+        # The visitor themselves may go on writing.
+        await visitor.say("hello again")
+        await ana.send("message.send", **words)
+        await ana.until("message.ack")

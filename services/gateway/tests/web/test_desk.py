@@ -36,10 +36,11 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
         {"assignee": None, "topic": None},
         {"assignee": "ben", "assigneeName": "Somebody else"},
         {"assignee": "not-here-yet", "assigneeName": "Carla"},
+        {"addLabels": [" vip "], "removeLabels": ["late"]},
     ):
         status, answer, _ = await http("PATCH", PATH, token=ana, json=body)
         assert status == 200, answer
-    snoozed, mine, nobodys, bens, carlas = desk.updates
+    snoozed, mine, nobodys, bens, carlas, labelled = desk.updates
     assert (snoozed.state, snoozed.assignee, snoozed.labels, snoozed.topic, snoozed.by) == (
         "snoozed", None, None, None, "ana"
     )  # fmt: skip
@@ -48,6 +49,7 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
     assert (mine.assignee, mine.labels, mine.state) == ("ana", ["vip", "billing"], None)
     assert (nobodys.assignee, nobodys.topic) == ("", "")
     assert (bens.assignee, bens.assignee_name) == ("ben", "Ben Ortiz")
+    assert (labelled.labels, labelled.add_labels, labelled.remove_labels) == (None, ["vip"], ["late"])
     assert (carlas.assignee, carlas.assignee_name) == ("not-here-yet", "Carla")
 
 
@@ -66,6 +68,8 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
         ({"assignee": "no such id!"}, "assignee"),
         ({"assignee": "a-leaver"}, "nobody at this company's desk has this id"),
         ({"labels": ["x" * 41]}, "labels"),
+        ({"addLabels": [" "]}, "addLabels"),
+        ({"removeLabels": None}, "removeLabels"),
         ({"labels": [" "]}, "labels"),
         ({"labels": [str(number) for number in range(21)]}, "labels"),
         ({"topic": "a\nb"}, "write it on one line"),

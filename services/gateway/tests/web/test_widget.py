@@ -7,13 +7,17 @@ from typing import Any
 import aiohttp
 import brotli
 import pytest
+from nats.aio.client import Client
 
+from contracts import company_rpc
 from gateway.domain.close_codes import CloseCode
 from gateway.testing.harness import GatewayUnderTest, MemoryStandIn
 from gateway.testing.http import Http, assert_problem
 from gateway.web.assets import brotli_compressed
 from gateway.web.script import LATER_PATH, later_script, widget_script
 from gateway.web.words import SITE
+from runtime.calls.rpc import RpcServer
+from runtime.testing.servers import eventually
 
 MOST_BYTES = 22_000
 FOREIGN = "https://shop.example"
@@ -122,6 +126,29 @@ async def test_any_site_learns_how_the_chat_of_a_company_looks(http: Http, memor
     look = (await http("GET", "/widget.json?company=acme"))[1]
     first = [{"text": "Questions?", "pages": ["/pricing"], "afterSeconds": 20, "language": None}]
     assert look == {"brandColor": None, "ai": True, "allowed": True, "assistant": said, "proactive": first}
+
+
+async def test_a_companys_site_is_seen_also_where_this_server_serves_it(
+    http: Http, memory: MemoryStandIn, gateway: GatewayUnderTest, nats_client: Client
+) -> None:
+    seen: list[tuple[str, str]] = []
+
+    async def note(sighting: company_rpc.SightingNoted) -> company_rpc.SightingsReply:
+        seen.append((sighting.company_id, sighting.origin))
+        return company_rpc.SightingsReply(items=[])
+
+    await RpcServer(nats_client).serve(company_rpc.SIGHTING_NOTE, note)
+    memory.add_company("elsewhere", knowledge={"siteUrl": "https://www.example.com"})
+    memory.add_company("demo", knowledge={"siteUrl": f"{gateway.url}/"})
+    for company in ("elsewhere", "demo"):
+        await http("GET", f"/widget.json?company={company}")  # not by a page
+        await http("GET", f"/widget.json?company={company}", headers={"Sec-Fetch-Site": "same-origin"})
+
+    async def noted() -> bool:
+        return bool(seen)
+
+    await eventually(noted)
+    assert seen == [("demo", gateway.url)]
 
 
 @pytest.mark.usefixtures("memory")

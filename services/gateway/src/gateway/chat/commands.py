@@ -41,7 +41,7 @@ from gateway.adapters.memory import BusMemory
 from gateway.chat.delays import AnswerDelays
 from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
-from gateway.errors import RefusedError, UnavailableError, not_found
+from gateway.errors import RefusedError, UnavailableError, found, not_found
 from gateway.ports import Decide, TokenCaller
 from runtime.bus.publisher import Appended
 from runtime.clock import Clock
@@ -120,11 +120,7 @@ class Commands:
         return None
 
     async def message_at(self, place: ConversationPlace, seq: int) -> MessageView | None:
-        """The message at a sequence of the log; None if the log no longer has it.
-
-        Raises:
-            UnavailableError: the log cannot be read now.
-        """
+        """The message at a sequence of the log; None if the log no longer has it. Raises UnavailableError."""
         facts = await self._log.read(place.company, place.conversation, seq - 1, seq)
         view = message_view(facts[0]) if facts else None
         return None if view is None else MessageView.model_validate(view)
@@ -368,7 +364,15 @@ class Commands:
     async def _append_if(
         self, place: ConversationPlace, kind: ChatKind, identity: str, decide: Decide
     ) -> Appended | None:
-        return await self._log.append_if(place.company, place.conversation, kind, identity=identity, decide=decide)
+        async def decide_if_there(now: Snapshot) -> Wire | None:
+            # Whoever still looks at a conversation that has been deleted must not begin one there without its visitor.
+            if now.seq == 0 and place.caller.is_operator:
+                found(await self._memory.conversation(place.company, place.conversation), "conversation")
+            return await decide(now)
+
+        return await self._log.append_if(
+            place.company, place.conversation, kind, identity=identity, decide=decide_if_there
+        )
 
 
 def _refuse_if_taken(now: Snapshot, place: ConversationPlace, seen_seq: int | None) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field, model_validator
+from pydantic.alias_generators import to_camel
 
 from contracts import desk_rpc
 from contracts.conversation_rpc import ConversationRef, ConversationView
@@ -29,11 +30,13 @@ from gateway.web.problems import described
 router = APIRouter(prefix="/v2", tags=["desk"])
 
 ME = "me"
+CHANGES = ("state", "assignee", "labels", "add_labels", "remove_labels", "topic", "customer")
 
 
 class ConversationPatch(Body):
     """The changes; fields left out stay as they are, unknown fields are refused. An assignee of null is nobody, `me`
-    is the caller; a topic or customer of null is none; labels replace all labels. CONFLICT if `expectedAssignee` is
+    is the caller; a topic or customer of null is none; `labels` replace all labels, also those that somebody else adds
+    now, which `addLabels` and `removeLabels` leave alone. CONFLICT if `expectedAssignee` is
     given and somebody else is assigned by now."""
 
     state: Literal["open", "resolved", "snoozed"] | None = None
@@ -47,13 +50,15 @@ class ConversationPatch(Body):
     assignee_name: Annotated[str, Field(max_length=200), LINE] | None = None
     expected_assignee: Id | None = None
     labels: list[Annotated[Label, LINE]] | None = Field(default=None, max_length=MAX_LABELS)
+    add_labels: list[Annotated[Label, LINE]] = Field(default=[], max_length=MAX_LABELS)
+    remove_labels: list[Annotated[Label, LINE]] = Field(default=[], max_length=MAX_LABELS)
     topic: Annotated[Topic, LINE] | None = None
     customer: Id | None = Field(default=None, description="who has written here before: the visitor is them")
 
     @model_validator(mode="after")
     def _says_something(self) -> "ConversationPatch":
-        if not self.model_fields_set & {"state", "assignee", "labels", "topic", "customer"}:
-            raise ValueError("say what is to change: state, assignee, labels, topic or customer")
+        if not self.model_fields_set & set(CHANGES):
+            raise ValueError(f"say what is to change: {', '.join(map(to_camel, CHANGES))}")
         if "state" in self.model_fields_set and self.state is None:
             raise ValueError("state: one of open, resolved, snoozed")
         if self.snoozed_until is not None and self.state != "snoozed":
@@ -137,6 +142,8 @@ async def update_conversation(
         assignee_name=assignee.name,
         expected_assignee=_user_id(caller, body.expected_assignee) if "expected_assignee" in changed else None,
         labels=list(dict.fromkeys(body.labels or [])) if "labels" in changed else None,
+        add_labels=body.add_labels,
+        remove_labels=body.remove_labels,
         topic=(body.topic or "") if "topic" in changed else None,
         person=(body.customer or "") if "customer" in changed else None,
         by=caller.subject,

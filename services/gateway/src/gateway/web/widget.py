@@ -14,6 +14,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId
 from gateway.web.deps import ApiDep
+from gateway.web.first_hour import origin_of, server_of
 from gateway.web.origins import origin_allowed
 from gateway.web.problems import problem
 
@@ -50,6 +51,7 @@ async def widget_look(
     background: BackgroundTasks,
     company: Annotated[CompanyId, Query()],
     origin: Annotated[str | None, Header()] = None,
+    sec_fetch_site: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> WidgetLook | JSONResponse:
     """What the widget needs before the chat is opened."""
     settings = await api.companies.get(company)
@@ -59,8 +61,12 @@ async def widget_look(
     config = settings.config
     # Pages of this server itself call without an Origin.
     allowed = origin is None or origin_allowed(origin, settings, request, dev=api.dev)
-    if origin is not None and allowed and len(origin) <= MAX_ORIGIN_CHARACTERS:
-        background.add_task(api.sightings.note, company, origin)
+    # They are a company's site only if it says so, as the demo's does.
+    here, site = server_of(request), config.knowledge.site_url
+    is_own_site = sec_fetch_site == "same-origin" and site is not None and origin_of(site) == here
+    seen_at = origin or (here if is_own_site else None)
+    if seen_at is not None and allowed and len(seen_at) <= MAX_ORIGIN_CHARACTERS:
+        background.add_task(api.sightings.note, company, seen_at)
     assistant = config.assistant
     presence = Presence(
         name=assistant.name or config.name, greeting=assistant.greeting, suggestions=assistant.suggestions

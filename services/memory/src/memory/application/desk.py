@@ -1,5 +1,6 @@
 """The desk: stores human agents' changes as facts in FACTS, and applies them to their conversations."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -33,6 +34,7 @@ from memory.domain.desk import (
     SILENCE,
     WOKE,
     Update,
+    changed_labels,
     fold_updates,
     mention_names,
     mentions,
@@ -52,6 +54,7 @@ SWEEP_BATCH = 200
 COMPANIES_PER_SWEEP = 200
 LEAVERS_PERIOD = timedelta(days=45)
 """For this long after somebody has left, conversations that open again are taken from them."""
+SETTLED_BY = ("state", "snoozed_until", "assignee")
 AT_DESK_FOR = timedelta(minutes=3)
 """How long a human agent who reported being at the desk counts as being there."""
 
@@ -80,19 +83,23 @@ class Desk:
         Raises:
             NotFoundError: nobody has written in it.
             ConflictError: it is assigned to somebody other than the caller expects.
+            BadFieldsError: it would have too many labels.
         """
         await self.inbox.fresh()
-        company, conversation = change.company_id, change.conversation_id
-        state = await self._load(company, conversation)
-        if state.started_at is None and not change.begins:
-            raise NotFoundError("there is no such conversation")
-        if change.expected_assignee is not None and (state.assignee[0] or "") != change.expected_assignee:
-            raise ConflictError(f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now")
-        basis = (
-            self._newest_seq(state) if change.seen_seq is None else self._basis_of(state, change.by, change.seen_seq)
+
+        def decide(state: InboxConversation) -> ConversationUpdated:
+            if state.started_at is None and not change.begins:
+                raise NotFoundError("there is no such conversation")
+            if change.expected_assignee is not None and (state.assignee[0] or "") != change.expected_assignee:
+                raise ConflictError(f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now")
+            seen = change.seen_seq
+            basis = self._newest_seq(state) if seen is None else self._basis_of(state, change.by, seen)
+            labels = changed_labels(state.desk.labels, change)
+            return ConversationUpdated.model_validate({**dict(change), "labels": labels, "basis": basis})
+
+        return conversation_view(
+            await self._publish(change.company_id, change.conversation_id, change.update_id, decide)
         )
-        data = ConversationUpdated.model_validate({**dict(change), "basis": basis})
-        return conversation_view(await self._publish(change.update_id, data))
 
     async def note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteReply:
         """Adds an internal note; if one of the same id exists, that one is returned."""
@@ -201,16 +208,10 @@ class Desk:
         next_operator = await self.looks.next_in_turn(state.company, state.conversation, wait_id, now - AT_DESK_FOR)
         if next_operator is not None:
             operator, name = next_operator
-            data = ConversationUpdated(
-                company_id=state.company,
-                conversation_id=state.conversation,
-                assignee=operator,
-                assignee_name=name or None,
-                basis=self._newest_seq(state),
-                by=BY,
-                reason=IN_TURN,
+            change = {"assignee": operator, "assignee_name": name or None, "reason": IN_TURN}
+            await self._publish_own(
+                state, derive_id(state.company, state.conversation, "desk", IN_TURN, wait_id), change
             )
-            await self._publish(derive_id(state.company, state.conversation, "desk", IN_TURN, wait_id), data)
         return None
 
     async def sweep_quiet(self) -> int:
@@ -270,30 +271,16 @@ class Desk:
             await self.log.append_if(company, conversation, give_back)
         assigned = state.desk.assigned
         if state.desk.assignee == operator and assigned is not None and assigned.at <= left_at:
-            data = ConversationUpdated(
-                company_id=company,
-                conversation_id=conversation,
-                assignee="",
-                basis=self._newest_seq(state),
-                by=BY,
-                reason=LEFT,
-            )
-            await self._publish(derive_id(company, conversation, "desk", LEFT, operator, str(assigned.at)), data)
+            update_id = derive_id(company, conversation, "desk", LEFT, operator, str(assigned.at))
+            await self._publish_own(state, update_id, {"assignee": "", "reason": LEFT})
 
     async def _settle(self, state: InboxConversation, status: Status, reason: Reason) -> None:
         """Publishes an update under an id that is the same for every replica and repeat."""
         status_since = state.desk.state_since
         id_parts = (str(state.latest), str(status_since.at) if status_since else "", status, reason)
-        data = ConversationUpdated(
-            company_id=state.company,
-            conversation_id=state.conversation,
-            state=status,
-            basis=self._newest_seq(state),
-            by=BY,
-            reason=reason,
-        )
+        update_id = derive_id(state.company, state.conversation, "desk", *id_parts)
         try:
-            await self._publish(derive_id(state.company, state.conversation, "desk", *id_parts), data)
+            await self._publish_own(state, update_id, {"state": status, "reason": reason})
         except NexusError as error:
             _log.warning("not settled", company=state.company, conversation=state.conversation, error=str(error)[:300])
 
@@ -309,9 +296,37 @@ class Desk:
         newest = self._newest_seq(state)
         return min(newest, seen_seq) if newest_news.era == self.log.era and newest_news.seq > seen_seq else newest
 
-    async def _publish(self, update_id: str, data: ConversationUpdated) -> InboxConversation:
-        position = await self.facts.publish_update(update_id, data)
-        return await self.apply_update(Update(update_id, position, data))
+    async def _publish_own(self, seen: InboxConversation, update_id: str, change: Mapping[str, object]) -> None:
+        """Publishes a change of the service's own, unless somebody has settled or assigned the conversation since."""
+
+        def decide(state: InboxConversation) -> ConversationUpdated:
+            if any(getattr(state.desk, name) != getattr(seen.desk, name) for name in SETTLED_BY):
+                raise ConflictError("it was settled or assigned meanwhile")
+            fields = {"company_id": seen.company, "conversation_id": seen.conversation, "by": BY}
+            return ConversationUpdated.model_validate({**fields, "basis": self._newest_seq(seen), **change})
+
+        await self._publish(seen.company, seen.conversation, update_id, decide)
+
+    async def _publish(
+        self,
+        company: str,
+        conversation: str,
+        update_id: str,
+        decide: Callable[[InboxConversation], ConversationUpdated],
+    ) -> InboxConversation:
+        """Publishes what `decide` makes of the conversation, and applies it. Of two at once, one is decided again with
+        the other applied."""
+        for _ in range(ATTEMPTS):
+            updates = await self.store.updates(company, conversation)
+            update = next((update for update in updates if update.id == update_id), None)
+            if update is None:
+                state = replace(await self._load(company, conversation), desk=fold_updates(updates, self.log.era))
+                after = updates[-1].id if updates else ""
+                update = await self.facts.publish_update(update_id, decide(state), after)
+            state = await self.apply_update(update)
+            if update.id == update_id:
+                return state
+        raise StoreUnavailableError("the conversation kept changing while it was updated: try again")
 
     async def _load(self, company: str, conversation: str) -> InboxConversation:
         state = await self.conversations.get(company, conversation)

@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from contracts.desk_rpc import NoteView
-from contracts.events.desk import ConversationUpdated, NoteAdded, Status
+from contracts.desk_rpc import ConversationUpdate, NoteView
+from contracts.errors import FieldFault
+from contracts.events.desk import MAX_LABELS, ConversationUpdated, NoteAdded, Status
 from memory.domain.keys import LogPosition, moment
+from memory.errors import BadFieldsError
 
 OPEN: Final = "open"
 SNOOZED: Final = "snoozed"
@@ -134,6 +136,18 @@ def _after(desk: DeskState, update: Update, era: int) -> DeskState:
     if data.previous is not None:
         desk = replace(desk, previous=data.previous)
     return desk
+
+
+def changed_labels(labels: tuple[str, ...], change: ConversationUpdate) -> list[str] | None:
+    """Returns all labels after a change; None if it does not concern them. Raises BadFieldsError: too many."""
+    if change.labels is None and not change.add_labels and not change.remove_labels:
+        return None
+    before = labels if change.labels is None else change.labels
+    kept = [label for label in before if label not in change.remove_labels]
+    changed = list(dict.fromkeys([*kept, *change.add_labels]))
+    if len(changed) > MAX_LABELS:
+        raise BadFieldsError([FieldFault(field="addLabels", message=f"at most {MAX_LABELS} labels")])
+    return changed
 
 
 def mention_names(operator: str, name: str | None) -> tuple[str, ...]:

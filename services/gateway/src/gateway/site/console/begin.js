@@ -102,13 +102,15 @@ class BeginView {
     const url = site.includes("://") ? site : `${/^(localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)/.test(site) ? "http" : "https"}://${site}`;
     let origin;
     try { origin = new URL(url).origin; } catch { throw new Problem(422, { detail: say("begin_noAddress") }); }
-    const others = this.#detail.settings.toolConfig.allowedDomains.filter((domain) => domain !== origin);
-    await this.#change({ name, knowledge: { siteUrl: url }, toolConfig: { fetchPageEnabled: true, allowedDomains: [origin, ...others] } });
+    // The list is sent whole: what another admin has added since this page was opened stays in it.
+    const { body: { settings }, headers } = await call("GET", this.#address);
+    const others = settings.toolConfig.allowedDomains.filter((domain) => domain !== origin);
+    await this.#change({ name, knowledge: { siteUrl: url }, toolConfig: { fetchPageEnabled: true, allowedDomains: [origin, ...others] } }, headers.get("etag"));
     await call("POST", "/v2/knowledge/refresh", { body: {} });
     return [make("p", { class: "good" }, say("begin_readingSite"))];
   }
-  async #change(patch) {
-    const answer = await call("PATCH", this.#address, { body: patch, headers: { "If-Match": "*" } });
+  async #change(patch, version = "*") {
+    const answer = await call("PATCH", this.#address, { body: patch, headers: { "If-Match": version } });
     this.#detail = answer.body;
   }
   /* Shows the sections of the site that have pages, more of them while it is being read. All are read unless the admin

@@ -205,7 +205,7 @@ export class ConversationView {
     this.#showNotes();
   }
   /* Shows the notes again after a snapshot. */
-  #notes = { items: [] };
+  #notes = { items: [] }; #changes = 0;
   #showNotes() {
     const myId = this.#context.session.who.subject, { items, changes = [] } = this.#notes;
     for (const note of items) this.#thread.aside(note.id, note.createdAt, note.text, "note", note.by === myId ? say("you") : note.name || note.by);
@@ -214,7 +214,6 @@ export class ConversationView {
       if (text) this.#thread.aside(change.id, change.createdAt, text, "change");
     }
   }
-  #changes = 0;
   async #load() {
     const changes = this.#changes;
     try {
@@ -223,8 +222,11 @@ export class ConversationView {
       // A reply from before the agent's own change would show the conversation as it was.
       if (changes === this.#changes) this.#describe(conversation);
       await this.#loadNotes();
-    } finally {
+    } catch (error) {
       if (this.#title.textContent === "…") this.#title.textContent = say("conversation");
+      // It has been deleted: so are its words on this page.
+      if (error.status === 404 && this.#view) { this.#thread.reset(); this.#handOver.replaceChildren(); this.#details.replaceChildren(); }
+      throw error;
     }
   }
   /* A fault of the agent's own action is more important than that something could not be read. */
@@ -301,10 +303,7 @@ export class ConversationView {
     });
   }
   /* Whether the take-over and the sent messages are stored: what is done with the conversation then comes after them. */
-  async #isSettled() {
-    const [granted, stored] = await Promise.all([this.#pending ?? true, this.#unsent.settled(this.#id)]);
-    return granted && stored;
-  }
+  async #isSettled() { return (await Promise.all([this.#pending ?? true, this.#unsent.settled(this.#id)])).every(Boolean); }
   /* Taking a conversation from a colleague needs a confirmation. */
   async #confirmTake() {
     const owner = this.#owner;
@@ -332,6 +331,7 @@ export class ConversationView {
     this.#thread.arrived(message.clientMessageId);
     this.#composer.giveBack(message.text, message.files);
     this.#composer.tell(reason);
+    this.#reading.now();
   }
 
   /* Earlier questions of the same person, and what is remembered of a customer: read once, since it does not change while

@@ -80,13 +80,11 @@ export class Desk {
     const field = make("input", {
       "aria-label": say("addLabel"), placeholder: say("addLabel"), "data-what": "label", maxlength: "40", size: "14",
       value: this.#unsaved.label ?? "",
-      onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#label((labels) => [...labels, label], label); },
+      onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#change({ addLabels: [label] }, { label }); },
     });
     return make("span", { class: "row" }, ...(view.labels || []).map((label) => make("span", { class: "chip" }, make("span", {}, label),
-      button("×", () => this.#label((labels) => labels.filter((other) => other !== label)), { class: "quiet small", "aria-label": say("dropLabel", { label }) }))), field);
+      button("×", () => this.#change({ removeLabels: [label] }), { class: "quiet small", "aria-label": say("dropLabel", { label }) }))), field);
   }
-  /* Changes the labels that exist when the change is sent, so that two changes in a row are both kept. */
-  #label(change, label) { this.#change(() => ({ labels: [...new Set(change(this.#view.labels || []))] }), label && { label }); }
   #topic(view) {
     return make("input", {
       "aria-label": say("topic"), placeholder: say("topic"), value: this.#unsaved.topic ?? view.topic ?? "", "data-what": "topic", maxlength: "200", size: "18",
@@ -114,12 +112,11 @@ export class Desk {
     }
     this.#change({ state: "snoozed", ...(until !== "message" && { snoozedUntil: time.toISOString() }) });
   }
-  /* Makes the changes one after another, so that none is lost. `change`: the body, or a function that returns it when it
-     is sent; `typed`: a field's text by its name, which stays in the field until it is saved. */
-  #change(change, typed = {}) {
+  /* Makes the changes one after another, in the order in which they were made. `typed`: a field's text by its name, which
+     stays in the field until it is saved. */
+  #change(body, typed = {}) {
     const from = document.activeElement, text = from?.value;
     this.#last = this.#last.then(async () => {
-      const body = typeof change === "function" ? change() : change;
       try {
         if (body.state) {
           if (!(await this.#whenSent())) throw new Error(say("notSent"));

@@ -64,11 +64,12 @@ function start(reason = "") {
   const isFirstVisit = !location.hash;
   if (isFirstVisit) history.replaceState(null, "", "#/inbox");
   route();
-  // An admin whose company has no settings, or whose chat no page has loaded yet, sees the first steps. The demo company,
-  // which a development server signs in to, has no page of its own to put the chat on.
+  // An admin whose company has no settings, or whose chat no page has loaded yet, sees the first steps. The
+  // demo company of a development server has no page of its own to put the chat on.
   if (isFirstVisit && session.isAdmin) {
+    const isDemo = isDevelopment && user.company === "demo";
     const openFirstHour = () => { if (location.hash === "#/inbox") go("begin"); };
-    call("GET", `/v2/companies/${user.company}`).then(({ body }) => !isDevelopment && body.name && !body.seen.length && openFirstHour(), (error) => error.status === 404 && openFirstHour());
+    call("GET", `/v2/companies/${user.company}`).then(({ body }) => !isDemo && body.name && !body.seen.length && openFirstHour(), (error) => error.status === 404 && openFirstHour());
   }
 }
 
