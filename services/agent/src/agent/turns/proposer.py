@@ -14,12 +14,14 @@ from agent.turns.after_turn import AfterTurn, SmallModel
 from contracts.company import CompanyConfig
 from contracts.proposal_rpc import PROPOSE_LATE, AnsweredTurn, TurnProposed, UnproposedTurn
 from runtime.calls.rpc import RpcServer
+from runtime.errors import RpcError
 
 MAX_RUNNING = 32
 """Turns for which proposals are made at the same time."""
 MAX_RESPONSE_TOKENS = 800
-_AGAIN = "no_model"
-"""The outcome of a turn about which the model was not asked, or did not answer."""
+_NO_MODEL = "no_model"
+_AGAIN = (_NO_MODEL, "failed")
+"""Outcomes of a turn at which the model or memory did not answer."""
 
 
 class Proposer:
@@ -42,15 +44,18 @@ class Proposer:
 
     async def propose_late(self, turn: UnproposedTurn) -> TurnProposed:
         """Makes proposals about a turn for which none have been made, and returns whether there is nothing left to
-        make. Raises RpcError, UnreachableError."""
+        make. Raises UnreachableError."""
         settings = await self._companies.get(turn.company_id)
         if settings is None or not self._model.is_available(settings.config):
             return TurnProposed(done=True)
         key = ConversationKey(turn.company_id, turn.conversation_id)
         requester = Requester(None, "user", "free", turn.user_id, settings.config.answer_language(None))
-        outcome = await self._propose(key, requester, settings.config, turn)
+        try:
+            outcome = await self._propose(key, requester, settings.config, turn)
+        except RpcError:
+            outcome = "failed"
         PROPOSALS.labels(outcome).inc()
-        return TurnProposed(done=outcome != _AGAIN)
+        return TurnProposed(done=outcome not in _AGAIN)
 
     async def _propose(
         self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn
@@ -61,7 +66,7 @@ class Proposer:
         messages = proposal_messages(evidence, language_last_shown(evidence.said, requester.language))
         reply = await self._model.ask(key, requester, config, messages, max_tokens=MAX_RESPONSE_TOKENS)
         if reply is None:
-            return _AGAIN
+            return _NO_MODEL
         proposals = parse_proposals(reply)
         if proposals is None:
             return "unreadable"

@@ -5,7 +5,6 @@ when it works on too many at once; the row of the turn in the store is not.
 """
 
 import asyncio
-import contextlib
 import time
 from dataclasses import replace
 
@@ -79,19 +78,20 @@ class UnproposedTurns:
         claimed = replace(lesson, tries=tries, due=time.time() + FIRST_PAUSE * PAUSE_FACTOR**tries)
         if not await self._store.replace(lesson, claimed):
             return False
-        with contextlib.suppress(RpcError):
-            author_messages = await self._learner.unanswered_messages(
-                lesson.company, lesson.conversation, lesson.basis.seq
-            )
-            if author_messages is None:
-                return True
-            turn = UnproposedTurn(
-                company_id=lesson.company,
-                conversation_id=lesson.conversation,
-                turn_id=lesson.turn,
-                basis=lesson.basis.seq,
-                answered=lesson.answered,
-                user_id=author_messages[0],
-            )
+        author_messages = await self._learner.unanswered_messages(lesson.company, lesson.conversation, lesson.basis.seq)
+        if author_messages is None:
+            return True
+        turn = UnproposedTurn(
+            company_id=lesson.company,
+            conversation_id=lesson.conversation,
+            turn_id=lesson.turn,
+            basis=lesson.basis.seq,
+            answered=lesson.answered,
+            user_id=author_messages[0],
+        )
+        try:
             return (await self._rpc.call(PROPOSE_LATE, turn, deadline=CALL_SECONDS)).done
-        return False
+        except RpcError:
+            # No agent was there, or it has died: no model has refused the turn.
+            await self._store.replace(claimed, replace(lesson, due=time.time() + FIRST_PAUSE))
+            return False
