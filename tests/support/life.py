@@ -86,13 +86,14 @@ class Life:
 
 
 @asynccontextmanager
-async def living(servers: Servers) -> AsyncGenerator[Life]:
-    """Starts the services; the clock begins at 1 March 2026."""
+async def living(servers: Servers, *, again: bool = False) -> AsyncGenerator[Life]:
+    """Starts the services, `again` on the same servers; the clock begins at 1 March 2026."""
     clock = FakeClock(datetime(2026, 3, 1, 15, 0, tzinfo=UTC))
     verifier = PrincipalVerifier(TOKENS)
     async with replica(servers, clock=clock) as memory, scripted_model() as model:
         config = {"companyId": COMPANY, "aiAutoResponseEnabled": True, "responseDelayMs": 0}
-        await memory.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=DEADLINE)
+        if not again:
+            await memory.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=DEADLINE)
         client = await connect(NatsSettings(url=servers.nats), name="agent")
         models = ModelSettings(base_url=model.base_url, model="scripted", provider_keys={})
         agent = Agent(AgentConnections(client, verifier.verify, models), AgentSettings())

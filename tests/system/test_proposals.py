@@ -5,6 +5,8 @@ Memory and agent with real servers; the model is scripted, over a real socket.
 import json
 from typing import Any
 
+import pytest
+
 from agent.scripted_model.script import Rule, ScriptedReply
 from contracts.memory_rpc import fact_id
 from memory.testing.harness import Servers
@@ -78,23 +80,51 @@ async def test_what_a_model_proposes_is_remembered_where_the_customers_words_pro
 
 
 async def test_a_turn_at_which_the_model_failed_is_proposed_about_once_it_answers_again(
-    nats_server: NatsServer, valkey_server: ValkeyServer, mongo_server: MongoDatabase
+    nats_server: NatsServer,
+    valkey_server: ValkeyServer,
+    mongo_server: MongoDatabase,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("memory.application.lessons.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("memory.application.unproposed.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("memory.application.unproposed.CHECK_SECONDS", 0.1)
     servers = Servers(nats_server.url, mongo_server.url, mongo_server.database, valkey_server.url)
     async with living(servers) as life:
-        lost, said = "Leverage gives me nightmares", "Volatility turns my stomach"
-        cut = json.dumps({"changes": [{"do": "add", "quote": lost}, {"do": "add", "quote": lost}]})[:-20]
-        failure = ScriptedReply(status=400)
-        life.model.say(Rule(match=PROPOSING, replies=[failure]))
-        await life.day(lost)
-        await judged(life, 1)
-        assert (await life.remembered()).user_notes == []
-        added = json.dumps({"changes": [{"do": "add", "quote": said}]})
-        life.model.say(Rule(match=PROPOSING, replies=[ScriptedReply(text=added), ScriptedReply(text=cut)]))
+        said = "Leverage gives me nightmares"
+        cut = json.dumps({"changes": [{"do": "add", "quote": said}, {"do": "add", "quote": said}]})[:-20]
+        replies = [ScriptedReply(status=400), ScriptedReply(text=cut)]
+        life.model.say(Rule(match=PROPOSING, replies=replies))
         await life.day(said)
 
         async def kept() -> bool:
-            return set((await life.remembered()).user_notes) == {lost, said}
+            return (await life.remembered()).user_notes == [said]
 
         await eventually(kept)
-        assert [json.loads(text)["said"] for text in life.proposing] == [[lost], [said], [lost]]
+        assert {text for text in life.proposing if json.loads(text)["said"] != [said]} == set()
+
+
+async def test_what_an_agent_would_have_proposed_that_died_another_proposes(
+    nats_server: NatsServer,
+    valkey_server: ValkeyServer,
+    mongo_server: MongoDatabase,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("memory.application.lessons.FIRST_PAUSE", 0.0)
+    servers = Servers(nats_server.url, mongo_server.url, mongo_server.database, valkey_server.url)
+    said = "Leverage gives me nightmares"
+    added = json.dumps({"changes": [{"do": "add", "quote": said}]})
+    async with living(servers) as life:
+        life.model.say(Rule(match=PROPOSING, replies=[ScriptedReply(hang=True)]))
+        await life.day(said)
+        await judged(life, 1)
+    # The agent is gone, and its job with it.
+    monkeypatch.setattr("memory.application.unproposed.FIRST_PAUSE", 0.1)
+    monkeypatch.setattr("memory.application.unproposed.CHECK_SECONDS", 0.1)
+    async with living(servers, again=True) as life:
+        life.model.say(Rule(match=PROPOSING, replies=[ScriptedReply(text=added)]))
+
+        async def kept() -> bool:
+            return (await life.remembered()).user_notes == [said]
+
+        await eventually(kept)
+        assert len(life.proposing) == 1

@@ -1,16 +1,32 @@
 """Proposals over the bus: what may be proposed about, what counts of it, and that a turn's proposals count once."""
 
 import asyncio
+import contextlib
 from typing import Any
 
 import pytest
+from pymongo import AsyncMongoClient
 
 from contracts.ids import turn_id
 from contracts.memory_rpc import MEMORY_DELETE, MEMORY_GET, LongTermMemory, UserRef, fact_id
-from contracts.proposal_rpc import PROPOSAL_GROUND, PROPOSE, AnsweredTurn, FactProposal, ProposalsRequest
+from contracts.proposal_rpc import (
+    PROPOSAL_GROUND,
+    PROPOSE,
+    PROPOSE_LATE,
+    AnsweredTurn,
+    FactProposal,
+    ProposalsRequest,
+    TurnProposed,
+    UnproposedTurn,
+)
+from memory.application.unproposed import MAX_TRIES
 from memory.testing.harness import Replica, Servers, Writer, replica
+from runtime.calls.rpc import RpcServer
+from runtime.testing.servers import eventually
 
 HOME, GONE = "I live in Lima", "I have unpacked my boxes in Bogotá"
+FEAR = "Leverage gives me nightmares"
+"""A fact that no rule keeps."""
 
 
 async def answered(writer: Writer, text: str, answer: str = "Good to know.", *, role: str = "user") -> AnsweredTurn:
@@ -82,3 +98,80 @@ async def test_what_was_said_before_everything_was_forgotten_is_not_proposed_abo
         done: Any = await propose(one, turn, FactProposal(do="add", quote=GONE))
         assert done == (0, ["not_said"])
         assert (await memory(one)).user_notes == []
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.application.lessons.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("memory.application.unproposed.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("memory.application.unproposed.CHECK_SECONDS", 0.05)
+
+
+@pytest.mark.usefixtures("no_pauses")
+@pytest.mark.parametrize("replicas", [1, 2])
+async def test_an_agent_is_asked_about_a_turn_without_proposals_until_it_has_some(
+    servers: Servers, replicas: int
+) -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        ones = [await stack.enter_async_context(replica(servers)) for _ in range(replicas)]
+        asked: list[UnproposedTurn] = []
+
+        async def late(turn: UnproposedTurn) -> TurnProposed:
+            asked.append(turn)
+            if len(asked) == 1:
+                return TurnProposed(done=False)
+            await propose(ones[0], turn, FactProposal(do="add", quote=FEAR))
+            return TurnProposed(done=True)
+
+        await RpcServer(ones[0].client).serve(PROPOSE_LATE, late)
+        turn = await answered(Writer(ones[0].client), FEAR)
+        await answered(Writer(ones[0].client), "Is tea healthy?")
+
+        async def is_kept() -> bool:
+            return (await memory(ones[0])).user_notes == [FEAR]
+
+        await eventually(is_kept)
+        assert len(asked) > 1
+        assert all(one == UnproposedTurn(**dict(turn), user_id="ana") for one in asked)
+
+
+@pytest.mark.usefixtures("no_pauses")
+async def test_a_turn_that_every_model_refuses_is_given_up(servers: Servers) -> None:
+    async with replica(servers) as one:
+        refused: list[str] = []
+        taken = asyncio.Event()
+
+        async def late(turn: UnproposedTurn) -> TurnProposed:
+            refused.append(turn.turn_id)
+            if refused.count(turn.turn_id) > MAX_TRIES:
+                taken.set()
+            return TurnProposed(done=False)
+
+        await RpcServer(one.client).serve(PROPOSE_LATE, late)
+        first = await answered(Writer(one.client), GONE)
+        second = await answered(Writer(one.client), HOME)
+
+        async def all_tried() -> bool:
+            return len(refused) == 2 * MAX_TRIES
+
+        await eventually(all_tried)
+        assert refused.count(first.turn_id) == refused.count(second.turn_id) == MAX_TRIES
+        assert not taken.is_set()
+
+
+async def test_nobody_is_asked_about_a_turn_whose_agent_has_proposed(servers: Servers) -> None:
+    async with replica(servers) as one:
+        turn = await answered(Writer(one.client), GONE)
+
+        async def saved() -> bool:
+            return await waiting_turns(servers) == 1
+
+        await eventually(saved)
+        await propose(one, turn, FactProposal(do="add", quote=GONE))
+        assert await waiting_turns(servers) == 0
+
+
+async def waiting_turns(servers: Servers) -> int:
+    """Returns how many turns wait for proposals."""
+    async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        return await client[servers.database]["lessons"].count_documents({})

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from contracts import agent_rpc
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.memory_rpc import QUEUE
@@ -24,6 +25,18 @@ class AnsweredTurn(Wire):
     turn_id: Id
     basis: int = Field(ge=1)
     answered: int = Field(ge=1)
+
+
+class UnproposedTurn(AnsweredTurn):
+    """An answered turn of `user_id` about which an agent shall have its small model propose."""
+
+    user_id: Id
+
+
+class TurnProposed(Wire):
+    """`done` is false if it shall be asked again later: the model or memory did not answer, or the agent is busy."""
+
+    done: bool
 
 
 class KnownFact(Wire):
@@ -68,3 +81,5 @@ class ProposalsJudged(Wire):
 PROPOSAL_GROUND = Rpc("rpc.memory.long_term.ground.v1", AnsweredTurn, ProposalGround, queue=QUEUE)
 # Safe to repeat: a turn's proposals count once.
 PROPOSE = Rpc("rpc.memory.long_term.propose.v1", ProposalsRequest, ProposalsJudged, queue=QUEUE)
+# Not safe to repeat: each call may cost tokens.
+PROPOSE_LATE = Rpc("rpc.agent.propose.v1", UnproposedTurn, TurnProposed, queue=agent_rpc.QUEUE, safe=False)

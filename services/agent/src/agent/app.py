@@ -156,7 +156,7 @@ class Agent:
         spending = Spending(budgets, self._usage)
         self._memory, small_model = MemoryClient(rpc), SmallModel(self.models, spending)
         self._summaries = Summarizer(self._memory, self._encodings, small_model)
-        self._proposer = Proposer(self._memory, small_model)
+        self._proposer = Proposer(self._memory, small_model, self.companies)
         self._instance = uuid.uuid4().hex[:12]
         executor = ToolRequests(publisher, ReplyInbox.of(nats), self._instance, self._catalogue.served)
         analyses = Analyses(nats, SOURCE)
@@ -256,7 +256,7 @@ class Agent:
         await follow_deletions(self._nats, drop)
         await listen(self._nats, LIVE_CHAT_ALL, live.take)
         await self._server.serve(TURN_STATE, self._turn_state)
-        for methods in self._methods:
+        for methods in (*self._methods, self._proposer):
             await methods.serve(self._server)
         await self._clock.synchronise()
         await self._nats.flush(timeout=10)

@@ -24,6 +24,7 @@ from contracts.completion_rpc import (
     CompletionPicture,
     ModelsRequest,
 )
+from contracts.context_rpc import ContextMemory, FullContext
 from contracts.preview_rpc import TRY, TryRequest
 from runtime.calls.rpc import RpcClient
 from runtime.calls.streamed_calls import StreamClient
@@ -322,3 +323,22 @@ async def test_a_provider_that_has_rested_is_tried_by_whoever_asks_next(nats_ser
             running.models._providers["groq"]._failures = MAX_FAILURES  # pyright: ignore[reportPrivateUsage]
             await ask()
             assert (len(rested.asked), len(other.asked)) == (count, 0)
+
+
+async def test_what_is_known_of_a_customer_is_in_the_prompt_without_a_conversation(nats_server: NatsServer) -> None:
+    async with scripted_stage(nats_server.url) as (scene, model):
+        scene.copilot.context = FullContext(memory=ContextMemory(user_notes=["I am vegan"]))
+        await complete(scene.nats, asking("what do I eat?"))
+        scene.copilot.away = True
+        await complete(scene.nats, asking("what do I eat?"))
+        known, unknown = (asked["messages"] for asked in model.asked)
+        assert "I am vegan" in known[0]["content"]
+        assert [message["role"] for message in known] == ["system", "user"]
+        assert "I am vegan" not in unknown[0]["content"]
+        assert scene.copilot.asked[0].text == "what do I eat?"
+
+
+async def test_without_a_model_what_is_remembered_is_told(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, agent(nats_server.url):
+        scene.copilot.context = FullContext(memory=ContextMemory(user_notes=["I am vegan"]))
+        assert "I am vegan" in (await complete(scene.nats, asking("what do you remember about me?"))).text

@@ -1,18 +1,15 @@
-"""Proposals about a turn at which the model fails again and again."""
+"""Proposals that memory asks for."""
 
 from collections.abc import Sequence
 from typing import Any, cast
 
+from agent.adapters.companies import AgentCompanies
 from agent.adapters.memory import MemoryClient
-from agent.ports import ConversationKey, Requester
 from agent.turns.after_turn import SmallModel
-from agent.turns.proposer import MAX_TRIES, Proposer
-from contracts.company import CompanyConfig
+from agent.turns.proposer import Proposer
+from contracts.company import CompanyConfig, CompanySettings
 from contracts.ids import uuid7
-from contracts.proposal_rpc import AnsweredTurn, FactProposal, ProposalGround, ProposalsJudged
-
-KEY = ConversationKey("acme", uuid7())
-REQUESTER = Requester(None, "user", "free", "ana", "en")
+from contracts.proposal_rpc import AnsweredTurn, FactProposal, ProposalGround, ProposalsJudged, UnproposedTurn
 
 
 class Memory:
@@ -42,15 +39,27 @@ class Model:
         return None
 
 
-async def test_a_turn_that_the_model_always_refuses_is_given_up() -> None:
-    turns = [
-        AnsweredTurn(company_id="acme", conversation_id=KEY.conversation, turn_id=uuid7(), basis=1, answered=2)
-        for _ in range(3 * MAX_TRIES)
-    ]
-    model = Model(refused=turns[0].turn_id)
-    proposer = Proposer(cast("MemoryClient", Memory()), cast("SmallModel", model))
-    for turn in turns:
-        proposer.propose(KEY, REQUESTER, CompanyConfig(company_id="acme"), turn)
-        await proposer.drain(10)  # the turn's
-        await proposer.drain(10)  # what was begun after it
-    assert model.refusals == MAX_TRIES
+class Companies:
+    """Has one company's settings."""
+
+    async def get(self, company: str) -> CompanySettings | None:
+        return CompanySettings(version=1, config=CompanyConfig(company_id=company))
+
+
+async def test_memory_is_told_whether_proposals_were_made() -> None:
+    lost, made = (
+        UnproposedTurn(
+            company_id="acme",
+            conversation_id=uuid7(),
+            turn_id=uuid7(),
+            basis=1,
+            answered=2,
+            user_id="ana",
+        )
+        for _ in range(2)
+    )
+    model = Model(refused=lost.turn_id)
+    proposer = Proposer(cast("MemoryClient", Memory()), cast("SmallModel", model), cast("AgentCompanies", Companies()))
+    assert not (await proposer.propose_late(lost)).done
+    assert (await proposer.propose_late(made)).done
+    assert model.refusals == 1

@@ -146,7 +146,7 @@ class MemoryReplica:
             await seed(registry, self._dev.demo_origin)
         spending = BudgetBook(RedisBudgets(self._budgets), time.time)
         usage.serve_budgets(service, spending, ask_knowledge)
-        memories, learner, lessons, searching = long_term.serve(
+        memories, learner, (lessons, unproposed), searching = long_term.serve(
             deps, announcements=announcements, inbox=inbox, histories=histories, embeddings=knowledge.embeddings
         )
         activity = contexts.serve(deps, memories, learner, readers.quick_histories, ask_knowledge)
@@ -223,6 +223,7 @@ class MemoryReplica:
             readers.windows,
             activity,
             lessons,
+            unproposed,
             consumer,
             *knowledge.sweeps(),
             *position_sweeps,

@@ -214,3 +214,31 @@ def test_one_thing_of_several_is_asked_about_and_all_of_them_are_not() -> None:
         assert referred_facts(cars, one) == ((), cars)
     for all_of_them in ("my cars", "everything about the car thing"):
         assert referred_facts(cars, all_of_them) == (cars, ())
+
+
+KIND_FACTS = [
+    "I hold most of my savings at Vanguard", "My wife Marta is a teacher", "I work as a nurse",
+    "I owe 12000 on my student loan", "My mortgage is 900 a month", "My brother lends me money sometimes",
+    "Quiero jubilarme a los 60", "I'm allergic to peanuts", "My brother has a motorbike",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("about", "gone", "asked"),
+    [
+        ("I use vanguard", [0], []),
+        ("I use Fidelity", [], []),
+        ("my profession", [2], []),
+        ("my student debt", [3], []),
+        ("my debts", [], [3, 4]),
+        ("my retirement plans", [6], []),
+        ("mi alergia", [7], []),
+        ("mi moto", [], [8]),
+    ],
+)
+def test_a_fact_is_found_by_names_and_kind_and_another_persons_is_not_forgotten(
+    about: str, gone: list[int], asked: list[int]
+) -> None:
+    meant, several = referred_facts(KIND_FACTS, about)
+    assert list(meant) == [KIND_FACTS[index] for index in gone]
+    assert set(several) == {KIND_FACTS[index] for index in asked}

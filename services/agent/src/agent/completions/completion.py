@@ -5,6 +5,7 @@ them apart. Orders that a model prepares wait for the user's confirmation in the
 so.
 """
 
+import asyncio
 import time
 from dataclasses import replace
 
@@ -30,6 +31,7 @@ from agent.turns.deps import Limits, Ports
 from agent.turns.tool_runs import CallRound, run_calls
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import NO_PICTURES, OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
+from contracts.context_rpc import FullContext
 from contracts.events.chat import Usage
 from contracts.languages import Language
 
@@ -74,11 +76,13 @@ class Completions:
         language = request.language or _language(request, requester.language)
         user_texts = tuple(message.content for message in request.messages if message.role == "user")
         requester = replace(requester, language=language, said=user_texts)
-        our_tools = await self._offered(request, requester)
+        our_tools, context = await asyncio.gather(
+            self._offered(request, requester), self._context(request, requester, config)
+        )
         now = time.time()
         journal = Journal(request.request_id, basis=0, started_at=now, deadline=now + self.limits.turn)
         while True:
-            reply = await self._ask(config, request, requester, journal, our_tools, sight, speech)
+            reply = await self._ask(config, request, requester, journal, our_tools, context, sight, speech)
             caller_tool_names = {tool.name for tool in request.tools}
             our_calls = tuple(call for call in reply.calls if call.tool not in caller_tool_names)
             if not our_calls:
@@ -147,6 +151,19 @@ class Completions:
         offered = await self._ports.catalogue.offered(request.company_id, requester)
         return tuple(tool for tool in offered if tool.name not in caller_tool_names)
 
+    async def _context(
+        self, request: CompleteRequest, requester: Requester, config: CompanyConfig
+    ) -> FullContext | None:
+        """Returns what is known of a customer, without a conversation, which the caller keeps; None if memory fails."""
+        if requester.role != "user" or not requester.said:
+            return FullContext()
+        key = ConversationKey(request.company_id, request.request_id)
+        context = await self._ports.contexts.full(key, requester, requester.said[-1], 0, config)
+        if context is None:
+            return None
+        missing = [name for name in context.missing if not name.startswith("conversation")]
+        return context.model_copy(update={"conversation": None, "missing": missing})
+
     async def _ask(
         self,
         config: CompanyConfig,
@@ -154,6 +171,7 @@ class Completions:
         requester: Requester,
         journal: Journal,
         our_tools: tuple[OfferedTool, ...],
+        context: FullContext | None,
         sight: PictureSupport,
         speech: Speech,
     ) -> ModelAnswer:
@@ -170,7 +188,9 @@ class Completions:
             raise HelpRefusedError("BAD_FIELD", SHAPE_NEEDS_MODEL)
         texts = [message.content for message in request.messages if message.role in ("user", "assistant")]
         shown = our_tools if is_offline else choose_tools(our_tools, texts, journal, requester.language)
-        prompt = prompt_for(config, request, requester, journal, shown, time_limit=seconds, sight=sight)
+        prompt = prompt_for(
+            config, request, requester, journal, shown, context=context, time_limit=seconds, sight=sight
+        )
         prompt = replace(prompt, total_time_limit=remaining)
         if not journal.steps and not is_offline:  # the offline provider has no window
             window = (window_of(name) or self.limits.model_window) - picture_tokens(prompt.messages)

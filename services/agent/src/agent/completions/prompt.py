@@ -8,6 +8,7 @@ from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import system_prompt
 from agent.domain.prompt.messages import step_messages
+from agent.domain.shortcuts.memory_words import memory_wish
 from agent.domain.turn.journal import Journal
 from agent.errors import HelpRefusedError
 from agent.ports import ModelRequest, Requester
@@ -31,10 +32,12 @@ def prompt_for(
     journal: Journal,
     our_tools: tuple[OfferedTool, ...],
     *,
+    context: FullContext | None,
     time_limit: float,
     sight: PictureSupport,
 ) -> ModelRequest:
-    """Returns the next model request. In the last iteration only the caller's own tools may be called."""
+    """Returns the next model request. In the last iteration only the caller's own tools may be called. `context`: what
+    is known of the requester; None if memory failed."""
     language = requester.language
     caller_tools = tuple(own_tool(tool) for tool in request.tools)
     is_last = journal.iterations >= config.tool_config.max_iterations
@@ -48,8 +51,7 @@ def prompt_for(
         custom=None,
         visitor=None,
         tool_names=tuple(tool.name for tool in tools),
-        # The caller keeps the conversation, so no context is looked up, and none is reported as missing.
-        copilot=copilot_sections(language, FullContext(), Customer(requester.plan, language), company=config),
+        copilot=copilot_sections(language, context, Customer(requester.plan, language), company=config),
     )
     messages = [{"role": "system", "content": system}, *(_chat_message(message) for message in request.messages)]
     messages += step_messages(journal.steps)
@@ -66,6 +68,7 @@ def prompt_for(
         max_tokens=request.max_tokens or config.max_response_tokens,
         time_limit=time_limit,
         language=language,
+        facts=_facts(context, requester),
         company=config,
         stop=tuple(request.stop),
         sampling=request.sampling.model_dump(exclude_none=True) if request.sampling is not None else None,
@@ -112,3 +115,13 @@ def _chat_message(message: CompletionMessage) -> dict[str, object]:
             for call in message.calls
         ]
     return chat_message
+
+
+def _facts(context: FullContext | None, requester: Requester) -> list[str]:
+    """Returns the remembered facts that answer the newest message: all in the context, if it asks for all."""
+    if context is None or context.memory is None:
+        return []
+    wish = memory_wish(requester.said[-1]) if requester.said else None
+    if wish is None or wish.kind != "read":
+        return list(context.memory.answering)
+    return [*context.memory.user_notes, *(context.user.preferences if context.user else ())]

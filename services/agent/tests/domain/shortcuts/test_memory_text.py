@@ -183,7 +183,9 @@ def test_who_wants_something_remembered_says_what() -> None:
 @pytest.mark.parametrize(
     "said",
     ["what do you have on me?", "And what do you still remember about me?", "what have I told you so far?",
-     "tell me everything you remember", "¿qué tienes apuntado de mí?", "qué te he contado de mí"],
+     "tell me everything you remember", "¿qué tienes apuntado de mí?", "qué te he contado de mí",
+     "what do you know about me now?", "so, what exactly do you remember about me?",
+     "pues, ¿qué sabes de mí a estas alturas?"],
 )  # fmt: skip
 def test_a_memory_is_asked_for_in_many_ways(said: str) -> None:
     assert memory_wish(said) == MemoryWish("read")

@@ -18,6 +18,7 @@ from memory.domain.conversation import CUSTOMER
 from memory.domain.keys import LogPosition
 from memory.domain.lesson import FinishedTurn, with_favourite, with_lesson
 from memory.domain.mentions import mentioned_symbols
+from memory.domain.proposals import is_judged, may_state_facts
 from memory.domain.remembered import Remembered
 from memory.errors import ServiceUnavailableError
 
@@ -41,8 +42,9 @@ class Learner:
 
     async def turn(
         self, company: str, conversation: str, turn: str, basis: int, time: datetime, *, patient: bool
-    ) -> None:
-        """Learns from the turn that answered the message at `basis`; repeating it changes nothing.
+    ) -> bool:
+        """Learns from the turn that answered the message at `basis`; repeating it changes nothing. Returns whether a
+        model may still propose something about it.
 
         If `patient`, waits for a market that does not answer; otherwise the turn's symbols are ignored.
 
@@ -52,7 +54,7 @@ class Learner:
         """
         author_messages = await self.unanswered_messages(company, conversation, basis)
         if author_messages is None:
-            return
+            return False
         user, messages = author_messages
         symbols = list(dict.fromkeys(symbol for message in messages for symbol in mentioned_symbols(message.text)))[
             :MAX_SYMBOLS
@@ -71,7 +73,8 @@ class Learner:
             )
             return with_lesson(memory, FinishedTurn(turn, time, texts, known_symbols)) if texts else memory
 
-        await self.memories.change(company, user, learn, turn=turn)
+        _, after = await self.memories.change(company, user, learn, turn=turn)
+        return not is_judged(after, turn) and may_state_facts([message.text for message in messages])
 
     async def unanswered_messages(
         self, company: str, conversation: str, basis: int

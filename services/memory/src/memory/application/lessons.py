@@ -1,5 +1,6 @@
 """Learns from turns as soon as their answers are stored. If that fails, for example because the market-adapter is
-unavailable, the turn is saved in the store and retried from there, so that the log's fact can be acknowledged."""
+unavailable, the turn is saved in the store and retried from there, so that the log's fact can be acknowledged. A turn
+that is learned is saved until a model has proposed what else to remember of it (`unproposed`)."""
 
 import asyncio
 import contextlib
@@ -12,6 +13,7 @@ from contracts.events.chat import AssistantMessage
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_lessons import MongoLessons, PendingLesson
 from memory.application.learner import Learner
+from memory.application.unproposed import FIRST_PAUSE
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.errors import StoreUnavailableError
@@ -59,11 +61,12 @@ class Lessons:
         if not isinstance(fact.data, AssistantMessage):
             return
         basis = LogPosition(fact.position.era, fact.data.basis)
-        lesson = PendingLesson(fact.company, fact.conversation, fact.data.turn_id, basis, fact.at)
-        failed = await self._try_to_learn(lesson, FIRST_ATTEMPT_SECONDS)
-        if failed is not None:
-            await self._store.put(failed)
-            self._has_saved.set()
+        lesson = PendingLesson(fact.company, fact.conversation, fact.data.turn_id, basis, fact.position.seq, fact.at)
+        rest = await self._try_to_learn(lesson, FIRST_ATTEMPT_SECONDS)
+        if rest is not None:
+            await self._store.put(rest)
+            if not rest.is_proposal:
+                self._has_saved.set()
 
     async def start(self) -> None:
         """Starts retrying saved turns."""
@@ -84,26 +87,27 @@ class Lessons:
 
     async def _retry_due(self) -> float:
         """Retries the turns that are due; returns the seconds until the next one is."""
-        pending = await self._store.first(PAGE_SIZE)
+        pending = await self._store.first(PAGE_SIZE, proposals=False)
         for lesson in pending:
             remaining = lesson.due - time.time()
             if remaining > 0:
                 return min(remaining, CHECK_SECONDS)
-            failed = await self._try_to_learn(lesson, ATTEMPT_SECONDS)
-            if failed is None or failed.tries >= MAX_ATTEMPTS:
-                await self._store.drop(lesson)
+            rest = await self._try_to_learn(lesson, ATTEMPT_SECONDS)
+            if rest is None or rest.tries >= MAX_ATTEMPTS:
+                await self._store.drop(lesson.company, lesson.conversation, lesson.turn)
             else:
-                await self._store.put(failed)
+                await self._store.put(rest)
         return 0.0 if pending else CHECK_SECONDS
 
     async def _try_to_learn(self, lesson: PendingLesson, seconds: float) -> PendingLesson | None:
-        """Returns None if it was learned, or is from a log that no longer exists; otherwise the lesson to retry."""
+        """Returns what is left to do: to retry the lesson, or to wait for a model's proposals; None if nothing is, or
+        the log no longer exists."""
         if lesson.basis.era != self._log.era:
             return None
         tries = lesson.tries + 1
         try:
             async with asyncio.timeout(seconds):
-                await self._learner.turn(
+                may_propose = await self._learner.turn(
                     lesson.company,
                     lesson.conversation,
                     lesson.turn,
@@ -116,4 +120,4 @@ class Lessons:
         except Exception as error:
             _log.warning("a turn is not learned from yet", turn=lesson.turn, tries=tries, error=repr(error)[:200])
             return replace(lesson, tries=tries, due=time.time() + pause_after(error, tries))
-        return None
+        return replace(lesson, tries=0, due=time.time() + FIRST_PAUSE, is_proposal=True) if may_propose else None

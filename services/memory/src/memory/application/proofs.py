@@ -8,6 +8,7 @@ from datetime import datetime
 
 from contracts.proposal_rpc import AnsweredTurn, ProposalGround, ProposalsJudged, ProposalsRequest
 from memory.adapters.chat_log import StreamLog
+from memory.adapters.mongo_lessons import MongoLessons
 from memory.application.history import HistoryReader
 from memory.application.learner import Learner
 from memory.application.memories import Memories
@@ -33,7 +34,10 @@ class _TurnTexts:
 class Proofs:
     """Supplies what a model needs to propose facts, and accepts the proposals that the user's messages prove."""
 
-    def __init__(self, *, learner: Learner, memories: Memories, histories: HistoryReader, log: StreamLog) -> None:
+    def __init__(
+        self, *, learner: Learner, lessons: MongoLessons, memories: Memories, histories: HistoryReader, log: StreamLog
+    ) -> None:
+        self._lessons = lessons
         self._learner = learner
         self._memories = memories
         self._histories = histories
@@ -52,7 +56,10 @@ class Proofs:
         memory = await self._learn(turn, turn_texts)
         if is_judged(memory, turn.turn_id):
             return ProposalGround(said=[])
-        return ground(memory.memory, turn_texts.since(memory.forgotten_up_to))
+        evidence = ground(memory.memory, turn_texts.since(memory.forgotten_up_to))
+        if not evidence.said:
+            await self._lessons.drop(turn.company_id, turn.conversation_id, turn.turn_id)
+        return evidence
 
     async def judge(self, request: ProposalsRequest) -> ProposalsJudged:
         """Accepts the proposals that are proven, once per turn; raises as `ground` does."""
@@ -71,6 +78,7 @@ class Proofs:
             return judgements[0].state
 
         before, after = await self._memories.change(request.company_id, turn_texts.user, take, turn=request.turn_id)
+        await self._lessons.drop(request.company_id, request.conversation_id, request.turn_id)
         if before is after:
             return ProposalsJudged(accepted=0)
         refused = list(judgements[0].refused)

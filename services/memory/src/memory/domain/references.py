@@ -29,8 +29,8 @@ _EVERY = re.compile(r"\b(?:everything|all|todo|toda|todos|todas)\b")
 _SAYS_NOTHING = concepts_of(
     "be have like prefer want trade thing things stuff matter cosa cosas tema asunto fact facts dato datos everything "
     "name called number user customer client usuario usuaria cliente wants remember that says said le dice es tiene "
-    "her his their anymore more i my do"
-) | frozenset(("be", "have", "like", "prefer", "want", "trade", "name"))
+    "her his their anymore more i my do use"
+) | frozenset(("be", "have", "like", "prefer", "want", "trade", "name", "use"))
 """Words that ask for a fact but do not distinguish one from another."""
 _FIELDS: tuple[tuple[str, frozenset[str]], ...] = tuple(
     (name, frozenset(listed.split()))
@@ -72,6 +72,8 @@ PEOPLE_CONCEPTS = frozenset(
 """People whom words may name: then only facts about them are meant."""
 CHILDREN = re.compile(r"\b(?:kids?|child(?:ren)?|hijos)\b")
 """Names sons and daughters alike."""
+_KINDS_OF_PEOPLE = frozenset(("spouse", "children", "relatives"))
+_MY = re.compile(r"(?:my|mis?)\b")
 _ONE_THING = re.compile(r"\b(?:the|that) (?:\w+ ){0,3}(?:thing|bit|part|note|fact)\b|\b(?:lo|eso) del?\b")
 _OF_ANOTHER = re.compile(r"'s\b|\b(?:of|de|del) (?:my|mi|mis)\b")
 
@@ -169,9 +171,12 @@ def referred_facts(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], t
         # "Where I work" means facts about working, not about the way to work.
         first_index = min(_word_index(telling, fact) for fact in matching)
         matching = [fact for fact in matching if _word_index(telling, fact) == first_index]
+    candidates = matching or _facts_of_kind(facts, normalized)
+    is_own = not people and _MY.match(normalized) and not kinds(normalized) & _KINDS_OF_PEOPLE
+    if is_own and all(map(_is_about_another, candidates)):
+        return (), tuple(candidates)  # "my motorbike" is not the one that a brother has
     if matching and (len(telling) > 1 or _share(telling, matching[0]) == 1) and not _is_ambiguous(matching, normalized):
         return tuple(matching), ()
-    candidates = matching or _facts_of_kind(facts, normalized)
     if _EVERY.search(normalized) or (
         len(candidates) == 1 and (matching or _only_says_what_kind(normalized, candidates[0]))
     ):
@@ -187,7 +192,7 @@ def referred_clause(fact: str, about: str) -> tuple[str, str]:
 def _only_says_what_kind(normalized: str, fact: str) -> bool:
     """Whether the words contain nothing that a fact of their kind lacks: "Paris" does not fit somebody who lives in
     Cusco."""
-    fact_facets = facets(fact)
+    fact_facets = facets(fact) | {"goal"}
     return all(
         facets(word) & fact_facets or not (telling := reference_words(word)) or _share(telling, fact)
         for word in words(normalized)
@@ -200,9 +205,32 @@ def _is_ambiguous(facts: Sequence[str], normalized: str) -> bool:
     return len(facts) > 1 and bool(asks_for_one) and not _EVERY.search(normalized)
 
 
+def _is_about_another(fact: str) -> bool:
+    """Whether a fact begins with another person as what it is about."""
+    return bool(concepts_of(" ".join(words(normalize(fact))[:2])) & PEOPLE_CONCEPTS) and bool(
+        _MY.match(normalize(fact))
+    )
+
+
 def _facts_of_kind(facts: Sequence[str], normalized: str) -> list[str]:
+    """Returns the facts of the kinds that the words name; only the one that all of them fit, if they fit no other fact
+    as well. Facts about other people count if the words name people, or if there is no fact about the user."""
     wanted_kinds = kinds(normalized)
-    return [fact for fact in facts if wanted_kinds & kinds(fact)]
+    of_kind = [fact for fact in facts if wanted_kinds & kinds(fact)]
+    if not concepts_of(normalized) & PEOPLE_CONCEPTS and not wanted_kinds & _KINDS_OF_PEOPLE:
+        of_kind = [fact for fact in of_kind if not concepts_of(fact) & PEOPLE_CONCEPTS] or of_kind
+    fits = {fact: _fit(normalized, fact) for fact in of_kind}
+    best = [fact for fact in of_kind if fits[fact] == max(fits.values())]
+    return best if len(best) == 1 and _only_says_what_kind(normalized, best[0]) else of_kind
+
+
+def _fit(normalized: str, fact: str) -> int:
+    """How well words fit a fact: a word of its own counts twice, one that only names its kind once."""
+    fact_facets = facets(fact)
+    return sum(
+        2 if (telling := reference_words(word)) and _share(telling, fact) else bool(facets(word) & fact_facets)
+        for word in words(normalized)
+    )
 
 
 def reference_words(normalized: str) -> frozenset[str]:

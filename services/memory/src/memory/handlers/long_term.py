@@ -14,6 +14,7 @@ from memory.application.lessons import Lessons
 from memory.application.memories import Memories
 from memory.application.message_search import MessageSearch
 from memory.application.proofs import Proofs
+from memory.application.unproposed import UnproposedTurns
 from memory.deps import Deps
 from memory.embeddings.embeddings import Embeddings
 from memory.handlers import search_memory
@@ -21,7 +22,7 @@ from memory.handlers import search_memory
 
 def serve(
     deps: Deps, *, announcements: BusAnnouncements, inbox: Inbox, histories: HistoryReader, embeddings: Embeddings
-) -> tuple[Memories, Learner, Lessons, MessageSearch]:
+) -> tuple[Memories, Learner, tuple[Lessons, UnproposedTurns], MessageSearch]:
     """Serves the methods of long-term memory; returns its parts that other features need."""
     service, database, log, clock = deps.service, deps.database, deps.log, deps.clock
     memories = Memories(store=MongoMemories(database["memories"]), announcements=announcements, clock=clock)
@@ -41,10 +42,12 @@ def serve(
         clock=clock,
         embeddings=embeddings,
     )
-    proofs = Proofs(learner=learner, memories=memories, histories=histories, log=log)
+    pending = MongoLessons(deps.fact_database["lessons"])
+    proofs = Proofs(learner=learner, lessons=pending, memories=memories, histories=histories, log=log)
     service.serve(PROPOSAL_GROUND, proofs.ground)
     service.serve(PROPOSE, proofs.judge)
     search_memory.serve(service, message_search)
     fact_tools.serve(service, memories, histories, log, clock)
     service.on_stop(message_search.stop)
-    return memories, learner, Lessons(learner, MongoLessons(deps.fact_database["lessons"]), log), message_search
+    lessons = Lessons(learner, pending, log), UnproposedTurns(learner, pending, log, service.rpc)
+    return memories, learner, lessons, message_search

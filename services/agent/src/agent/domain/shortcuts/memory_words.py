@@ -14,15 +14,18 @@ MAX_CHARACTERS = 400
 LAST = -1
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
 _READ = expression(
-    rf"{_POLITE}(?:and |y )?(?:now |ahora )?(?:tell me |show me |dime |muestrame |ensename )?"
-    r"(?:what (?:do|did|have) (?:yo)?u "
-    r"(?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
+    rf"{_POLITE}(?:(?:and|y|so|well|pues|entonces|bueno)(?:,? ¿?))?(?:now |ahora )?"
+    r"(?:tell me |show me |dime |muestrame |ensename )?"
+    r"(?:what (?:exactly |all )?(?:do|did|have) (?:yo)?u "
+    r"(?:still |already |actually |currently )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
     r"(?:have|got)(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)"
     r"(?: (?:about|of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|"
     r"(?:(?:show|list)(?: me)? )?(?:my memory|your memory of me|everything you (?:know|remember)(?: about me)?)|"
     r"(?:q|k|ke|que|lo que|todo lo que) (?:recuerdas|sabes|has aprendido|tienes (?:guardado|apuntado|anotado)|guardas|"
     r"has guardado|te acuerdas|te he (?:contado|dicho))(?: (?:de|sobre|acerca de) (?:mi persona|mi))?|mi memoria|"
-    r"que informacion (?:tienes|guardas) (?:de|sobre) mi)(?: by now| so far| hasta ahora)?(?:,? (?:please|por favor))?"
+    r"que informacion (?:tienes|guardas) (?:de|sobre) mi)(?:,? (?:by now|so far|(?:right )?now|these days|today|"
+    r"nowadays|currently|at (?:this|the) (?:point|moment)|hasta (?:ahora|hoy)|ahora(?: mismo)?|hoy(?: en dia)?|ya|"
+    r"a estas alturas|de momento|actualmente))?(?:,? (?:please|por favor))?"
 )
 _ALL = expression(
     rf"{_POLITE}(?:(?:forget|delete|erase|clear|wipe)(?: me)? (?:everything|all)"

@@ -72,6 +72,7 @@ _CONCEPTS = {
     "mortgage": "mortgage hipoteca",
     "loan": "loan prestamo credito",
     "broker": "broker brokerage corredor broker",
+    "allergic": "allergic allergy allergies alergico alergica alergia alergias",
     "vegan": "vegan vegano vegana veganos",
     "vegetarian": "vegetarian vegetariano vegetariana vegetarianos",
     "boss": "boss manager jefe jefa",
