@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from agent.domain.offline.changes import ALL_BUT, kept_in, percent_in, share_in
-from agent.domain.offline.conditions import at_distance
+from agent.domain.offline.conditions import at_distance, distance_in
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.order_words import TAKES_PROFIT, order_named
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for
@@ -60,6 +60,14 @@ def sale(way: Way, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
         and (waits := at_distance(tool, arguments, parsed.plain)) is not None
     ):
         return waits
+    if way == "stop" and (distance := distance_in(parsed.plain)) is not None:
+        names = [name for name in ("stop_price", "limit_price", "quantity") if arguments.get(name) == abs(distance)]
+        others = {name: value for name, value in arguments.items() if name not in names[:1]}
+        reference = f"from_{'average_price' if _PAID.search(parsed.plain) else 'price'}"
+        kind = "limit" if takes_profit else "stop"
+        return Wish(
+            Intent.TOOL, ((tool, {**others, "order_type": kind, "side": "sell", reference: distance}),), way=way
+        )
     if spared := _excluded_symbols(parsed):
         return Wish(
             Intent.TOOL, ((tool, {"side": "sell", "order_type": "market", "share": 1.0, "spared": spared}),), way=way

@@ -24,6 +24,7 @@ from agent.domain.offline.answers import (
 )
 from agent.domain.offline.conditions import as_waiting
 from agent.domain.offline.holding_answers import holding_answer
+from agent.domain.offline.position_distances import DISTANCES, price_at_distance
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import RELATIVE_WAYS, Calls, Way, Wish
 from contracts.languages import Language
@@ -339,10 +340,6 @@ def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> Say
     return SayText(f"{answer}\n{results_text.text}") if answer else results_text
 
 
-_DISTANCES = {"of_price": "price", "of_average_price": "average_price"}
-"""By argument that gives a stop or target as a share of a price: the position's field with that price."""
-
-
 def _sell(tool: str, arguments: Body, body: Body, orders: Body | None, language: Language) -> SayText | UseTools:
     """The order that sells of the position in `body`. Without one, the reason: `orders`, looked up then, may have a
     purchase that has not filled."""
@@ -366,11 +363,9 @@ def _sell(tool: str, arguments: Body, body: Body, orders: Body | None, language:
         return SayText(
             say("which.positions", language, names=", ".join(str(position["symbol"]) for position in positions))
         )
-    call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *_DISTANCES)}
-    for name, price in _DISTANCES.items():
-        if name in arguments:
-            price_level = float(positions[0][price]) * float(arguments[name])
-            call[f"{arguments['order_type']}_price"] = round(price_level, 2)
+    call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *DISTANCES)}
+    if (price := price_at_distance(arguments, positions[0])) is not None:
+        call[f"{arguments['order_type']}_price"] = price
     call["symbol"] = positions[0]["symbol"]
     amount = round(
         float(positions[0]["quantity"]) * float(arguments.get("share", 1)) - float(arguments.get("kept", 0)), 6
