@@ -40,7 +40,7 @@ _NOT_A_PRICE = expression(
     r"\b(?:volumes?|volumen|news|noticias)\b"
 )
 """A length of time, a count, or something other than the price, which no order can wait for."""
-MONEY = r" ?(?:[$€]|(?:usd|eur|dollars?|bucks|dolares|euros?|points?|puntos)\b)"
+MONEY = r" ?(?:[$€]|(?:usd|eur|dollars?|bucks|dolar(?:es)?|euros?|points?|puntos)\b)"
 _DISTANCE = expression(
     rf"(?<!\d)[$€]?(?<!\d[.,])(?P<by>\d(?:[\d.,]*\d)?)(?:{MONEY})? (?:por )?(?:(?P<down>below|under|lower|"
     r"(?:de)?bajo|debajo|menos|abajo)|(?P<up>above|over|higher|encima|mas|arriba))\b(?! (?:of |de |than )?[$€]?\d)|"

@@ -27,6 +27,8 @@ _AT_LEVEL = expression(r"(?:\bat|@) ?[$€]?\d")
 _AMOUNT = expression(rf"\d{MONEY}|[$€] ?\d")
 _MAX_PERCENT = 100
 """A figure of at least this many is a price, not a percentage."""
+_MAX_TIMES = 8
+"""A figure of more than so many times the earlier distance is a price."""
 
 
 def another_alert(follow_up: FollowUp) -> Wish | None:
@@ -55,8 +57,10 @@ def another_alert(follow_up: FollowUp) -> Wish | None:
 def at_other_distance(follow_up: FollowUp) -> Wish | None:
     """The alert or order at another distance from the current price; or the order at the same distance with another
     quantity."""
-    if follow_up.earlier.missing or follow_up.symbols or "?" in follow_up.text:
+    if follow_up.earlier.missing or "?" in follow_up.text:
         return None
+    if follow_up.symbols:
+        return _of_one_named(follow_up)
     if follow_up.phrase is not None and follow_up.phrase.tool not in (follow_up.tool, "get_price"):
         return None
     percent, distance = percent_in(follow_up.normalized), distance_in(follow_up.normalized)
@@ -80,6 +84,10 @@ def at_other_distance(follow_up: FollowUp) -> Wish | None:
     if follow_up.tool == ORDER:
         quantity = follow_up.new_arguments.get("quantity", follow_up.amount)
         is_money = _AMOUNT.search(follow_up.normalized) or _AT_LEVEL.search(follow_up.normalized)
+        figure, way = _in_same_unit(follow_up), follow_up.earlier.way
+        if figure and _AMOUNT.search(follow_up.normalized) and way == "at_distance":
+            signed = -figure if _is_below(follow_up.earlier) else figure
+            return _replacing(follow_up, away(ORDER, arguments, signed))
         if quantity is None or is_money or follow_up.change is not None:
             return None
         return _replacing(
@@ -89,12 +97,25 @@ def at_other_distance(follow_up: FollowUp) -> Wish | None:
     return _replacing(follow_up, _at(follow_up, arguments, figure, side)) if figure else None
 
 
+def _of_one_named(follow_up: FollowUp) -> Wish | None:
+    """The alert of the share that the text names, at another distance: "make the MSFT one 8"."""
+    normalized, arguments = follow_up.normalized, {**follow_up.arguments, "symbol": follow_up.symbols[0]}
+    is_named = len(follow_up.symbols) == 1 and talk_words.ONE_NAMED.search(normalized)
+    if follow_up.tool != "create_alert" or not is_named or follow_up.earlier.way not in RELATIVE_WAYS:
+        return None
+    figure, side = _in_same_unit(follow_up), "<=" if _is_below(follow_up.earlier) else ">="
+    return _replacing(follow_up, _at(follow_up, arguments, figure, side), arguments) if figure else None
+
+
 def _in_same_unit(follow_up: FollowUp) -> float | None:
     """The only figure of a text, if it can be one in the unit of the earlier distance; None if it is a price."""
     figure, way = follow_up.amount, follow_up.earlier.way
     if figure is None or way not in RELATIVE_WAYS or _AT_LEVEL.search(follow_up.normalized):
         return None
-    is_price = way == "at_share" and (figure >= _MAX_PERCENT or _AMOUNT.search(follow_up.normalized))
+    if way == "at_share":
+        is_price = figure >= _MAX_PERCENT or _AMOUNT.search(follow_up.normalized)
+    else:
+        is_price = figure > _MAX_TIMES * abs(follow_up.earlier.amount)
     return None if is_price or figure <= 0 else figure
 
 
@@ -110,10 +131,11 @@ def _is_below(earlier: Wish) -> bool:
     return earlier.amount < (1 if earlier.way == "at_share" else 0)
 
 
-def _replacing(follow_up: FollowUp, wish: Wish) -> Wish:
-    """The wish, with the call that ends the earlier alert or order."""
+def _replacing(follow_up: FollowUp, wish: Wish, ended: dict[str, Any] | None = None) -> Wish:
+    """The wish, from the same price, with the call that ends the earlier alert or order, or the one that is `ended`."""
     cancelling_tool = "delete_alert" if follow_up.tool == "create_alert" else "cancel_paper_order"
-    return replace(wish, calls=(*wish.calls[:1], (cancelling_tool, dict(follow_up.arguments))))
+    words = "" if _FROM_PRICE.search(follow_up.normalized) else follow_up.earlier.words
+    return replace(wish, calls=(*wish.calls[:1], (cancelling_tool, ended or dict(follow_up.arguments))), words=words)
 
 
 def _at_other_share(follow_up: FollowUp, percent: float) -> Wish | None:

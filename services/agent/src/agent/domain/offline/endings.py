@@ -18,7 +18,7 @@ from agent.domain.text_features import numbers_in, symbols_in, word_set
 from contracts.expressions import expression
 
 _BOTH = expression(r"\b(?:both|l[oa]s dos|amb[oa]s)\b")
-_PAID = expression(r"\b(?:paid|bought|entry|cost|pagu?[eo]|pagado|compr[eo]|comprado|entrada|coste?)\b")
+PAID = expression(r"\b(?:paid|bought|entry|cost|pagu?[eo]|pagado|compr[eo]|comprado|entrada|coste?)\b")
 _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 
 
@@ -63,7 +63,7 @@ def sale(way: Way, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
     if way == "stop" and (distance := distance_in(parsed.plain)) is not None:
         names = [name for name in ("stop_price", "limit_price", "quantity") if arguments.get(name) == abs(distance)]
         others = {name: value for name, value in arguments.items() if name not in names[:1]}
-        reference = f"from_{'average_price' if _PAID.search(parsed.plain) else 'price'}"
+        reference = f"from_{'average_price' if PAID.search(parsed.plain) else 'price'}"
         kind = "limit" if takes_profit else "stop"
         return Wish(
             Intent.TOOL, ((tool, {**others, "order_type": kind, "side": "sell", reference: distance}),), way=way
@@ -86,7 +86,7 @@ def sale(way: Way, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
     ):
         arguments.pop(needed_argument, None)
         if way == "stop":  # a distance from the current price or the one that was paid, which the position shows
-            reference = f"of_{'average_price' if _PAID.search(parsed.plain) else 'price'}"
+            reference = f"of_{'average_price' if PAID.search(parsed.plain) else 'price'}"
             kind, share_argument = ("limit", 1 + percent / 100) if takes_profit else ("stop", 1 - percent / 100)
             arguments = {**arguments, "order_type": kind, "side": "sell", reference: share_argument}
             return Wish(Intent.TOOL, ((tool, arguments),), way=way)

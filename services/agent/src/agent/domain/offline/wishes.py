@@ -50,6 +50,9 @@ Way = Literal[
 RELATIVE_WAYS: tuple[Way, ...] = ("at_share", "at_distance")
 """An alert or order at a share of the current price, or at a distance from it in money."""
 
+OF_AVERAGE_PRICE = "average_price"
+"""The `words` of a wish in a relative way whose distance is from the price that was paid, not from the current one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
