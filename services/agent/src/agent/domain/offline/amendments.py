@@ -10,6 +10,7 @@ from typing import Any
 
 from agent.domain.number_words import in_figures
 from agent.domain.offline import conditions, order_words, slots, talk_words
+from agent.domain.offline.account_size import resized
 from agent.domain.offline.amended_look_ups import (
     for_another_time,
     for_other_shares,
@@ -44,7 +45,7 @@ _COMPUTED_ARGUMENTS = {"spend": "quantity", "share_of_cash": "quantity", "at_lev
 """By way: the argument of an order that is computed from the current price."""
 AMENDABLE_WAYS = (
     "", "sell", "stop", "resell", *RELATIVE_WAYS, "sized", "spend", "stop_later", "sold_later", "affordable", "means",
-    "as_many", "at_level", "part", "share_of_cash", *REPLACING_WAYS.values(),
+    "as_many", "at_level", "sized_by_account", "part", "share_of_cash", *REPLACING_WAYS.values(),
 )  # fmt: skip
 """Ways whose requests a follow-up can change or complete."""
 
@@ -61,7 +62,7 @@ def amended(
     `symbols` are those that the text names, `phrase` the tool request that it was read as by itself."""
     follow_up = FollowUp(text, normalized, earlier, schemas, symbols, phrase)
     tool, arguments, is_order = follow_up.tool, follow_up.arguments, follow_up.tool == ORDER
-    if wish := another_alert(follow_up) or at_other_distance(follow_up):
+    if wish := resized(follow_up) or another_alert(follow_up) or at_other_distance(follow_up):
         return wish
     if tool in REPLACING_WAYS and ordinal_in(normalized) is not None and talk_words.CHANGES_IT.search(normalized):
         return None  # it refers to one of several

@@ -14,6 +14,7 @@ from agent.domain.analysis.relative_days import date_in
 from agent.domain.analysis.stretches import PeriodArguments, main_period
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.offline import market_words, talk_words
+from agent.domain.offline.account_size import size_by_account
 from agent.domain.offline.bar_range import MAX_BARS
 from agent.domain.offline.changes import OF_CASH, percent_in, share_in, spent_in
 from agent.domain.offline.conditions import at_distance
@@ -96,6 +97,10 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
     missing = missing_arguments(schema, arguments)
     if tool == "calculate_position_size" and (size := size_from_prices(arguments, missing, parsed)) is not None:
         return size
+    if tool == "calculate_position_size" and missing:
+        by_account = size_by_account(arguments, parsed, has_portfolio="get_portfolio" in schemas)
+        if by_account is not None:
+            return by_account
     if tool == "create_paper_order":
         missing += missing_prices(arguments, parsed.plain)
         if order := _for_money(arguments, missing, parsed, has_portfolio="get_portfolio" in schemas):

@@ -9,6 +9,7 @@ from functools import partial
 from math import ceil, floor
 from typing import Any
 
+from agent.domain.offline.account_size import sized_step
 from agent.domain.offline.answers import (
     answer_from,
     bought,
@@ -279,6 +280,7 @@ def _sell(tool: str, arguments: Body, body: Body, orders: Body | None, language:
 
 
 _COMPUTATIONS: dict[Way, Callable[[Wish, Sequence[Result], Language], SayText | UseTools]] = {
+    "sized_by_account": sized_step,
     "portfolio": _portfolio,
     "watched": _watched,
     **dict.fromkeys(("stop_later", "sold_later"), _sold_later),

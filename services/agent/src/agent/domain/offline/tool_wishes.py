@@ -10,6 +10,7 @@ from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
 from agent.domain.offline import market_words, talk_words
+from agent.domain.offline.account_size import order_of_size
 from agent.domain.offline.amended_look_ups import PERIOD_FIGURE
 from agent.domain.offline.amendments import AMENDABLE_WAYS, amended
 from agent.domain.offline.calls import EFFECTS_ON_ONE_SYMBOL, OfferedTools, call_of, portfolio_if_moved
@@ -126,7 +127,9 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if earlier is not None and short and (row is None or row.tool == ORDER) and ORDER in schemas:
         orders_it = talk_words.THAT_MANY.search(normalized) and "?" not in text and not numbers_in(normalized)
         shares = (symbols or symbol_mentioned(normalized, before)) if orders_it else ()
-        if orders_it and (same_order := same_quantity(earlier, shares, share_in(normalized) or 1.0)):
+        if orders_it and (
+            same_order := order_of_size(earlier) or same_quantity(earlier, shares, share_in(normalized) or 1.0)
+        ):
             return same_order
     is_relative = earlier is not None and earlier.way in RELATIVE_WAYS and row is None
     if is_relative and len(symbols) == 1 and earlier is not None and asks_the_same(text, normalized):

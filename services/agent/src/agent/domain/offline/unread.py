@@ -166,9 +166,8 @@ def first_unread_of_change(text: str, normalized: str, wish: Wish) -> str:
     """The word or figure of a change to an order (`normalized` is its normalized text) that is not in the resulting
     order; "" if none."""
     without_no = _NO.sub(" ", normalized)  # "no" takes back what was said before
-    changing_word = _CHANGES_MEANING.search(without_no) or (
-        None if any(name.endswith("_price") for name in wish.calls[0][1]) else _LEVEL.search(without_no)
-    )
+    has_level = wish.way in _COMPUTING_WAYS or any(name.endswith(("_price", "away")) for name in wish.calls[0][1])
+    changing_word = _CHANGES_MEANING.search(without_no) or (None if has_level else _LEVEL.search(without_no))
     return changing_word[0] if changing_word else first_unread_figure(text, normalized, wish)
 
 

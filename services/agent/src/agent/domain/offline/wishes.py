@@ -45,6 +45,7 @@ Way = Literal[
     "", "sell", "stop", "resell", "replace", "replace_listed", "cancel", "delete_alert",
     "at_share", "either_side", "at_distance", "at_level", "sized", "spend", "share_of_cash", "stop_later", "sold_later",
     "as_many", "part", "affordable", "raised", "means", "left", "if_moved", "grown", "portfolio", "watched",
+    "sized_by_account",
 ]  # fmt: skip
 """What is looked up or computed before the calls (`steps`): how much is held, which orders wait, a price, the cash."""
 RELATIVE_WAYS: tuple[Way, ...] = ("at_share", "at_distance")
