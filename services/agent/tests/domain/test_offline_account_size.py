@@ -3,7 +3,8 @@
 import pytest
 
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import Result, SayText, UseTools, next_step
+from agent.domain.offline.step_results import Result, SayText, UseTools
+from agent.domain.offline.steps import next_step
 from agent.testing.offered import SCHEMAS
 
 ASKED = "quiero arriesgar el 1% de mi cuenta en TSLA con un stop 15 dólares abajo"

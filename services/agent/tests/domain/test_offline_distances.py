@@ -3,7 +3,8 @@
 import pytest
 
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import SayText, UseTools, next_step
+from agent.domain.offline.step_results import SayText, UseTools
+from agent.domain.offline.steps import next_step
 from agent.testing.offered import SCHEMAS
 
 FALLS_5_PERCENT = "alert me when MSFT drops 5%"

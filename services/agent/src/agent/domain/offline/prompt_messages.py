@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from agent.domain.offline.listed import chosen_reading
 from agent.domain.offline.questions import terms
-from agent.domain.offline.steps import Result
+from agent.domain.offline.step_results import Result
 from agent.domain.offline.subjects import with_subject
 from agent.domain.shortcuts.steps import FORGET, REMEMBER
 from agent.domain.text_features import plain
