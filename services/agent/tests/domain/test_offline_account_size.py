@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent.domain.analysis.follow_ups import complete_question
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.step_results import Result, SayText, UseTools
 from agent.domain.offline.steps import next_step
@@ -57,3 +58,7 @@ def test_its_order_has_that_size_and_moves_with_its_price() -> None:
         step = next_step(wish, results, "es")
         limit = {**order, "order_type": "limit", "limit_price": price, "replaces": "o1"}
         assert step == UseTools((("create_paper_order", limit),))
+
+
+def test_another_risked_amount_is_not_an_invested_one() -> None:
+    assert complete_question("y 500?", ["quiero arriesgar 300 dólares en IBM, stop 8 dólares por debajo"]) is None

@@ -17,6 +17,7 @@ HELD = "MSFT: -12.50 USD (-0.4%) on the 5 that you hold.\nYour portfolio: cash 9
         ("which of AAPL and MSFT did better", RANKED, "alert me if it drops 10%", "alert me if AAPL drops 10%"),
         ("which of AAPL and MSFT did better this year", RANKED, "buy 3", "buy 3 AAPL"),
         ("which of AAPL and MSFT rose least", RANKED, "and its p/e", "and MSFT's p/e"),
+        ("which of AAPL and MSFT fell less", RANKED, "and its p/e", "and AAPL's p/e"),
         ("ordena AAPL, MSFT y NVDA por volatilidad", SORTED, "y la última?", "y MSFT?"),
         ("ordena AAPL, MSFT y NVDA por volatilidad", SORTED, "cuánto subió la primera este año",
          "cuánto subió NVDA este año"),

@@ -19,6 +19,7 @@ _RANKING = expression(
 _RANKED = expression(rf"(?:^|, )({_SYMBOL}) (?=[A-Z$€−-]{{0,4}} ?\d)")
 _MEASURED = expression(rf"^(?:- )?(?:[^:\n]{{0,70}}, )?({_SYMBOL})(?: \(1\w\))?: ", re.MULTILINE)
 _LEAST = expression(r"\b(?:less|least|lowest|smallest|fewest|menos|menor|bottom)\b")
+_FALLEN = expression(r"\b(?:f[ae]ll\w*|drop\w*|lost|los[ei]\w*|down|ca[iey]\w*|baj\w+|p(?:ier|er)d\w+)\b")
 _CHOOSES = expression(
     rf"{_LEAST.pattern}|\b(?:better|best|worse|worst|more|most|mejor|peor|mas|mayor|top|biggest|largest|highest)\b"
 )
@@ -61,7 +62,8 @@ def with_subject(text: str, earlier_text: str, answer: str) -> str:
     if ranking is not None and len(ranked) > 1:
         if not _CHOOSES.search(plain(earlier_text)):
             return text
-        least = _LEAST.search(plain(earlier_text)) and ranking["down"]
+        asked = plain(earlier_text)
+        least = ranking["down"] and _LEAST.search(asked) and not _FALLEN.search(asked)  # who fell less stands first
         return _naming(text, normalized, ranked[-1 if least else 0])
     measured = list(dict.fromkeys(_MEASURED.findall(answer)))
     is_new = len(measured) == 1 and symbols_in(earlier_text) != measured  # named by the answer alone, or chosen by it
