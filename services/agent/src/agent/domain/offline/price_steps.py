@@ -32,10 +32,10 @@ def at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -
         listing = "list_alerts" if tool == "create_alert" else "get_pending_orders"
         return UseTools(((listing, {}), look_up) if replaces else (look_up,))
     lookups, finished = results[: 1 + replaces], results[1 + replaces :]
-    body = lookups[-1][2]
+    body: Body = lookups[-1][2]
     if of_holding and "error" not in body:
         held = (position for position in rows(body, "positions") if position["symbol"] == arguments["symbol"])
-        body = {"price": next(held, {}).get("average_price")}
+        body = {"price": next((position["average_price"] for position in held), None)}
         if body["price"] is None:
             return SayText(say("which.position", language))
     if body.get("price") is None or (finished and (finished[-1][0] == tool or "error" in finished[-1][2])):
