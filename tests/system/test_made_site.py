@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from agent.domain.knowledge import given_passages, with_valid_citations
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from contracts.knowledge import KnowledgeFound, Passage
 from memory.knowledge.index import CompanyIndex
 from memory.knowledge.passages import passages

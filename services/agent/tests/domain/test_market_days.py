@@ -9,7 +9,7 @@ import pytest
 from agent.domain.offline.answers import answer_from
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.market_days import day_in
-from agent.domain.offline.steps import SayText, UseTools
+from agent.domain.offline.step_results import SayText, UseTools
 from agent.domain.offline.tool_answers import tool_answer
 from agent.domain.text_features import plain
 from agent.testing.offered import SCHEMAS

@@ -10,7 +10,7 @@ from agent.domain.offline.answers import NOTICE
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.excerpts import SitePage
 from agent.domain.offline.passages import answer_from_pages
-from agent.domain.offline.steps import SayText, UseTools
+from agent.domain.offline.step_results import SayText, UseTools
 from agent.domain.prompt.messages import INTERRUPTED, conversation
 from agent.domain.text_features import language_of, number_of, symbols_in
 from agent.domain.turn.journal import TurnCall, TurnStep

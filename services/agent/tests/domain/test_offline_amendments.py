@@ -9,7 +9,8 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.small_talk import small_talk_in
-from agent.domain.offline.steps import UseTools, next_step
+from agent.domain.offline.step_results import UseTools
+from agent.domain.offline.steps import next_step
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 

@@ -6,7 +6,8 @@ import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import SayText, UseTools, next_step
+from agent.domain.offline.step_results import SayText, UseTools
+from agent.domain.offline.steps import next_step
 from agent.testing.offered import SCHEMAS
 
 MARKET: dict[str, Any] = {"status": "after_hours", "current_time": "2012-09-07T20:30:00+00:00", "upcoming_events": []}

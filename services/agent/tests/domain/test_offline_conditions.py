@@ -10,7 +10,8 @@ from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.calls import OfferedTools
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.shorthand import spelled_out
-from agent.domain.offline.steps import Result, UseTools, next_step
+from agent.domain.offline.step_results import Result, UseTools
+from agent.domain.offline.steps import next_step
 from agent.domain.offline.wishes import Wish
 from agent.testing.offered import SCHEMAS
 

@@ -11,7 +11,7 @@ from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.constraints import states_length, without_length
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from agent.testing.offered import SCHEMAS
 from contracts.knowledge import KnowledgeFound, Passage
 from contracts.languages import Language

@@ -11,7 +11,8 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.listed import chosen_item
-from agent.domain.offline.steps import SayText, UseTools, next_step
+from agent.domain.offline.step_results import SayText, UseTools
+from agent.domain.offline.steps import next_step
 from agent.domain.offline.tool_answers import tool_answer
 from agent.domain.text_features import language_of
 from agent.testing.offered import SCHEMAS

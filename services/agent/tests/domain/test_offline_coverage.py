@@ -8,7 +8,7 @@ import pytest
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.coverage import uncovered_parts
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from agent.domain.offline.unread import has_effects
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS

@@ -7,7 +7,7 @@ import pytest
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.listed import chosen_item
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from agent.domain.offline.unread import EFFECTS, has_effects
 from agent.testing.offered import SCHEMAS
 

@@ -6,7 +6,7 @@ import pytest
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from agent.testing.offered import SCHEMAS
 from agent.testing.passages import answered, passage
 from contracts.languages import Language

@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import MAX_COMPARED_CHARACTERS, respond
-from agent.domain.offline.steps import SayText, UseTools
+from agent.domain.offline.step_results import SayText, UseTools
 from agent.testing.passages import answered, passage
 from contracts.knowledge import KnowledgeFound, Passage
 

@@ -11,7 +11,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.nearest_readings import covers_question, foreign_words
 from agent.domain.offline.shorthand import spelled_out
-from agent.domain.offline.steps import SayText, UseTools
+from agent.domain.offline.step_results import SayText, UseTools
 from agent.domain.offline.unread import has_effects
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import language_of

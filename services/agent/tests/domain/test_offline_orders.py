@@ -8,7 +8,8 @@ import pytest
 from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import SayText, UseTools, next_step
+from agent.domain.offline.step_results import SayText, UseTools
+from agent.domain.offline.steps import next_step
 from agent.testing.offered import SCHEMAS, replaced
 
 BUY: dict[str, Any] = {"symbol": "AAPL", "side": "buy", "quantity": 5.0, "order_type": "market"}

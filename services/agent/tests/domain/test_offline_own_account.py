@@ -7,7 +7,7 @@ import pytest
 from agent.domain.offline.answers import answer_from
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from agent.domain.offline.wishes import Intent
 from agent.domain.shortcuts.memory_words import memory_wish
 from agent.testing.offered import SCHEMAS

@@ -6,7 +6,8 @@ import pytest
 
 from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import Result, SayText, UseTools, next_step
+from agent.domain.offline.step_results import Result, SayText, UseTools
+from agent.domain.offline.steps import next_step
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS, calls_of, replaced
 

@@ -10,7 +10,7 @@ from agent.domain.analysis.relative_days import with_past_days
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.listed import chosen_reading
-from agent.domain.offline.steps import SayText, UseTools
+from agent.domain.offline.step_results import SayText, UseTools
 from agent.testing.offered import SCHEMAS
 from agent.texts import TEXTS
 from contracts.knowledge import KnowledgeFound

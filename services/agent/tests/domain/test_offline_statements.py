@@ -6,7 +6,7 @@ from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.small_talk import talk_only
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 

@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from contracts.knowledge import KnowledgeFound, Passage
 
 BOATS = """# Barcas

@@ -8,7 +8,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.small_talk import talk_only
-from agent.domain.offline.steps import SayText, UseTools
+from agent.domain.offline.step_results import SayText, UseTools
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 from agent.testing.passages import passage

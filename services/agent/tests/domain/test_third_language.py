@@ -7,7 +7,7 @@ import pytest
 from agent.domain.analysis.formats import joined, money, period_text
 from agent.domain.hand_over import offered_with_hand_over
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.steps import SayText, UseTools
+from agent.domain.offline.step_results import SayText, UseTools
 from agent.domain.prompt.layers import VisitorInfo, system_prompt
 from agent.domain.prompt.messages import conversation
 from agent.testing.offered import SCHEMAS

@@ -6,7 +6,7 @@ import structlog
 
 from agent.domain.offline.agent_help import improved, suggestions_json
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import ModelRefusedError
 from agent.ports import ModelRequest, TextSink

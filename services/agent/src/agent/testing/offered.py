@@ -4,7 +4,8 @@ that return the calls of a step."""
 from collections.abc import Sequence
 from typing import Any
 
-from agent.domain.offline.steps import Result, UseTools, next_step
+from agent.domain.offline.step_results import Result, UseTools
+from agent.domain.offline.steps import next_step
 from agent.domain.offline.wishes import Wish
 
 _TOOLS = """

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from contracts.knowledge import KnowledgeFound, Passage
 from contracts.languages import Language
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from agent.domain.shortcuts.answers import rule_calls_answer
 from agent.domain.shortcuts.memory_words import MemoryWish, memory_requests
 from agent.domain.shortcuts.steps import FORGET, READ, REMEMBER, next_step, rule_step

@@ -108,6 +108,8 @@ _OF_ALL = expression(
     r"(?!(?:i|you|we|yo|tu|tengo|tienes|sigo)\b)(?=\w)"
     r"|(?:ranking|clasificacion) (?:by|por|segun)|(?:of|de) (?:them )?(?:all|todas|todos)"
     r"|(?:the )?whole market|todo el mercado"
+    r"|(?:of|de) (?:(?:all|everything|tod[oa]s?|the ones|those|l[oa]s|l[oa]) )+(?:(?:that|which|que) )?"
+    r"(?:you (?:have|cover|offer)|there (?:are|is)|hay|tienes|teneis|ofrec\w+)"
     rf"|(?:of|de) (?:the|las|los) {_SEVERAL}(?=\W*$| (?:in|en|of|de|by|por|from|desde|since|over)\b)"
     rf"|(?:who|what|que|quien)(?:\W?s| is| has| ha)* (?:{_MOVED}|up|down) (?:the )?(?:most|least|mas|menos)"
     rf"|(?:que|quien|l[ao]s que) (?:mas|menos|mejor|peor) (?:han? )?{_MOVED}"

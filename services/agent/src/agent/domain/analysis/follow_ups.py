@@ -71,7 +71,7 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
     if patterns.PLURAL_NAME.search(text):
         text = normalize(text).text  # "with apples"
     if tickers := tickers_in(text):
-        if not earlier_messages:
+        if not earlier_messages or patterns.ALERTS.search(plain(question)):
             return None
         relates = len(tickers) == 1 and (BETA.search(folded(text)) or CORRELATED.search(folded(text)))
         costs = COSTS.search(folded(text))

@@ -22,6 +22,8 @@ _AMOUNT = expression(
     r"[$€]?(?P<sum>\d[\d.,]*k?)(?: ?(?P<unit>dollars?|usd|euros?|dolares|[$€]))?\W*"
 )
 """A message that only names another amount."""
+_AT_RISK = expression(r"\b(?:risk\w*|arriesg\w*|stop)\b")
+"""A question how large a position may be, whose amount is not invested."""
 _MAX_WORDS = 12
 """Maximum words of a message that leaves out a part of its question."""
 
@@ -61,7 +63,7 @@ def complete_amount(text: str, question: str) -> str | None:
     """The last question about an invested amount, with the other one that the message names: "if it were 5,000?"."""
     match, question = _AMOUNT.fullmatch(plain(text)), normalize(question).text
     unread = UnreadText(folded(question))
-    if match is None or amount_in(unread) is None:
+    if match is None or amount_in(unread) is None or _AT_RISK.search(plain(question)):
         return None
     first, last = unread.text.index(BLANK), unread.text.rindex(BLANK) + 1
     return f"{question[:first]}{match['sum']} {match['unit'] or 'usd'}{question[last:]}"

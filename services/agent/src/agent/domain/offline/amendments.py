@@ -10,6 +10,7 @@ from typing import Any
 
 from agent.domain.number_words import in_figures
 from agent.domain.offline import conditions, order_words, slots, talk_words
+from agent.domain.offline.account_size import resized
 from agent.domain.offline.amended_look_ups import (
     for_another_time,
     for_other_shares,
@@ -19,19 +20,18 @@ from agent.domain.offline.amended_look_ups import (
     prediction_details,
 )
 from agent.domain.offline.changed_arguments import FIGURES, ORDER, new_level, with_change, with_figures
-from agent.domain.offline.changes import change_in, percent_in, spent_in
-from agent.domain.offline.conditions import at_distance, at_share, condition_after, distance_in, wants_change
+from agent.domain.offline.changes import change_in, spent_in
+from agent.domain.offline.conditions import condition_after, wants_change
+from agent.domain.offline.distances import another_alert, at_other_distance
 from agent.domain.offline.follow_up import LATER_TIME, REPLACING_WAYS, FollowUp
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
-from agent.domain.offline.order_words import condition_in
 from agent.domain.offline.slots import Schema, missing_arguments, only_figures
 from agent.domain.offline.small_talk import small_talk_in
 from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Way, Wish
 from agent.domain.text_features import number_of
 from contracts.expressions import expression
 
-_ANOTHER = expression(r"\b(?:another|otr[oa])\b")
 _ADDITIONAL = expression(r"\b(?:also|too|tambien|another|otr[oa]s?)\b")
 _FOLLOW_UP_START = expression(
     r"^\W*(?:(?:and|y|but|pero)\b\W*)?(?:(?:what |and )?if (?:it|i|they) (?:were|was|buy|bought|got)\b|(?:what|how) "
@@ -45,7 +45,7 @@ _COMPUTED_ARGUMENTS = {"spend": "quantity", "share_of_cash": "quantity", "at_lev
 """By way: the argument of an order that is computed from the current price."""
 AMENDABLE_WAYS = (
     "", "sell", "stop", "resell", *RELATIVE_WAYS, "sized", "spend", "stop_later", "sold_later", "affordable", "means",
-    "as_many", "at_level", "part", "share_of_cash", *REPLACING_WAYS.values(),
+    "as_many", "at_level", "sized_by_account", "part", "share_of_cash", *REPLACING_WAYS.values(),
 )  # fmt: skip
 """Ways whose requests a follow-up can change or complete."""
 
@@ -62,16 +62,8 @@ def amended(
     `symbols` are those that the text names, `phrase` the tool request that it was read as by itself."""
     follow_up = FollowUp(text, normalized, earlier, schemas, symbols, phrase)
     tool, arguments, is_order = follow_up.tool, follow_up.arguments, follow_up.tool == ORDER
-    if _is_another_alert(follow_up) and (percent_in(normalized) is not None or distance_in(normalized) is not None):
-        alert = {"symbol": symbols[0] if symbols else arguments["symbol"], "condition": condition_in(normalized)}
-        return at_distance(tool, alert, normalized)
-    if _is_another_alert(follow_up) and "price" in follow_up.new_arguments:
-        turns = talk_words.TURNS.search(normalized) or _ANOTHER.search(normalized)
-        condition = (follow_up.new_arguments | ({} if turns else arguments))["condition"]
-        alert = {"symbol": arguments.get("symbol"), **follow_up.new_arguments, "condition": condition}
-        return Wish(Intent.TOOL, ((tool, alert),))
-    if other_share := _at_other_share(follow_up):
-        return other_share
+    if wish := resized(follow_up) or another_alert(follow_up) or at_other_distance(follow_up):
+        return wish
     if tool in REPLACING_WAYS and ordinal_in(normalized) is not None and talk_words.CHANGES_IT.search(normalized):
         return None  # it refers to one of several
     if other_amount := _other_amount(follow_up):
@@ -98,47 +90,6 @@ def amended(
     if earlier.missing:
         return _completed(follow_up)
     return next(filter(None, (rule(follow_up) for rule in _RULES)), None)
-
-
-def _is_another_alert(follow_up: FollowUp) -> bool:
-    """Whether a text asks for one more alert: "and AAPL above 150", "another at 700"."""
-    another = _ANOTHER.search(follow_up.normalized)
-    goes_on = follow_up.symbols and talk_words.GOING_ON.search(follow_up.normalized)
-    goes_on = goes_on and not talk_words.CHANGES_IT.search(follow_up.normalized)
-    is_alert = follow_up.tool == "create_alert" and bool(follow_up.symbols or not follow_up.earlier.missing)
-    return is_alert and follow_up.phrase is None and bool(another or goes_on)
-
-
-_FROM_PRICE = expression(
-    r"\b(?:to|a|al) (?:an? |un |el )?[\d.,]+ ?(?:%|per ?cent|por ?ciento)|\b(?:price|market|precio|mercado|now|ahora)\b"
-)
-"""Matches a percentage that is counted from the current price, and not from the alert's level."""
-
-
-def _at_other_share(follow_up: FollowUp) -> Wish | None:
-    """The alert, or the order at a share of the price, at another share of it: "change it to 4 %"."""
-    normalized, earlier, arguments = follow_up.normalized, follow_up.earlier, dict(follow_up.arguments)
-    percent = percent_in(normalized)
-    if percent is None or earlier.missing or follow_up.symbols or "?" in follow_up.text or not follow_up.is_correction:
-        return None
-    if follow_up.phrase is not None and follow_up.phrase.tool not in (follow_up.tool, "get_price"):
-        return None
-    changes_level = follow_up.change is not None and not _FROM_PRICE.search(normalized)
-    has_level = follow_up.tool == "create_alert" and "condition" in arguments and not changes_level
-    if earlier.way != "at_share" and not has_level:
-        return None
-    earlier_side = ">=" if earlier.amount > 1 else "<="
-    side = condition_in(normalized)
-    if side == "==":
-        side = earlier_side if earlier.way == "at_share" else str(arguments["condition"])
-    old_arguments = dict(arguments)
-    if follow_up.tool == "create_alert":
-        arguments = {"symbol": arguments["symbol"], "condition": side}
-    elif side != earlier_side:
-        return None
-    cancelling_tool = "delete_alert" if follow_up.tool == "create_alert" else "cancel_paper_order"
-    wish = at_share(follow_up.tool, arguments, percent, side)
-    return replace(wish, calls=(*wish.calls, (cancelling_tool, old_arguments)))
 
 
 def _other_amount(follow_up: FollowUp) -> Wish | None:

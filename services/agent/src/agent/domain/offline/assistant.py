@@ -45,7 +45,8 @@ from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge
 from agent.domain.offline.site_pages import TOOL, from_site
 from agent.domain.offline.small_talk import is_about_procedure
-from agent.domain.offline.steps import Result, SayText, UseTools, next_step
+from agent.domain.offline.step_results import Result, SayText, UseTools
+from agent.domain.offline.steps import next_step
 from agent.domain.offline.talk_words import GREETED, MY_PLAN, PLAN_FOR_IT, TAKEN, WHETHER
 from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent, Wish

@@ -14,15 +14,16 @@ from agent.domain.analysis.relative_days import date_in
 from agent.domain.analysis.stretches import PeriodArguments, main_period
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE
 from agent.domain.offline import market_words, talk_words
+from agent.domain.offline.account_size import size_by_account
 from agent.domain.offline.bar_range import MAX_BARS
 from agent.domain.offline.changes import OF_CASH, percent_in, share_in, spent_in
 from agent.domain.offline.conditions import at_distance
-from agent.domain.offline.endings import cancellation, sale
+from agent.domain.offline.endings import PAID, cancellation, sale
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.order_words import condition_in, missing_prices
 from agent.domain.offline.position_size import size_from_prices
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, figures_in, missing_arguments
-from agent.domain.offline.wishes import Calls, Intent, Wish
+from agent.domain.offline.wishes import OF_AVERAGE_PRICE, RELATIVE_WAYS, Calls, Intent, Wish
 from agent.domain.text_features import number_of, word_set
 from contracts.expressions import expression
 
@@ -96,6 +97,10 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
     missing = missing_arguments(schema, arguments)
     if tool == "calculate_position_size" and (size := size_from_prices(arguments, missing, parsed)) is not None:
         return size
+    if tool == "calculate_position_size" and missing:
+        by_account = size_by_account(arguments, parsed, has_portfolio="get_portfolio" in schemas)
+        if by_account is not None:
+            return by_account
     if tool == "create_paper_order":
         missing += missing_prices(arguments, parsed.plain)
         if order := _for_money(arguments, missing, parsed, has_portfolio="get_portfolio" in schemas):
@@ -105,7 +110,8 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
         and set(missing) <= _PRICE_ARGUMENTS
         and (waits := at_distance(tool, arguments, parsed.plain)) is not None
     ):
-        return waits
+        is_of_holding = waits.way in RELATIVE_WAYS and tool == "create_alert" and PAID.search(parsed.plain)
+        return replace(waits, words=OF_AVERAGE_PRICE) if is_of_holding else waits
     if tool == "search_memory" and missing:
         return None
     return Wish(Intent.TOOL, ((tool, arguments),), missing)

@@ -16,6 +16,7 @@ from agent.domain.offline.changes import (
 )
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
+from agent.domain.offline.position_distances import at_other_distance_of_position
 from agent.domain.offline.wishes import RELATIVE_WAYS, Wish
 from agent.domain.text_features import numbers_in
 from contracts.expressions import expression
@@ -47,10 +48,9 @@ def with_figures(
     normalized: str, tool: str, arguments: Mapping[str, Any], new_arguments: Mapping[str, Any], symbols: Sequence[str]
 ) -> dict[str, Any] | None:
     """The arguments of an order or alert with the text's new values; None if it has none."""
-    distance = next((name for name in ("of_price", "of_average_price") if name in arguments), None)
-    if distance is not None and (figures := numbers_in(normalized)):
-        side = 1 if float(arguments[distance]) > 1 else -1
-        return {**arguments, distance: round(1 + side * figures[-1][1] / 100, 6)}
+    figures = numbers_in(normalized) if not talk_words.COUNTED.search(normalized) else []
+    if figures and (at_other := at_other_distance_of_position(arguments, figures[-1][1], normalized)) is not None:
+        return at_other
     changes = _by_argument(normalized, arguments, new_arguments)
     names = ("quantity", "limit_price", "stop_price", "price", "side")
     updates = {name: changes[name] for name in names if name in changes}

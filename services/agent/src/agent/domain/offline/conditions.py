@@ -40,13 +40,13 @@ _NOT_A_PRICE = expression(
     r"\b(?:volumes?|volumen|news|noticias)\b"
 )
 """A length of time, a count, or something other than the price, which no order can wait for."""
-_MONEY = r" ?(?:[$€]|(?:usd|eur|dollars?|bucks|dolares|euros?|points?|puntos)\b)"
+MONEY = r" ?(?:[$€]|(?:usd|eur|dollars?|bucks|dolar(?:es)?|euros?|points?|puntos)\b)"
 _DISTANCE = expression(
-    rf"(?<!\d)[$€]?(?<!\d[.,])(?P<by>\d(?:[\d.,]*\d)?)(?:{_MONEY})? (?:por )?(?:(?P<down>below|under|lower|"
+    rf"(?<!\d)[$€]?(?<!\d[.,])(?P<by>\d(?:[\d.,]*\d)?)(?:{MONEY})? (?:por )?(?:(?P<down>below|under|lower|"
     r"(?:de)?bajo|debajo|menos|abajo)|(?P<up>above|over|higher|encima|mas|arriba))\b(?! (?:of |de |than )?[$€]?\d)|"
     r"\b(?:(?P<falls>falls?|drops?|goes down|down|loses|baj[ae]|cae|caiga|pierd[ae])|"
     r"(?:rises?|climbs?|goes up|up|gains?|sub[ae])) (?:by )?(?:more than |another |mas de |otros )?"
-    rf"[$€]?(?P<moved>\d(?:[\d.,]*\d)?)(?:{_MONEY})(?! (?:or|o) )"
+    rf"[$€]?(?P<moved>\d(?:[\d.,]*\d)?)(?:{MONEY})(?! (?:or|o) )"
 )
 """An amount of money below or above the current price."""
 YES = expression(r"\bsí\b|^\W*si(?=\W*,|\s+(?:pero|compra|vende|pon)\w*\b)", re.IGNORECASE)
@@ -113,7 +113,7 @@ def with_condition(order: Wish, condition: str) -> Wish:
     waiting_order, name = as_waiting(arguments, side)
     if (distance := distance_in(normalized)) and len(order.calls) == 1 and not order.way and not order.missing:
         waiting_order, _ = as_waiting(arguments, "<=" if distance < 0 else ">=")
-        return _away(tool, waiting_order, distance)
+        return away(tool, waiting_order, distance)
     percent, numbers, is_single = percent_in(normalized), numbers_in(normalized), len(order.calls) == 1
     may_be_price = not (CONCEPT.search(normalized) or _NOT_A_PRICE.search(normalized))
     if percent is None and len(numbers) == 1 and is_single and may_be_price:
@@ -135,9 +135,9 @@ def at_distance(tool: str, arguments: Mapping[str, Any], normalized: str) -> Wis
         if len(numbers_in(normalized)) == 1:
             others.pop("quantity", None)  # the only number is the distance
         if tool != _ORDER:
-            return _away(tool, {**others, "condition": side}, distance)
+            return away(tool, {**others, "condition": side}, distance)
         order = as_waiting(others, side)[0]
-        return _away(tool, order, distance) if "quantity" in order else Wish(Intent.TOOL, ((tool, order),), _SIZE)
+        return away(tool, order, distance) if "quantity" in order else Wish(Intent.TOOL, ((tool, order),), _SIZE)
     percent, side = percent_in(normalized), condition_in(normalized)
     order = {name: value for name, value in arguments.items() if not (name.endswith("price") and abs(value) == percent)}
     if percent is None or (order == arguments and side == "==") or any(name.endswith("price") for name in order):
@@ -175,6 +175,6 @@ def at_share(tool: str, arguments: dict[str, Any], percent: float, side: str) ->
     return Wish(Intent.TOOL, ((tool, arguments),), way="at_share", amount=share)
 
 
-def _away(tool: str, arguments: dict[str, Any], distance: float) -> Wish:
+def away(tool: str, arguments: dict[str, Any], distance: float) -> Wish:
     """A wish at a distance in money from the current price, which is looked up first."""
     return Wish(Intent.TOOL, ((tool, arguments),), way="at_distance", amount=distance)

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from agent.domain.offline.changes import ALL_BUT, kept_in, percent_in, share_in
-from agent.domain.offline.conditions import at_distance
+from agent.domain.offline.conditions import at_distance, distance_in
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.order_words import TAKES_PROFIT, order_named
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for
@@ -18,7 +18,7 @@ from agent.domain.text_features import numbers_in, symbols_in, word_set
 from contracts.expressions import expression
 
 _BOTH = expression(r"\b(?:both|l[oa]s dos|amb[oa]s)\b")
-_PAID = expression(r"\b(?:paid|bought|entry|cost|pagu?[eo]|pagado|compr[eo]|comprado|entrada|coste?)\b")
+PAID = expression(r"\b(?:paid|bought|entry|cost|pagu?[eo]|pagado|compr[eo]|comprado|entrada|coste?)\b")
 _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 
 
@@ -60,6 +60,14 @@ def sale(way: Way, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
         and (waits := at_distance(tool, arguments, parsed.plain)) is not None
     ):
         return waits
+    if way == "stop" and (distance := distance_in(parsed.plain)) is not None:
+        names = [name for name in ("stop_price", "limit_price", "quantity") if arguments.get(name) == abs(distance)]
+        others = {name: value for name, value in arguments.items() if name not in names[:1]}
+        reference = f"from_{'average_price' if PAID.search(parsed.plain) else 'price'}"
+        kind = "limit" if takes_profit else "stop"
+        return Wish(
+            Intent.TOOL, ((tool, {**others, "order_type": kind, "side": "sell", reference: distance}),), way=way
+        )
     if spared := _excluded_symbols(parsed):
         return Wish(
             Intent.TOOL, ((tool, {"side": "sell", "order_type": "market", "share": 1.0, "spared": spared}),), way=way
@@ -78,7 +86,7 @@ def sale(way: Way, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
     ):
         arguments.pop(needed_argument, None)
         if way == "stop":  # a distance from the current price or the one that was paid, which the position shows
-            reference = f"of_{'average_price' if _PAID.search(parsed.plain) else 'price'}"
+            reference = f"of_{'average_price' if PAID.search(parsed.plain) else 'price'}"
             kind, share_argument = ("limit", 1 + percent / 100) if takes_profit else ("stop", 1 - percent / 100)
             arguments = {**arguments, "order_type": kind, "side": "sell", reference: share_argument}
             return Wish(Intent.TOOL, ((tool, arguments),), way=way)

@@ -22,7 +22,7 @@ from agent.domain.offline.market_words import UNLISTED
 from agent.domain.offline.nearest_readings import foreign_words, nearest_readings
 from agent.domain.offline.questions import terms
 from agent.domain.offline.small_talk import asks_about_oneself, is_about_procedure, is_customers_statement
-from agent.domain.offline.steps import Result, SayText, UseTools
+from agent.domain.offline.step_results import Result, SayText, UseTools
 from agent.domain.offline.talk_words import BEST, CORRECTS, OF_WHAT_WAS_TOLD, TAKEN
 from agent.domain.offline.tool_words import OF_THE_PLAN, OWN, is_question
 from agent.domain.offline.wishes import Intent, Wish

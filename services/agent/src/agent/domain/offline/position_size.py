@@ -7,12 +7,19 @@ entry.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agent.domain.offline import talk_words
+from agent.domain.offline.changed_arguments import FIGURES
 from agent.domain.offline.slots import ParsedText, stop_share
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import numbers_in
+from contracts.expressions import expression
 
 _ORDER = "create_paper_order"
 _TOOL = "calculate_position_size"
+_ASKS_QUANTITY = expression(
+    r"^\W*(?:(?:and|y|so|entonces)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
+    r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
+)
 _PRICES = frozenset(("entry_price", "stop_loss_price"))
 
 
@@ -56,6 +63,17 @@ def cost_of(earlier: Wish, normalized: str) -> Wish | None:
         return None
     price_call = "get_price", {"symbol": arguments["symbol"]}
     return Wish(Intent.TOOL, (price_call,), way="part", amount=count, unit_price=arguments.get("limit_price"))
+
+
+def details_of(normalized: str, earlier: Wish) -> Wish | None:
+    """What the earlier order costs in all, or how many shares it or a calculation is for."""
+    if talk_words.IN_ALL.search(normalized) and (cost := cost_of(earlier, normalized)):
+        return cost
+    if not _ASKS_QUANTITY.search(normalized):
+        return None
+    if earlier.calls[0][0] == _ORDER:
+        return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # which tells how many the order is for
+    return earlier if earlier.calls[0][0] in FIGURES else None
 
 
 def with_prices(arguments: Mapping[str, Any], entry: float, share: float) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Finds the tickers that a follow-up is about among those mentioned before: "and its RSI?", "the other one"."""
 
+import re
 from collections.abc import Sequence
 
 from agent.domain.offline.common_words import significant_words
@@ -7,6 +8,7 @@ from agent.domain.offline.constraints import AGE
 from agent.domain.offline.kinds import ordinal_in
 from agent.domain.offline.shapes import ASKS_WHICH
 from agent.domain.offline.talk_words import GOING_ON, THE_OTHER
+from agent.domain.offline.tool_words import without_symbols
 from agent.domain.text_features import plain, symbols_before, symbols_in
 from contracts.expressions import expression
 
@@ -16,6 +18,16 @@ _PREPOSITIONAL = expression(
 )
 MAX_MESSAGES_BACK = 6
 """How many messages back a follow-up may refer to."""
+
+_MAX_SAME_WORDS = 4
+"""Maximum words of a message that asks for the same for another share: "and AAPL too"."""
+
+
+def asks_the_same(text: str, normalized: str) -> bool:
+    """Whether a text that names a share says no more than that the same is meant for it."""
+    is_short = len(normalized.split()) <= _MAX_SAME_WORDS
+    goes_on = is_short and GOING_ON.search(normalized) is not None and re.search(r"\d", normalized) is None
+    return goes_on or not without_symbols(text)
 
 
 def symbols_mentioned(texts: Sequence[str], limit: int = 2) -> list[str]:

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from agent.domain.offline.listed import chosen_reading
 from agent.domain.offline.questions import terms
-from agent.domain.offline.steps import Result
+from agent.domain.offline.step_results import Result
+from agent.domain.offline.subjects import with_subject
 from agent.domain.shortcuts.steps import FORGET, REMEMBER
 from agent.domain.text_features import plain
 from agent.domain.turn.journal import TurnCall
@@ -23,11 +24,17 @@ def question_in(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Ma
     for message in messages[:newest]:
         if message["role"] in spoken and message.get("content"):
             text = str(message["content"])[-MAX_TEXT:]
-            chosen = chosen_reading(text, (spoken["assistant"] or [""])[-1]) if message["role"] == "user" else None
-            spoken[str(message["role"])].append(chosen or text)
+            spoken[str(message["role"])].append(_completed(text, spoken) if message["role"] == "user" else text)
     question = str(messages[newest]["content"])[-MAX_TEXT:] if newest < len(messages) else ""
-    question = chosen_reading(question, (spoken["assistant"] or [""])[-1]) or question
+    question = _completed(question, spoken)
     return question, messages[newest + 1 :], spoken["user"], spoken["assistant"]
+
+
+def _completed(text: str, spoken: Mapping[str, Sequence[str]]) -> str:
+    """The user's text as it is meant after the newest answer: the reading that it chooses, or with the share that the
+    answer chose."""
+    answer, earlier_text = (spoken["assistant"] or [""])[-1], (spoken["user"] or [""])[-1]
+    return chosen_reading(text, answer) or with_subject(text, earlier_text, answer)
 
 
 def results_in(messages: Sequence[Mapping[str, Any]]) -> list[Result]:

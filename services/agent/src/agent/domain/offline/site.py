@@ -36,7 +36,7 @@ from agent.domain.offline.shapes import (
     WHERE_IS,
 )
 from agent.domain.offline.small_talk import is_visitors_statement
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.step_results import SayText
 from agent.domain.offline.superlatives import is_superlative
 from agent.domain.text_features import plain
 from contracts.expressions import expression

@@ -11,7 +11,7 @@ from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.passages import answer_from_pages, introduction
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.site import SURE_COVERAGE, SiteQuestion
-from agent.domain.offline.steps import Result, SayText, UseTools
+from agent.domain.offline.step_results import Result, SayText, UseTools
 from contracts.languages import Language
 from contracts.person_rules import path_of
 

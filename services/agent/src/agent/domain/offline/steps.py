@@ -4,12 +4,12 @@ Each wish of this kind names its way. "sell half of my MSFT" looks up the portfo
 then prepares the order. If several things may be meant, the assistant asks which.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil, floor
-from typing import Any, cast
+from typing import Any
 
+from agent.domain.offline.account_size import sized_step
 from agent.domain.offline.answers import (
     answer_from,
     bought,
@@ -22,14 +22,23 @@ from agent.domain.offline.answers import (
     stop_later,
     waiting_purchases,
 )
-from agent.domain.offline.conditions import as_waiting
 from agent.domain.offline.holding_answers import holding_answer
-from agent.domain.offline.position_size import with_prices
-from agent.domain.offline.wishes import RELATIVE_WAYS, Calls, Way, Wish
+from agent.domain.offline.position_distances import DISTANCES, price_at_distance
+from agent.domain.offline.price_steps import at_price_of_now, on_either_side, share_of_cash
+from agent.domain.offline.step_results import (
+    Body,
+    Result,
+    SayText,
+    UseTools,
+    cancellation_of,
+    matching_in,
+    replacing_calls,
+    results_in_words,
+    rows,
+)
+from agent.domain.offline.wishes import RELATIVE_WAYS, Way, Wish
 from contracts.languages import Language
 
-Body = dict[str, Any]
-Result = tuple[str, Body, Body]
 _LOOKUPS = {
     "sell": "get_portfolio",
     "resell": "get_portfolio",
@@ -44,23 +53,7 @@ _MAX_WATCHED = 5
 """Maximum shares of the watchlist whose prices are looked up."""
 _MAX_CANCELLED = 20
 """Maximum orders or alerts that one message cancels or deletes."""
-_SAME_ORDER = ("symbol", "side", "quantity", "limit_price", "stop_price")
-"""Arguments by which an order to replace is found."""
 _RESULT_FIELDS = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id")}
-
-
-@dataclass(frozen=True, slots=True)
-class SayText:
-    """An answer."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class UseTools:
-    """Tool calls, by name with arguments."""
-
-    calls: Calls
 
 
 def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -75,23 +68,23 @@ def next_step(wish: Wish, results: Sequence[Result], language: Language) -> SayT
     results = [result for result in results if result[0] in (lookup, tool) or result[0] != "get_pending_orders"]
     finished = [result for result in results if result[0] != lookup]
     if finished and (finished[-1][0] == tool or "error" in finished[-1][2]):
-        return _results_in_words(finished, language)
+        return results_in_words(finished, language)
     if wish.way in _RESULT_FIELDS and (name := _RESULT_FIELDS[wish.way][1]) in arguments:
         return UseTools(((tool, {name: arguments[name]}),))
     if not results:
         return UseTools(((lookup, {}),))
     body = results[0][2]
     if "error" in body:
-        return _results_in_words(results[:1], language)
+        return results_in_words(results[:1], language)
     if wish.way in _RESULT_FIELDS:
         return _ending(wish, lookup, body, language)
     if wish.way == "replace_listed":
         return _replacing_listed(wish, lookup, body, finished, language)
     if wish.way == "replace":
-        return _replacing_calls(_cancellation(wish, body), ((tool, arguments),), finished)
+        return replacing_calls(cancellation_of(wish, body), ((tool, arguments),), finished)
     step = _sell(tool, arguments | ({"symbol": wish.words} if wish.words else {}), body, orders_body, language)
     if wish.way == "resell" and isinstance(step, UseTools):
-        return _replacing_calls(_cancellation(wish, orders_body or {}), step.calls, finished)
+        return replacing_calls(cancellation_of(wish, orders_body or {}), step.calls, finished)
     return step
 
 
@@ -101,13 +94,13 @@ def _ending(wish: Wish, lookup: str, body: dict[str, Any], language: Language) -
     kind, name = _RESULT_FIELDS[wish.way]
     matching: list[dict[str, Any]] = [
         listed
-        for listed in _matching(_rows(body, kind), arguments)
+        for listed in matching_in(rows(body, kind), arguments)
         if listed["symbol"] not in arguments.get("spared", ())
         and (not wish.words or wish.words in answer_from(lookup, {}, {kind: [listed]}, "", language).splitlines())
     ]
     number = arguments.get("price", 0.0)
-    if not matching and number in range(1, len(_rows(body, kind)) + 1):
-        matching = [_rows(body, kind)[int(number) - 1]]  # "alert 2" is the second
+    if not matching and number in range(1, len(rows(body, kind)) + 1):
+        matching = [rows(body, kind)[int(number) - 1]]  # "alert 2" is the second
     place = arguments.get("place", 0)
     if wish.words:
         matching = matching[:1]  # equal lines are interchangeable
@@ -126,7 +119,7 @@ def _replacing_listed(
     unless it is an alert with another condition."""
     (tool, arguments), (cancelling_tool, old_arguments) = wish.calls
     kind, name = _RESULT_FIELDS["cancel" if tool == "create_paper_order" else "delete_alert"]
-    matching = _matching(_rows(body, kind), old_arguments)
+    matching = matching_in(rows(body, kind), old_arguments)
     if kind == "orders" or "condition" not in arguments:
         place = old_arguments.get("place", 0)
         matching = matching[place : place + 1 or None] if "place" in old_arguments else matching
@@ -134,29 +127,14 @@ def _replacing_listed(
             return SayText(_ask_which(lookup, kind, matching, body, language))
         arguments = _with_new_figure(matching[0], arguments)
     cancellations = tuple((cancelling_tool, {name: listed[name]}) for listed in matching[-1:])
-    return _replacing_calls(cancellations, ((tool, arguments),), finished)
-
-
-def _matching(listed: Sequence[dict[str, Any]], wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The orders or alerts with the symbol, price, side and kind that are wanted, as far as they are given."""
-    return [
-        item
-        for item in listed
-        if all(wanted.get(name) in (None, item.get(name)) for name in ("symbol", "price", "side"))
-        and wanted.get("order_type", "") in str(item.get("order_type") or "")
-    ]
-
-
-def _results_in_words(results: Sequence[Result], language: Language) -> SayText:
-    """The results in sentences, a line each."""
-    return SayText("\n".join(answer_from(*result, "", language) for result in results))
+    return replacing_calls(cancellations, ((tool, arguments),), finished)
 
 
 def _sold_later(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """The purchase, with the remark that its stop or sale comes later."""
     if not results:
         return UseTools(wish.calls)
-    results_text = _results_in_words(results, language)
+    results_text = results_in_words(results, language)
     is_done = all("error" not in body for _, _, body in results)
     later = stop_later if wish.way == "stop_later" else partial(sale_later, wish.calls[0][1])
     return SayText(f"{results_text.text}\n{later(wish.amount, language)}") if is_done else results_text
@@ -169,7 +147,7 @@ def _as_many(wish: Wish, results: Sequence[Result], language: Language) -> SayTe
     if calculation is None:
         return UseTools(wish.calls[1:])
     if len(results) > 1 or not calculation.get("quantity"):
-        return _results_in_words(results[-1:], language)
+        return results_in_words(results[-1:], language)
     return UseTools(((tool, {**arguments, "quantity": float(calculation["quantity"]) * wish.amount // 1}),))
 
 
@@ -178,7 +156,7 @@ def _ask_which(
 ) -> str:
     """The question which one is meant, with the candidates; or the remark that there is none."""
     lines = answer_from(lookup, {}, {kind: matching}, "", language)
-    if not matching and _rows(body, kind):
+    if not matching and rows(body, kind):
         return say("which.none", language)
     return f"{say('which.several', language)}\n{lines}" if matching else lines
 
@@ -196,31 +174,12 @@ def _with_new_figure(old: dict[str, Any], updates: dict[str, Any]) -> dict[str, 
     return {**unchanged, (prices[-1] if is_price else "quantity"): figure}
 
 
-def _replacing_calls(cancellations: Calls, new_calls: Calls, finished: Sequence[Result]) -> UseTools:
-    """The calls that replace an order name it, so that it stays until the confirmation; an alert is deleted first."""
-    if cancellations and cancellations[0][0] == "cancel_paper_order":
-        (tool, arguments), *others = new_calls
-        return UseTools(((tool, {**arguments, "replaces": cancellations[0][1]["order_id"]}), *others))
-    return UseTools(cancellations if cancellations and not finished else new_calls)
-
-
-def _cancellation(wish: Wish, body: dict[str, Any]) -> Calls:
-    """The cancellation of the waiting order, or deletion of the alert, that is made anew, as `body` lists them."""
-    tool, old_arguments = wish.calls[1]
-    if tool == "delete_alert":
-        alerts = _matching(_rows(body, "alerts"), old_arguments)
-        return tuple((tool, {"alert_id": alert["alert_id"]}) for alert in alerts[-1:])
-    waiting = [order for order in _rows(body, "orders") if order["status"] in ("pending_confirmation", "open")
-               and all(old_arguments.get(name) in (None, order.get(name)) for name in _SAME_ORDER)]  # fmt: skip
-    return tuple(("cancel_paper_order", {"order_id": order["order_id"]}) for order in waiting[-1:])
-
-
 def _watched(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """The prices of the watchlist's shares."""
     symbols: list[str] = results[0][2].get("symbols") or [] if results else []
     if not results or (symbols and len(results) == 1):
         return UseTools(tuple(("get_price", {"symbol": symbol}) for symbol in symbols[:_MAX_WATCHED]) or wish.calls)
-    return _results_in_words(results[1:] or results, language)
+    return results_in_words(results[1:] or results, language)
 
 
 def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -248,12 +207,12 @@ def _if_moved(wish: Wish, results: Sequence[Result], language: Language) -> SayT
         return UseTools(wish.calls)
     quote = results[0][2]
     if wish.calls[0][0] == "get_portfolio":
-        held_worth = sum(float(position["value"]) for position in _rows(quote, "positions"))
+        held_worth = sum(float(position["value"]) for position in rows(quote, "positions"))
         if quote.get("equity") is None or not held_worth:
-            return _results_in_words(results[:1], language)
+            return results_in_words(results[:1], language)
         return SayText(if_all_moved(held_worth, wish.amount, float(quote["equity"]), language))
     if quote.get("price") is None:
-        return _results_in_words(results[:1], language)
+        return results_in_words(results[:1], language)
     factor = wish.unit_price / float(quote["price"]) if wish.unit_price else wish.amount
     return SayText(if_moved(quote, factor, {k: v for *_, body in results for k, v in body.items()}, language))
 
@@ -262,64 +221,9 @@ def _grown(wish: Wish, results: Sequence[Result], language: Language) -> SayText
     """What a sum that was invested earlier is worth now."""
     if not results:
         return UseTools(wish.calls)
-    returns = [figure["value"] for figure in _rows(results[0][2], "figures") if figure["figure"] == "return"]
+    returns = [figure["value"] for figure in rows(results[0][2], "figures") if figure["figure"] == "return"]
     sentence = answer_from(*results[0], "", language)
     return SayText("\n".join([sentence, *(multiplied(wish.amount, 1 + value, language) for value in returns)]))
-
-
-def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """An alert or order at a multiple of the current price, a position's size at it, or what a sum buys at it."""
-    tool, arguments = wish.calls[0]
-    replaces = len(wish.calls) > 1
-    if not results:
-        look_up = ("get_price", {"symbol": arguments["symbol"]})
-        listing = "list_alerts" if tool == "create_alert" else _LOOKUPS["replace"]
-        return UseTools(((listing, {}), look_up) if replaces else (look_up,))
-    lookups, finished = results[: 1 + replaces], results[1 + replaces :]
-    body = lookups[-1][2]
-    if body.get("price") is None or (finished and (finished[-1][0] == tool or "error" in finished[-1][2])):
-        return _results_in_words(finished or lookups[-1:], language)
-    price = float(body["price"])
-    cancellations = _cancellation(wish, lookups[0][2]) if replaces else ()
-    if wish.way == "spend":
-        price = float(arguments.get("limit_price", price))
-        number = float(wish.amount // price)
-        if not number:
-            return SayText(bought(price, wish.amount, language))
-        return _replacing_calls(cancellations, ((tool, {**arguments, "quantity": number}),), finished)
-    if wish.way == "sized":
-        return UseTools(((tool, with_prices(arguments, price, wish.amount)),))
-    if wish.way == "at_level":
-        order, name = as_waiting(arguments, ">=" if wish.amount > price else "<=")
-        return _replacing_calls(cancellations, ((tool, {**order, name: wish.amount}),), finished)
-    name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
-    price = price + wish.amount if wish.way == "at_distance" else price * wish.amount
-    return _replacing_calls(cancellations, ((tool, {**arguments, name: round(price, 2)}),), finished)
-
-
-def _on_either_side(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """Alerts at a share above and below the current price, for "when it moves 5 %"."""
-    tool, arguments = wish.calls[0]
-    if not results:
-        return UseTools((("get_price", {"symbol": arguments["symbol"]}),))
-    [(_, _, body), *alerts] = results
-    if alerts or body.get("price") is None:
-        return _results_in_words(alerts or results, language)
-    prices = {">=": body["price"] * (1 + wish.amount), "<=": body["price"] * (1 - wish.amount)}
-    return UseTools(
-        tuple((tool, {**arguments, "condition": side, "price": round(price, 2)}) for side, price in prices.items())
-    )
-
-
-def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """An order for what a share of the cash buys: the cash is looked up first, then it is an order for that sum."""
-    if not results:
-        step = _at_price_of_now(replace(wish, way="spend"), [], language)
-        return UseTools((("get_portfolio", {}), *step.calls)) if isinstance(step, UseTools) else step
-    portfolio, *other_results = results
-    if (cash := portfolio[2].get("cash")) is None:
-        return _results_in_words([portfolio], language)
-    return _at_price_of_now(replace(wish, way="spend", amount=float(cash) * wish.amount), other_results, language)
 
 
 def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -330,24 +234,20 @@ def _portfolio(wish: Wish, results: Sequence[Result], language: Language) -> Say
     waiting = [
         result
         for result in results
-        if result[0] == "get_pending_orders" and ("error" in result[2] or _rows(result[2], "orders"))
+        if result[0] == "get_pending_orders" and ("error" in result[2] or rows(result[2], "orders"))
     ]
     other_results = [result for result in results if result[0] != "get_pending_orders"]
-    results_text = _results_in_words([*other_results, *waiting], language)
+    results_text = results_in_words([*other_results, *waiting], language)
     body = other_results[0][2] if other_results else {}
     answer = holding_answer(wish.words, body, language)
     return SayText(f"{answer}\n{results_text.text}") if answer else results_text
-
-
-_DISTANCES = {"of_price": "price", "of_average_price": "average_price"}
-"""By argument that gives a stop or target as a share of a price: the position's field with that price."""
 
 
 def _sell(tool: str, arguments: Body, body: Body, orders: Body | None, language: Language) -> SayText | UseTools:
     """The order that sells of the position in `body`. Without one, the reason: `orders`, looked up then, may have a
     purchase that has not filled."""
     positions = [
-        position for position in _rows(body, "positions") if arguments.get("symbol") in (None, position["symbol"])
+        position for position in rows(body, "positions") if arguments.get("symbol") in (None, position["symbol"])
     ]
     if spared := arguments.get("spared"):
         order = {name: value for name, value in arguments.items() if name not in ("share", "spared")}
@@ -366,11 +266,9 @@ def _sell(tool: str, arguments: Body, body: Body, orders: Body | None, language:
         return SayText(
             say("which.positions", language, names=", ".join(str(position["symbol"]) for position in positions))
         )
-    call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *_DISTANCES)}
-    for name, price in _DISTANCES.items():
-        if name in arguments:
-            price_level = float(positions[0][price]) * float(arguments[name])
-            call[f"{arguments['order_type']}_price"] = round(price_level, 2)
+    call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *DISTANCES)}
+    if (price := price_at_distance(arguments, positions[0])) is not None:
+        call[f"{arguments['order_type']}_price"] = price
     call["symbol"] = positions[0]["symbol"]
     amount = round(
         float(positions[0]["quantity"]) * float(arguments.get("share", 1)) - float(arguments.get("kept", 0)), 6
@@ -381,20 +279,17 @@ def _sell(tool: str, arguments: Body, body: Body, orders: Body | None, language:
     return UseTools(((tool, call),))
 
 
-def _rows(body: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    return cast("list[dict[str, Any]]", body.get(name) or [])
-
-
 _COMPUTATIONS: dict[Way, Callable[[Wish, Sequence[Result], Language], SayText | UseTools]] = {
+    "sized_by_account": sized_step,
     "portfolio": _portfolio,
     "watched": _watched,
     **dict.fromkeys(("stop_later", "sold_later"), _sold_later),
     "as_many": _as_many,
     "if_moved": _if_moved,
     "grown": _grown,
-    "share_of_cash": _share_of_cash,
+    "share_of_cash": share_of_cash,
     **dict.fromkeys(("part", "affordable", "raised", "means", "left"), _with_price),
-    "either_side": _on_either_side,
-    **dict.fromkeys((*RELATIVE_WAYS, "at_level", "sized", "spend"), _at_price_of_now),
+    "either_side": on_either_side,
+    **dict.fromkeys((*RELATIVE_WAYS, "at_level", "sized", "spend"), at_price_of_now),
 }
 """By way: what it computes from the results, without an order or alert to find first."""

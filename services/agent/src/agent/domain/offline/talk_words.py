@@ -330,7 +330,8 @@ EXPLAINED_TOO = expression(
 THAT_MANY = expression(
     r"\b(?:that (?:many|much)|as many|those|them|es[oa]s|tant[oa]s|compral[oa]s?|"
     r"(?:compra|mete|pon)(?:me)? (?:es[oa]|la mitad)|(?:buy|get|take)(?: me)? half(?: of)? (?:that|it))\b|"
-    r"^\W*(?:(?:ok|vale|pues|and|y|then)\b\W*)*(?:(?:place|do|take|make|enter) (?:it|that)|haz(?:lo|la)|pon(?:lo|la))\b"
+    r"^\W*(?:(?:ok|vale|pues|and|y|then)\b\W*)*(?:(?:place|do|take|make|enter|buy) (?:it|that|the order)|haz(?:lo|la)|"
+    r"pon (?:la|esa) orden|pon(?:lo|la))\b"
 )
 """Refers to the quantity just computed."""
 IS_DONE = expression(

@@ -10,6 +10,7 @@ from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
 from agent.domain.offline import market_words, talk_words
+from agent.domain.offline.account_size import order_of_size
 from agent.domain.offline.amended_look_ups import PERIOD_FIGURE
 from agent.domain.offline.amendments import AMENDABLE_WAYS, amended
 from agent.domain.offline.calls import EFFECTS_ON_ONE_SYMBOL, OfferedTools, call_of, portfolio_if_moved
@@ -33,8 +34,13 @@ from agent.domain.offline.phrases import (
     phrase_for,
     phrase_in_context,
 )
-from agent.domain.offline.position_size import cost_of, same_quantity
-from agent.domain.offline.previous_questions import MAX_MESSAGES_BACK, symbol_mentioned, symbols_mentioned
+from agent.domain.offline.position_size import details_of, same_quantity
+from agent.domain.offline.previous_questions import (
+    MAX_MESSAGES_BACK,
+    asks_the_same,
+    symbol_mentioned,
+    symbols_mentioned,
+)
 from agent.domain.offline.several import (
     alert_instead,
     alerts_by_price,
@@ -66,10 +72,6 @@ _MAX_TEXTS_READ = 100
 """Maximum texts, of a message, its parts and earlier messages, that are read for one answer."""
 _ASKS = expression(
     r"\b(?:what|how|when|where|give|show|tell|dame|dime|muestra\w*|que|como|cuanto|donde|a cuanto|did|was|were)\b|\?"
-)
-_ASKS_QUANTITY = expression(
-    r"^\W*(?:(?:and|y|so|entonces)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
-    r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
 )
 
 
@@ -117,7 +119,7 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
         if one_order.intent is Intent.UNREAD or one_order.way == "cancel" or one_order.missing:
             return one_order
         earlier = one_order
-    if earlier is not None and not symbols and (details := _details(normalized, earlier)) is not None:
+    if earlier is not None and not symbols and (details := details_of(normalized, earlier)) is not None:
         return details
     alert = alert_instead(normalized, earlier) if earlier is not None and row is None and short else None
     if alert is not None and "?" not in text:
@@ -125,10 +127,12 @@ def _read_wish(text: str, schemas: OfferedTools, before: Sequence[str], *, effec
     if earlier is not None and short and (row is None or row.tool == ORDER) and ORDER in schemas:
         orders_it = talk_words.THAT_MANY.search(normalized) and "?" not in text and not numbers_in(normalized)
         shares = (symbols or symbol_mentioned(normalized, before)) if orders_it else ()
-        if orders_it and (same_order := same_quantity(earlier, shares, share_in(normalized) or 1.0)):
+        if orders_it and (
+            same_order := order_of_size(earlier) or same_quantity(earlier, shares, share_in(normalized) or 1.0)
+        ):
             return same_order
     is_relative = earlier is not None and earlier.way in RELATIVE_WAYS and row is None
-    if is_relative and len(symbols) == 1 and not without_symbols(text) and earlier is not None:
+    if is_relative and len(symbols) == 1 and earlier is not None and asks_the_same(text, normalized):
         tool, arguments = earlier.calls[0]  # the same, for another share
         return replace(earlier, calls=((tool, {**arguments, "symbol": symbols[0]}),))
     nothing_else = not (
@@ -212,17 +216,6 @@ def _continues(text: str, normalized: str, row: ToolPhrase, earlier: Wish) -> bo
         return True
     may_wait = earlier.calls[0][0] == "create_alert" or (has_effects(earlier) and "?" not in text)
     return row.way == "if_moved" and may_wait and not _ASKS_WHAT_IF.search(normalized)
-
-
-def _details(normalized: str, earlier: Wish) -> Wish | None:
-    """What the earlier order costs in all, or how many shares it or a calculation is for."""
-    if talk_words.IN_ALL.search(normalized) and (cost := cost_of(earlier, normalized)):
-        return cost
-    if not _ASKS_QUANTITY.search(normalized):
-        return None
-    if earlier.calls[0][0] == ORDER:
-        return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # which tells how many the order is for
-    return earlier if earlier.calls[0][0] in FIGURES else None
 
 
 def _checked(text: str, normalized: str, amendment: Wish) -> Wish:

@@ -38,6 +38,8 @@ _SHARE_NAME = expression(
 )
 _PAST = expression(r"\b\w{3,}[óé]\b(?<!\bqué)", re.IGNORECASE)
 """Spanish past tenses that have the letters of a command: compró, borré."""
+_OWN_PRICE = expression(r"\bque (?:l[aeo]s? )?(?:pagué|compré|he pagado)(?!\w)(?: por \w+)?", re.IGNORECASE)
+"""The price that was paid, which is no past deed of somebody else: "un 5 % por debajo de lo que pagué"."""
 _CHANGES_MEANING = expression(r"\b(?:not|no|ni|or|o|hasta|except|salvo|excepto)\b")
 """Words that change the meaning of what is beside them: a negation, an alternative, an exception."""
 _CHANGES_REQUEST = expression(
@@ -92,6 +94,7 @@ def as_requested(text: str, wish: Wish | None) -> Wish | None:
     """
     if wish is None or not has_effects(wish) or any(name == "when" or name.endswith("price") for name in wish.missing):
         return wish
+    text = _OWN_PRICE.sub(" ", text)
     normalized = in_figures(_ASIDES.sub(" ", with_known_spelling(_SHARE_NAME.sub(" ", _REASON.sub(" ", text)))))
     words = [*_PAST.findall(text), *re.findall(r"[^\W\d_]+", normalized)]
     has_symbol = symbols_in(text) or all(tool != "create_paper_order" for tool, _ in wish.calls)
@@ -163,9 +166,8 @@ def first_unread_of_change(text: str, normalized: str, wish: Wish) -> str:
     """The word or figure of a change to an order (`normalized` is its normalized text) that is not in the resulting
     order; "" if none."""
     without_no = _NO.sub(" ", normalized)  # "no" takes back what was said before
-    changing_word = _CHANGES_MEANING.search(without_no) or (
-        None if any(name.endswith("_price") for name in wish.calls[0][1]) else _LEVEL.search(without_no)
-    )
+    has_level = wish.way in _COMPUTING_WAYS or any(name.endswith(("_price", "away")) for name in wish.calls[0][1])
+    changing_word = _CHANGES_MEANING.search(without_no) or (None if has_level else _LEVEL.search(without_no))
     return changing_word[0] if changing_word else first_unread_figure(text, normalized, wish)
 
 

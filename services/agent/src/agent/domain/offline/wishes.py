@@ -45,10 +45,14 @@ Way = Literal[
     "", "sell", "stop", "resell", "replace", "replace_listed", "cancel", "delete_alert",
     "at_share", "either_side", "at_distance", "at_level", "sized", "spend", "share_of_cash", "stop_later", "sold_later",
     "as_many", "part", "affordable", "raised", "means", "left", "if_moved", "grown", "portfolio", "watched",
+    "sized_by_account",
 ]  # fmt: skip
 """What is looked up or computed before the calls (`steps`): how much is held, which orders wait, a price, the cash."""
 RELATIVE_WAYS: tuple[Way, ...] = ("at_share", "at_distance")
 """An alert or order at a share of the current price, or at a distance from it in money."""
+
+OF_AVERAGE_PRICE = "average_price"
+"""The `words` of a wish in a relative way whose distance is from the price that was paid, not from the current one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,88 @@
+"""A change keeps the unit and the base of what it changes."""
+
+import pytest
+
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.step_results import SayText, UseTools
+from agent.domain.offline.steps import next_step
+from agent.testing.offered import SCHEMAS
+
+FALLS_5_PERCENT = "alert me when MSFT drops 5%"
+FALLS_10_DOLLARS = "avísame si IBM baja 10 dólares"
+BELOW_MARKET = "buy 4 MSFT at 3% below the market"
+BELOW_PRICE = "buy 3 NVDA at limit 2 dollars under the price"
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "way", "amount"),
+    [
+        (FALLS_5_PERCENT, "actually make it 8", "at_share", 0.92),
+        (FALLS_5_PERCENT, "no, 12", "at_share", 0.88),
+        (FALLS_5_PERCENT, "que sea un 4", "at_share", 0.96),
+        (FALLS_5_PERCENT, "and one if it climbs 10%", "at_share", 1.1),
+        (FALLS_10_DOLLARS, "cámbialo a 15", "at_distance", -15.0),
+        (FALLS_10_DOLLARS, "mejor un 4%", "at_share", 0.96),
+        (FALLS_10_DOLLARS, "y otra si sube 20", "at_distance", 20.0),
+        (BELOW_MARKET, "make it 5%", "at_share", 0.95),
+        (BELOW_PRICE, "make it 4 under", "at_distance", -4.0),
+        (BELOW_PRICE, "cámbiala a 1 dólar por debajo", "at_distance", -1.0),
+        (BELOW_PRICE, "mejor un 2%", "at_share", 0.98),
+    ],
+)
+def test_a_figure_alone_is_in_the_unit_of_the_distance_before(before: str, text: str, way: str, amount: float) -> None:
+    wish = wish_in(text, SCHEMAS, [before])
+    assert (wish.way, wish.amount) == (way, pytest.approx(amount))
+    assert wish.calls[0][1]["symbol"] in before
+
+
+@pytest.mark.parametrize(("before", "text"), [(FALLS_5_PERCENT, "make it 600"), (FALLS_10_DOLLARS, "cámbialo a 195")])
+def test_a_figure_that_can_only_be_a_price_is_one(before: str, text: str) -> None:
+    assert wish_in(text, SCHEMAS, [before]).way == "replace_listed"
+
+
+def test_a_count_changes_the_quantity_and_not_the_distance() -> None:
+    wish = wish_in("actually 10 shares", SCHEMAS, [BELOW_MARKET])
+    assert (wish.way, wish.amount, wish.calls[0][1]["quantity"]) == ("at_share", pytest.approx(0.97), 10.0)
+
+
+def test_the_one_named_is_changed_in_its_unit() -> None:
+    earlier = ["alert me when MSFT gains 5%", "and AAPL too"]
+    assert wish_in(earlier[1], SCHEMAS, earlier[:1]).calls[0][1]["symbol"] == "AAPL"
+    wish = wish_in("make the MSFT one 8", SCHEMAS, earlier)
+    assert (wish.way, wish.amount, wish.calls[0][1]["symbol"]) == ("at_share", pytest.approx(1.08), "MSFT")
+
+
+@pytest.mark.parametrize(
+    ("texts", "arguments"),
+    [
+        (("put a stop 2 dollars below the price",), {"from_price": -2.0}),
+        (("put a stop 2 dollars below the price", "make it 3"), {"from_price": -3.0}),
+        (("put a stop 2 dollars below the price", "make it 4%"), {"of_price": 0.96}),
+        (("put a stop 2 dollars below what I paid",), {"from_average_price": -2.0}),
+        (("pon un stop un 8% por debajo de lo que pagué",), {"of_average_price": 0.92}),
+        (("pon un stop un 8% por debajo de lo que pagué", "mejor un 5"), {"of_average_price": 0.95}),
+    ],
+)
+def test_a_stop_keeps_its_distance_and_its_base(texts: tuple[str, ...], arguments: dict[str, float]) -> None:
+    wish = wish_in(texts[-1], SCHEMAS, ["buy 10 AAPL", *texts[:-1]])
+    assert {name: value for name, value in wish.calls[0][1].items() if "price" in name} == arguments
+
+
+def test_a_stop_by_money_is_counted_from_the_position() -> None:
+    wish = wish_in("put a stop 2 dollars below what I paid", SCHEMAS, ["buy 10 AAPL"])
+    position = {"symbol": "AAPL", "quantity": 10, "average_price": 100.0, "price": 200.0}
+    step = next_step(wish, [("get_portfolio", {}, {"positions": [position]})], "en")
+    assert isinstance(step, UseTools)
+    assert (step.calls[0][1]["stop_price"], step.calls[0][1]["quantity"]) == (98.0, 10)
+
+
+def test_an_alert_is_counted_from_what_was_paid() -> None:
+    wish = wish_in("set an alert 10% above what I paid", SCHEMAS, ["buy 10 AAPL"])
+    look_up = next_step(wish, [], "en")
+    assert isinstance(look_up, UseTools)
+    assert [tool for tool, _ in look_up.calls] == ["get_portfolio"]
+    held = {"symbol": "AAPL", "quantity": 10, "average_price": 100.0, "price": 200.0}
+    step = next_step(wish, [("get_portfolio", {}, {"positions": [held]})], "en")
+    assert isinstance(step, UseTools)
+    assert step.calls[0][1]["price"] == 110.0
+    assert isinstance(next_step(wish, [("get_portfolio", {}, {"positions": []})], "en"), SayText)
