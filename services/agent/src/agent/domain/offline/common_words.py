@@ -32,6 +32,7 @@ LIGHT = word_set(
     "per via cuyo cuya mio mia mios mias tuyo tuya suyo suya nuestro nuestra ellos ellas nosotras vosotras ningunas "
     "aunque mientras segun hacia contra entre quiera each every one go goes going look see find found told wondering "
     "creer creo crees cree creen creeis "
+    "tenga tengas tengan tengais tenia tenias tenian "
     "case cuentame contadme contar hablame habladme dedica dedican dedicas dedicais n fue "
 )
 """Words of grammar and of asking, which are ignored."""
@@ -66,7 +67,7 @@ _COMMON = word_set(
     "hombre senor don estoy estare seria fuera tuviera hubiera ser haber habra habria hemos han has he ido ida sido "
     "igual peor mentira raro posible imposible necesario obligatorio mama papa somos soy "
     "alquilar alquilo alquila rent hire cerca cercano cercana recommend recommended advise recomendar recomienda "
-    "toca corresponde max maximum maximo maxima "
+    "example examples ejemplo ejemplos toca corresponde max maximum maximo maxima "
     "recomiendas recomendais recomendado recomendable aconsejar aconsejas aconsejais "
 )
 _AMBIGUOUS_STEMS = frozenset(("nin", "basic"))
