@@ -32,7 +32,6 @@ LIGHT = word_set(
     "per via cuyo cuya mio mia mios mias tuyo tuya suyo suya nuestro nuestra ellos ellas nosotras vosotras ningunas "
     "aunque mientras segun hacia contra entre quiera each every one go goes going look see find found told wondering "
     "creer creo crees cree creen creeis "
-    "tenga tengas tengan tengais tenia tenias tenian "
     "case cuentame contadme contar hablame habladme dedica dedican dedicas dedicais n fue "
 )
 """Words of grammar and of asking, which are ignored."""

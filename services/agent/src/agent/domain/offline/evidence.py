@@ -116,7 +116,7 @@ CHECKS = (
         ),
         expression(
             rf"{NEGATION.pattern}|\b(?:if|si|in case|problems?|problemas?|trouble\w*|errors?|errores|fail\w*|falla\w*|"
-            r"forg[eo]t\w*|olvid\w+|wrong|lost|perdid[oa]s?|after|retr(?:y|ies)|contact|support|soporte)\b"
+            r"forg[eo]t\w*|olvid\w+|wrong|lost|perdid[oa]s?|contact|support|soporte)\b"
         ),
     ),
     Evidence(

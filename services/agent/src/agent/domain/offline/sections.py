@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 
 from agent.domain.offline import shapes
 from agent.domain.offline.common_words import is_common, significant_words
-from agent.domain.offline.constraints import TAKES
+from agent.domain.offline.constraints import CONTACT_KEYS, TAKES, contacts_in
 from agent.domain.offline.excerpts import Excerpt, with_columns
 from agent.domain.offline.kinds import MAX_SHOWN, TITLE_END, cells_of_thing, is_title_of_kind, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
@@ -38,15 +38,15 @@ def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt
     question_words = " ".join(words_of(question))
     if not shapes.COMPARING.search(question_words):
         return []
-    one_word_row_names = {
-        words[0] for passage in passages if passage.row and len(words := words_of(name_of(passage))) == 1
-    }
+    names = [name_of(passage) for passage in passages if passage.row]
+    names += [column for passage in passages for column in passage.columns if "=price" not in keys_in(column)]
+    one_word_names = {words[0] for name in names if len(words := words_of(name)) == 1}
     sides = _sides(
         [" ".join(words_of(antecedent))] if antecedent and _BOTH.search(question_words) else [question_words],
-        one_word_row_names,
+        one_word_names,
     )
     has_named_sides = True
-    last_sides = _sides([" ".join(words_of(antecedent.rpartition("\n")[2]))], one_word_row_names)
+    last_sides = _sides([" ".join(words_of(antecedent.rpartition("\n")[2]))], one_word_names)
     if (
         not sides
         and antecedent
@@ -57,7 +57,7 @@ def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt
         )
     ):
         # "Which one is cheaper?" is about the things mentioned before.
-        sides = _sides([" ".join(words_of(line)) for line in antecedent.splitlines()], one_word_row_names)
+        sides = _sides([" ".join(words_of(line)) for line in antecedent.splitlines()], one_word_names)
         has_named_sides = False
     if len(sides) < 2:
         return []
@@ -231,7 +231,14 @@ def all_of_shape(question: str, query: Query, passages: Sequence[Excerpt]) -> li
         if key == "=weekend" and {"weekend", "weekends", "finde", "semana"}.isdisjoint(normalized.split()):
             continue  # Saturday is not Sunday
         if query and all(key in keys or not keys - {"=figure"} or keys <= _TODAY for keys in query.values()):
-            matching = [passage for passage in passages if pattern.search(passage.text)]
+            ways = [keys for keys in required if keys <= CONTACT_KEYS]  # a telephone, no e-mail address
+            matching = [
+                passage
+                for passage in passages
+                if (all(keys & contacts_in(passage.text) for keys in ways) if ways else pattern.search(passage.text))
+            ]
+            if not matching:
+                return []
             scores_by_page = Counter[str]()
             for passage in matching:
                 is_headed = key in keys_in(passage.heading) or is_title_of_kind(
