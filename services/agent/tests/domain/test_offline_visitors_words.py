@@ -112,3 +112,18 @@ def test_a_visitor_who_asks_for_the_uptime_gets_no_glossary() -> None:
 
     assert otherwise("what's the uptime") is None
     assert otherwise("what is a halving") is not None
+    assert otherwise("what's the VIX") is not None
+
+
+def test_whether_people_there_speak_a_language_is_told_by_the_site() -> None:
+    office = passage("Camp", "Reception speaks English and French, 8:30 to 21:30.")
+    assert "speaks English and French" in answered("do you speak french", [office], "en")
+
+
+def test_several_are_asked_whether_they_are_persons() -> None:
+    assert wish_in("sois una persona o un robot", (), trades=False).intent is Intent.ABILITIES
+
+
+def test_a_thing_for_so_many_people_is_answered_by_what_tells_how_many() -> None:
+    huts = passage("Casas", "En julio la estancia mínima en cabaña es de cuatro noches.", "es")
+    assert is_unknown(answered("tenéis cabaña para 5", [huts], "es"))

@@ -48,7 +48,7 @@ PEOPLE = (
 )
 _PERSONS = expression(
     rf"\b{_COUNT} (?:\w+ )?{PEOPLE}\b|\b(?:we are|we re|there are|there s|party of|group of|table for|somos|seriamos|"
-    rf"seremos|grupo de) {_COUNT}\b|\bfor {_COUNT} of us\b"
+    rf"seremos|grupo de) {_COUNT}\b|\bfor {_COUNT} of us\b|\b(?:for|para) {_COUNT}\W*$"
 )
 PARTY = expression(
     rf"\b(?:we are|we re|there are|there s|somos|seriamos|seremos) (?:{_COUNT} {PEOPLE}|"
