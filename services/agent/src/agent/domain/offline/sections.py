@@ -235,7 +235,8 @@ def all_of_shape(question: str, query: Query, passages: Sequence[Excerpt]) -> li
             matching = [
                 passage
                 for passage in passages
-                if (all(keys & contacts_in(passage.text) for keys in ways) if ways else pattern.search(passage.text))
+                if (pattern.search(passage.text) or (ways and shapes.NEGATION.search(passage.text)))
+                and all(keys & contacts_in(passage.text) for keys in ways)
             ]
             if not matching:
                 return []
