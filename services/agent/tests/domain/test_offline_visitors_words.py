@@ -86,7 +86,7 @@ def test_a_rate_limit_is_neither_a_price_nor_another_limit() -> None:
 def test_a_common_word_may_be_one_of_the_columns_that_are_compared() -> None:
     table = "|  | Team | Business |\n| --- | --- | --- |\n| Price per month | $39 | $249 |\n| Endpoints | 100 | 500 |"
     told = answered("what's the difference between team and business", [passage("Pricing", table)], "en")
-    assert "$249" in told
+    assert "Price per month: Team $39, Business $249" in told
 
 
 def test_that_there_is_no_telephone_answers_for_the_number() -> None:

@@ -188,7 +188,9 @@ def with_named_columns(question: str, antecedent: str, rows: Sequence[Excerpt]) 
 def _named_columns(text: str, headers: Sequence[str], name_keys: set[str], *, as_written: bool = False) -> list[int]:
     """The columns whose headers have the most of a text's words, apart from words of the rows' own names. `as_written`:
     without those that only mean the same, as "Closes" does for the hours."""
-    words = [word for word in significant_words(text) if not keys_of(word) & name_keys]
+    whole_headers = {header.lower() for header in headers}
+    asked_words = [word for word in words_of(text) if word in whole_headers or significant_words(word)]
+    words = [word for word in asked_words if not keys_of(word) & name_keys]
     if as_written:
         stems = {stem(header_word) for header in headers for header_word in words_of(header)}
         words = [word for word in words if stem(word) in stems]
@@ -199,7 +201,7 @@ def _named_columns(text: str, headers: Sequence[str], name_keys: set[str], *, as
 def _shared_words(name: str, words: Sequence[str]) -> int:
     """How many words of a name are among these."""
     keys = {key for word in words for key in keys_of(word)}
-    return sum(bool(keys & keys_of(word)) for word in _words_without_figures(name))
+    return sum(bool(keys & keys_of(word)) for word in _words_without_figures(name) or words_of(name))
 
 
 def included_passages(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
