@@ -15,9 +15,12 @@ _HOMOGRAPHS = (
     (re.compile(r"\bu(?:ñ|n\u0303)as?\b|\b((?:las|mis|tus|sus) )unas\b|\bunas(?=\W*$)"), "nail"),
     (re.compile(r"\bt(?:é|e\u0301)s?\b|\b((?:el|un|del|al|de) )te\b|\bte(?=\W*$)"), "tea"),
     (re.compile(r"\b((?:the|my|your|our|any|an?(?! (?:donde|que|cual|quien)\b)) (?:\w+ )?)vans?\b"), "lorry"),
+    (re.compile(r"\b(?:log|sign)(?:ging|ing|ged|ed)?[ -](?:in|on)(?!\w)()"), "login"),
+    (re.compile(r"\brate[ -]limit(?:s|ed|ing)?(?!\w)()"), "ratelimit"),
 )
 """Nouns that differ by an accent alone from words of grammar, and the English word that is searched for in their place.
-Without the accent, an article before the word or its place at the end shows the noun."""
+Without the accent, an article before the word or its place at the end shows the noun. And the words of signing in,
+which are not those of signing up, nor a log; and of a rate limit, which is no price."""
 
 
 def with_distinct_nouns(text: str) -> str:

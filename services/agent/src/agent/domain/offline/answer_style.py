@@ -40,13 +40,19 @@ _AROUND = word_set(
     "amounts figures numbers precios importes cifras legales bullet points"
 )
 _KNOWN = _STYLES | _LANGUAGES | _REQUESTS | _UNITS | _LASTING | _FORMS | _NEGATIONS | _AROUND
+_ASKS_FOR_FACT = expression(r"\bdo (?:you|they|any of you) (?:speak|talk|write|answer)\b")
+"""Asks what people there can do, which a page may tell."""
 _ASKS_ASSISTANT = expression(r"\b(?:can|could|would|will) you\b|\b(?:puedes|podrias)\b")
 
 
 def is_about_answers(normalized: str) -> bool:
     """Whether a message, in lower case and without accents, says how answers should be, and nothing else."""
     words = frozenset(re.findall(r"\w+", re.sub(r"\bde tu\W*$", "tutea", normalized)))
-    if not words <= _KNOWN or ("?" in normalized and not _ASKS_ASSISTANT.search(normalized)):
+    if (
+        not words <= _KNOWN
+        or _ASKS_FOR_FACT.search(normalized)
+        or ("?" in normalized and not _ASKS_ASSISTANT.search(normalized))
+    ):
         return False
     return bool(
         words & _STYLES

@@ -40,11 +40,11 @@ from agent.domain.offline.own_name import name_answer
 from agent.domain.offline.person_words import without_person_request
 from agent.domain.offline.previous_questions import is_follow_up
 from agent.domain.offline.prompt_messages import question_in, results_in, rule_calls_in, with_you_for_name
-from agent.domain.offline.questions import is_vague, lacks_subject, only_gives_people, terms
+from agent.domain.offline.questions import is_vague, lacks_subject, only_gives_party, only_gives_people, terms
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge
 from agent.domain.offline.site_pages import TOOL, from_site
-from agent.domain.offline.small_talk import is_about_procedure
+from agent.domain.offline.small_talk import accepts_offer, is_about_procedure
 from agent.domain.offline.step_results import Result, SayText, UseTools
 from agent.domain.offline.steps import next_step
 from agent.domain.offline.talk_words import GREETED, MY_PLAN, PLAN_FOR_IT, TAKEN, WHETHER
@@ -52,7 +52,7 @@ from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.answers import rule_calls_answer
 from agent.domain.shortcuts.steps import FORGET, REMEMBER, rest_of
-from agent.domain.text_features import is_plain_yes, language_of, plain, symbols_in
+from agent.domain.text_features import language_of, plain, symbols_in
 from agent.texts import TEXTS
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
@@ -106,7 +106,7 @@ def respond(
     )
     language = rule_language(company.answer_language(language)) if company else language
     results = results_in(later_messages)
-    accepts_person = bool(replies) and offers_person(replies[-1]) and is_plain_yes(question)
+    accepts_person = bool(replies) and offers_person(replies[-1]) and accepts_offer(question)
     was_handed_off = any(tool == HAND_OFF for tool, _, _ in results)
     # A message that asked memory for something, or a person who has not come, may contain another question.
     rule_answer = rule_calls_answer(rule_calls_in(later_messages), language, is_several=bool(rest_of(question)))
@@ -372,6 +372,8 @@ def _site_question(request: _Request) -> SiteQuestion:
     earlier_questions = [text[:MAX_COMPARED_CHARACTERS] for text in request.earlier_questions[-3:]]
     if earlier_questions and only_gives_people(question, earlier_questions[-1]):
         *earlier_questions, question = earlier_questions  # the price of one is quoted once more
+    elif only_gives_party(question):
+        earlier_questions, question = [], say("for_several", request.language)
     previous_question = earlier_questions[-1] if earlier_questions else ""
     depends_on_it = is_follow_up(question) or lacks_subject(question) or is_vague(terms(question))
     antecedent = previous_question if depends_on_it else ""

@@ -50,6 +50,8 @@ _HIGH_LIKELIHOOD = 0.5
 """Likelihood from which on a section is shown whatever words it shares with the question."""
 _HOW_LONG = expression(rf"\b(?:how (?:much|long)|much|cu[aá]nt[oa]s?) (?:time|tiempo)\b|\b{UNIT}\b", re.IGNORECASE)
 """How long something is for: words that name no thing a site could offer."""
+_RELATIVE_VERB = expression(r"(?<=\w )que (?:no )?(?:(?:se|me|te|nos|os|lo|la|le) )?\w+", re.IGNORECASE)
+"""A verb that says what a thing should do: "algo que no tenga gluten"."""
 MIN_REPORTED_LETTERS = 4
 """A word that no page contains is reported ("I find nothing about …") if it has at least this many letters: short words
 such as "use" say nothing."""
@@ -81,7 +83,7 @@ def unknown_words(question: str, candidates: Candidates) -> list[str]:
     unknown_stems = {word for word in topic_words(query) if not index.is_known(query[word])}
     return [
         word
-        for word in re.findall(r"[^\W\d_]+", _HOW_LONG.sub(" ", question))
+        for word in re.findall(r"[^\W\d_]+", _RELATIVE_VERB.sub(" ", _HOW_LONG.sub(" ", question)))
         if stem(plain(word)) in unknown_stems
         and not plain(word).endswith("is")  # not a Spanish verb such as enviáis or salís
     ]

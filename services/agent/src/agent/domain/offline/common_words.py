@@ -66,7 +66,7 @@ _COMMON = word_set(
     "hombre senor don estoy estare seria fuera tuviera hubiera ser haber habra habria hemos han has he ido ida sido "
     "igual peor mentira raro posible imposible necesario obligatorio mama papa somos soy "
     "alquilar alquilo alquila rent hire cerca cercano cercana recommend recommended advise recomendar recomienda "
-    "toca corresponde max maximum maximo maxima "
+    "example examples ejemplo ejemplos toca corresponde max maximum maximo maxima "
     "recomiendas recomendais recomendado recomendable aconsejar aconsejas aconsejais "
 )
 _AMBIGUOUS_STEMS = frozenset(("nin", "basic"))

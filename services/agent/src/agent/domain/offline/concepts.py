@@ -78,8 +78,11 @@ _OF_A_COMPANY = expression(
 )
 """What no glossary explains: the market as a whole, and what a company has."""
 _PRONOUNS = ("that", "it", "this", "eso", "esto")
-_OWN_OR_PRICE = expression(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
-"""Words for somebody's own things or the company's prices, which no glossary has."""
+_OWN_OR_PRICE = expression(
+    r"\b(?:i|we|you|they|yo|to (?!book|equity|earnings|trough|the mean)\w+|my|mis?|your|tus?|its|their|sus?|costs?|"
+    r"fees?|cuestan?|coste|comision|tarifa)\b"
+)
+"""Words for somebody's own things, deeds or wishes or the company's prices, which no glossary has."""
 
 
 def concepts_in(text: str, earlier_texts: Sequence[str], *, names_share: bool) -> list[str]:

@@ -79,7 +79,8 @@ _AMOUNT_OF_MONEY = expression(r"[$€£] ?\d[\d.,]*|(?<![\d.,])\d[\d.,]{0,15}+ ?
 CONTACTS = tuple(
     (
         expression(
-            rf"^(?:\w+ ){{0,2}}(?:what|whats|which|cual|que|your|vuestro|tu|su|the|el|un|teneis|tienes|tienen|have)"
+            rf"^(?:\w+ ){{0,2}}(?:what|whats|which|cual|que|your|vuestro|tu|su|the|el|un|teneis|tienes|"
+            rf"tienen|have|there|hay)"
             rf"(?: (?:is|es|s|an?|un|the|your|el|vuestro|tu|su))*? (?:{words})"
             r"(?: (?:address|number|electronico|de contacto|de telefono))?\W*$"
         ),
@@ -96,7 +97,15 @@ CONTACT_WAY = expression(
     r"(?P<way>phone|telephone|e?mail|whatsapp|sms|post|telefono|correo|telegram)\b"
 )
 """The means by which something is done; an answer must name the same."""
-_SHOWN_CONTACTS = (("=address", expression(r"\S@\S")), ("=number", expression(r"(?:\+|\b)\d[\d ()-]{7,}\d")))
+_SHOWN_CONTACTS = (
+    ("=address", expression(r"\S@\S")),
+    (
+        "=number",
+        expression(r"(?:\+|\b)\d[\d ()-]{7,}\d|\b(?:[Nn]ot?|sin) (?:\w+ ){0,3}(?:telephone|phone|tel[eé]fono)"),
+    ),
+)
+"""A sentence shows a number also if it says that there is none."""
+CONTACT_KEYS = frozenset(key for key, _ in _SHOWN_CONTACTS)
 WORTH = frozenset(("=worth",))
 ASKS_OPINION = expression(
     r"\b(?:which|what|cual(?:es)?|que)\b.{0,40}?\b(?:better|best|mejor(?:es)?|peor|worse|recom\w+)\b"

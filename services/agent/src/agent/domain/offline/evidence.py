@@ -48,7 +48,7 @@ PEOPLE = (
 )
 _PERSONS = expression(
     rf"\b{_COUNT} (?:\w+ )?{PEOPLE}\b|\b(?:we are|we re|there are|there s|party of|group of|table for|somos|seriamos|"
-    rf"seremos|grupo de) {_COUNT}\b|\bfor {_COUNT} of us\b"
+    rf"seremos|grupo de) {_COUNT}\b|\bfor {_COUNT} of us\b|\b(?:for|para) {_COUNT}\W*$"
 )
 PARTY = expression(
     rf"\b(?:we are|we re|there are|there s|somos|seriamos|seremos) (?:{_COUNT} {PEOPLE}|"
@@ -60,6 +60,14 @@ ONLY_HOW_MANY = expression(
     rf"(?: (?:people|persons|personas|of (?:us|them)))?\W*"
 )
 """Matches "and for two?"."""
+ONLY_PARTY = expression(
+    rf"\W*(?:(?:and|y|pero|but|ok|vale)\W+)*(?:what )?(?:(?:if|si|how much (?:if|for)|cuanto (?:es |seria |cuesta )?"
+    rf"(?:si|para))\W+)?(?:(?:we(?: are|['’]?re)|there are|somos|seriamos|seremos|fueramos|vamos)(?: a ser)? {_COUNT}"
+    rf"(?: {PEOPLE})?|(?:i (?:go|come|join) |we (?:go|come|join) |voy |vamos |vengo |venimos |fuera )(?:with|con) "
+    r"(?:(?:my|our|an?|mi|mis|una?) )?\w+)(?: (?:in|at|on|en|de) (?:(?:the|my|our|la|el|mi|nuestra) )?\w+)?"
+    r"(?:,? (?:how much (?:is|would) it(?: be)?|what does it cost|cuanto (?:es|seria|sale|cuesta|costaria)))?\W*"
+)
+"""Matches "and if we are three in the company?", "y si voy con mi mujer?": what more people change."""
 _TELLS_PERSONS = expression(
     rf"\b{PEOPLE}\b|\b(?:groups?|part(?:y|ies)|per head|each|a head|everyone|anyone|famil\w+|capacity|grupos?|"
     rf"por cabeza|cada un[oa]|aforo|plazas|seats?|sleeps)\b|\bfor {_COUNT}\b|\bpara {_COUNT}\b"
@@ -99,6 +107,18 @@ CHECKS = (
         ),
     ),
     Evidence(_PERSONS, _TELLS_PERSONS),
+    Evidence(
+        expression(
+            r"^(?!.*(?:\?|\b(?:what|how|which|when|where|who|why|que|como|cual(?:es)?|cuando|donde|quien|cuanto)\b)).*"
+            r"\b(?:(?:does|did|has|have|is|are|do|can|will|wo|ca|would)(?:n\W?t| not)|cannot|cant|doesnt|didnt|"
+            r"wont|never|"
+            r"no (?:me |nos |se )?(?:dej|funcion|carg|lleg|abr|sal|aparec|va\b|recib|puedo|podemos|encuentr))"
+        ),
+        expression(
+            rf"{NEGATION.pattern}|\b(?:if|si|in case|problems?|problemas?|trouble\w*|errors?|errores|fail\w*|falla\w*|"
+            r"forg[eo]t\w*|olvid\w+|wrong|lost|perdid[oa]s?|contact|support|soporte)\b"
+        ),
+    ),
     Evidence(
         expression(r"\b(?:at night|tonight|in the (?:morning|afternoon|evening)|de noche|"
                    r"por la (?:manana|tarde|noche))\b"),

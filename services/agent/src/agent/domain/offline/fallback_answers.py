@@ -48,6 +48,9 @@ def answer_otherwise(
     """What to answer if neither a tool nor a page was found for a question; None: leave the answer as it is. `answer`
     is the answer so far, which may quote a page that is only near the question."""
     term = requested_term(plain(question)) or another_term(plain(question), earlier_questions)
+    is_defined = re.search(rf"\bthe {re.escape(term)}", plain(question)) and term.upper() not in question
+    if "search_memory" not in offered and is_defined:
+        term = ""  # a visitor who asks for "the uptime", unlike "the VIX", asks for the company's
     term = term or ("" if OWN.search(plain(question)) else order_kind(plain(question)))
     if term and "explain_concept" in offered:
         explanation = next((result for result in results if result[0] == "explain_concept"), None)

@@ -16,7 +16,7 @@ from agent.domain.analysis.question_patterns import HAD_BOUGHT
 from agent.domain.analysis.relative_days import DATES, date_in
 from agent.domain.analysis.stretches import UnreadText, main_period
 from agent.domain.claims.lexer import folded
-from agent.domain.offline import market_words, talk_words
+from agent.domain.offline import market_words, mood_words, talk_words
 from agent.domain.offline.answer_style import is_about_answers
 from agent.domain.offline.calls import PERSONAL, OfferedTools
 from agent.domain.offline.changed_arguments import FIGURES
@@ -184,7 +184,8 @@ def _talk(text: str, normalized: str, schemas: OfferedTools, earlier_texts: Sequ
     pending = Wish(Intent.TOOL, (("get_pending_orders", {}),))  # shows what there is to confirm
     if decision == "confirm" and may_confirm and talk_words.AGREES.search(normalized):
         return pending
-    if decision == "reject" and may_confirm and small_talk_in(normalized) is None:
+    may_settle = small_talk_in(normalized) is None or mood_words.SETTLED.search(normalized)
+    if decision == "reject" and may_confirm and may_settle:
         return Wish(Intent.NOT_YET)
     if talk := small_talk_in(normalized) or small_talk_in(with_known_spelling(text)) or mood_in(normalized, text):
         return Wish(talk)

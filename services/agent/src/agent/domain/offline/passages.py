@@ -258,6 +258,7 @@ def introduction(pages: Sequence[SitePage]) -> list[Excerpt]:
 
 def introduction_of(knowledge: KnowledgeFound, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
     """The first paragraph, among these excerpts, of the site's first page, which has the shortest address."""
+    excerpts = [excerpt for excerpt in excerpts if "©" not in excerpt.text]
     numbers = {
         excerpt.number for excerpt in excerpts if not excerpt.row and len(words_of(excerpt.text)) > MAX_NAME_WORDS
     }

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import ASKING, COMMON, is_common, significant_words
 from agent.domain.offline.constraints import states_length, without_how_long, without_length
-from agent.domain.offline.evidence import ONLY_HOW_MANY, PARTY
+from agent.domain.offline.evidence import ONLY_HOW_MANY, ONLY_PARTY, PARTY
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.text_features import plain, stem, word_set
 
@@ -67,6 +67,11 @@ def only_gives_people(question: str, antecedent: str) -> bool:
     """Whether a question only says for how many people it repeats the earlier question for a price: "and for two?"."""
     asked_price = any(keys & shapes.PRICE for keys in terms(antecedent).values())
     return asked_price and bool(ONLY_HOW_MANY.fullmatch(plain(question)))
+
+
+def only_gives_party(question: str) -> bool:
+    """Whether a question only says that more people come: "and if we are three in the company?"."""
+    return ONLY_PARTY.fullmatch(plain(question)) is not None
 
 
 def is_other_cancellation(heading: str, question: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 
 from agent.domain.offline import shapes
 from agent.domain.offline.common_words import is_common, significant_words
-from agent.domain.offline.constraints import TAKES
+from agent.domain.offline.constraints import CONTACT_KEYS, TAKES, contacts_in
 from agent.domain.offline.excerpts import Excerpt, with_columns
 from agent.domain.offline.kinds import MAX_SHOWN, TITLE_END, cells_of_thing, is_title_of_kind, name_of, table_of
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
@@ -38,15 +38,15 @@ def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt
     question_words = " ".join(words_of(question))
     if not shapes.COMPARING.search(question_words):
         return []
-    one_word_row_names = {
-        words[0] for passage in passages if passage.row and len(words := words_of(name_of(passage))) == 1
-    }
+    names = [name_of(passage) for passage in passages if passage.row]
+    names += [column for passage in passages for column in passage.columns if "=price" not in keys_in(column)]
+    one_word_names = {words[0] for name in names if len(words := words_of(name)) == 1}
     sides = _sides(
         [" ".join(words_of(antecedent))] if antecedent and _BOTH.search(question_words) else [question_words],
-        one_word_row_names,
+        one_word_names,
     )
     has_named_sides = True
-    last_sides = _sides([" ".join(words_of(antecedent.rpartition("\n")[2]))], one_word_row_names)
+    last_sides = _sides([" ".join(words_of(antecedent.rpartition("\n")[2]))], one_word_names)
     if (
         not sides
         and antecedent
@@ -57,7 +57,7 @@ def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt
         )
     ):
         # "Which one is cheaper?" is about the things mentioned before.
-        sides = _sides([" ".join(words_of(line)) for line in antecedent.splitlines()], one_word_row_names)
+        sides = _sides([" ".join(words_of(line)) for line in antecedent.splitlines()], one_word_names)
         has_named_sides = False
     if len(sides) < 2:
         return []
@@ -188,7 +188,9 @@ def with_named_columns(question: str, antecedent: str, rows: Sequence[Excerpt]) 
 def _named_columns(text: str, headers: Sequence[str], name_keys: set[str], *, as_written: bool = False) -> list[int]:
     """The columns whose headers have the most of a text's words, apart from words of the rows' own names. `as_written`:
     without those that only mean the same, as "Closes" does for the hours."""
-    words = [word for word in significant_words(text) if not keys_of(word) & name_keys]
+    whole_headers = {header.lower() for header in headers}
+    asked_words = [word for word in words_of(text) if word in whole_headers or significant_words(word)]
+    words = [word for word in asked_words if not keys_of(word) & name_keys]
     if as_written:
         stems = {stem(header_word) for header in headers for header_word in words_of(header)}
         words = [word for word in words if stem(word) in stems]
@@ -199,7 +201,7 @@ def _named_columns(text: str, headers: Sequence[str], name_keys: set[str], *, as
 def _shared_words(name: str, words: Sequence[str]) -> int:
     """How many words of a name are among these."""
     keys = {key for word in words for key in keys_of(word)}
-    return sum(bool(keys & keys_of(word)) for word in _words_without_figures(name))
+    return sum(bool(keys & keys_of(word)) for word in _words_without_figures(name) or words_of(name))
 
 
 def included_passages(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
@@ -231,7 +233,15 @@ def all_of_shape(question: str, query: Query, passages: Sequence[Excerpt]) -> li
         if key == "=weekend" and {"weekend", "weekends", "finde", "semana"}.isdisjoint(normalized.split()):
             continue  # Saturday is not Sunday
         if query and all(key in keys or not keys - {"=figure"} or keys <= _TODAY for keys in query.values()):
-            matching = [passage for passage in passages if pattern.search(passage.text)]
+            ways = [keys for keys in required if keys <= CONTACT_KEYS]  # a telephone, no e-mail address
+            matching = [
+                passage
+                for passage in passages
+                if (pattern.search(passage.text) or (ways and shapes.NEGATION.search(passage.text)))
+                and all(keys & contacts_in(passage.text) for keys in ways)
+            ]
+            if not matching:
+                return []
             scores_by_page = Counter[str]()
             for passage in matching:
                 is_headed = key in keys_in(passage.heading) or is_title_of_kind(

@@ -6,14 +6,14 @@ A message is small talk only if it contains nothing else: "thanks, and what does
 import re
 from collections.abc import Collection
 
-from agent.domain.offline import shapes, talk_words
+from agent.domain.offline import mood_words, shapes, talk_words
 from agent.domain.offline.answer_style import is_about_answers
 from agent.domain.offline.own_name import is_about_own_name
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.offline.tool_words import is_question
 from agent.domain.offline.wishes import Intent
 from agent.domain.shortcuts.words import decision_in
-from agent.domain.text_features import plain, symbols_in, word_set
+from agent.domain.text_features import is_plain_yes, plain, symbols_in, word_set
 from contracts.expressions import expression
 
 _SMALL_TALK_WORDS: tuple[tuple[Intent, frozenset[str]], ...] = (
@@ -68,7 +68,7 @@ def small_talk_in(normalized: str) -> Intent | None:
         normalized = introduction["hello"]
     if _ONLY_MARKS.fullmatch(normalized):
         return Intent.GREETING
-    words = re.findall(r"\w+", talk_words.OPENING.sub("hola", normalized))
+    words = re.findall(r"\w+", mood_words.SETTLED.sub("vale", talk_words.OPENING.sub("hola", normalized)))
     telling = [word for word in words if word not in _AROUND_SMALL]
     kinds = [
         next(
@@ -101,17 +101,25 @@ def mood_in(normalized: str, text: str) -> Intent | None:
         return None
     if _only_leaves_address(text):
         return Intent.ADDRESS
-    if len(normalized.split()) <= talk_words.LONG_TALK and talk_words.WAITED.search(re.sub("['’]", " ", normalized)):
+    length, without_apostrophes = len(normalized.split()), re.sub("['’]", " ", normalized)
+    if length <= mood_words.LONG_TALK and mood_words.WAITED.search(without_apostrophes):
         return Intent.WAITED
-    if len(normalized.split()) <= talk_words.LONG_TALK and talk_words.WRONGED.search(re.sub("['’]", " ", normalized)):
+    if length <= mood_words.LONG_TALK and mood_words.WRONGED.search(without_apostrophes):
         return Intent.WRONGED
-    if len(normalized.split()) > talk_words.SHORT_TALK or talk_words.WANTS.search(normalized) or symbols_in(text):
+    if length > mood_words.LONG_TALK or mood_words.WANTS.search(normalized) or symbols_in(text):
         return None
-    if talk_words.UPSET.search(normalized):
+    if mood_words.UPSET.search(normalized):
         return Intent.UPSET
+    if length > mood_words.SHORT_TALK:
+        return None
     if normalized.split() and small_talk_in(normalized.split()[-1]) is Intent.FAREWELL:
         return Intent.FAREWELL
-    return Intent.THANKS if talk_words.THANKFUL.search(normalized) else None
+    return Intent.THANKS if mood_words.THANKFUL.search(normalized) else None
+
+
+def accepts_offer(text: str) -> bool:
+    """Whether a text, after the offer of a person, says yes, or that its writer will wait."""
+    return is_plain_yes(text) or mood_words.WAITS.fullmatch(plain(text)) is not None
 
 
 def _only_leaves_address(text: str) -> bool:

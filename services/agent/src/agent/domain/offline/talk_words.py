@@ -13,8 +13,9 @@ ABILITIES = expression(
     r"you able|(?:are )?you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
     r"que (puedes|sabes|podrias) (hacer|preguntar\w*)|que puedo preguntar\w*|que haces|"
     r"en que (me )?(puedes|podrias) ayudar\w*|como (me )?puedes ayudar\w*|para que sirves|"
-    r"eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|\b(?:is this|am i (?:talking|speaking|chatting|writing) "
-    r"(?:to|with)) (?:a |an )?(?:real )?(?:chat ?)?(?:bot|robot|ai|human|machine|person)\b|"
+    r"(eres|sois|es usted) (un |una )?(bot|robot|ia|humano|humana|persona))\b|"
+    r"\b(?:is this|am i (?:talking|speaking|chatting|writing) (?:to|with)) "
+    r"(?:a |an )?(?:real )?(?:chat ?)?(?:bot|robot|ai|human|machine|person)\b|"
     r"\b(?:hablo|hablando|chateando|escribiendo) con (?:un|una) (?:bot|robot|maquina|ia|persona)\b|"
     r"\besto es (?:un|una) (?:chat ?)?(?:bot|robot|maquina|ia)\b|\bwhat (?:\w+ ){0,5}(?:can|could|may|should) i ask\b|"
     r"\bque (?:\w+ ){0,4}(?:puedo|podria) (?:preguntar|pedir)\w*|"
@@ -127,65 +128,6 @@ CORRECTS = expression(
     r"(?!\W*(?:thank|gracias))"
 )
 """Corrects what was just said: not that, but this."""
-SHORT_TALK = 9
-"""Maximum words of a message that may be only thanks or a complaint."""
-LONG_TALK = 14
-"""Maximum words of a message that may say that somebody waits in vain."""
-WANTS = expression(
-    r"\b(?:what|how|when|where|who|which|why|can|could|would|want|need|que|cual|como|cuando|cuanto|cuanta|donde|quien|"
-    r"puedo|puedes|quiero|necesito|busco|tengo|hay|buy|sell|compra|vende|cancel\w*|price|precio|and|pero|but)\b"
-)
-THANKFUL = expression(
-    r"\b(?:thanks?|thx|ty|cheers|gracias|agradecid[oa]|merci|much appreciated|(?:you(?:\W?re| are)|that was|eres) "
-    r"(?:\w+ )?(?:quick|fast|great|awesome|amazing|brilliant|clever|smart|funny|genial|rapid[oa]|list[oa]|crack))\b"
-)
-UPSET = expression(
-    r"\b(?:useless|stupid|idiots?|dumb|terrible|awful|horrible|"
-    r"(?<!and the )worst(?! (?:\w+ )?(?:days?|weeks?|months?|quarters?|years?)\b)|"
-    r"rubbish|crap|garbage|hopeless|disaster|pathetic|"
-    r"inutil(?:es)?|tont[oa]s?|idiotas?|estupid[oa]s?|malisim[oa]s?|pesim[oa]s?|fatal|verguenza|desastre|mierda|asco|"
-    r"basura|patetic[oa]s?|no (?:me )?(?:sirves?|ayudas?|entiendes|enteras)|not helpful|unhelpful|(?:don t|do not|dont|"
-    r"didn t|not) understand(?:ing)? me)\b"
-)
-_ASKED_FOR = r"(?:pregunt|escrib|llam|dig|dij|pid|ped|intent|contact|explic)\w*"
-WAITED = expression(
-    r"\b(?:second|third|fourth|fifth|tenth|hundredth|umpteenth|\d+(?:nd|rd|th)) time (?:i|we|that i|asking|writing|"
-    r"calling|telling)\b|"
-    rf"\b(?:segunda|tercera|cuarta|quinta|enesima) vez que (?:(?:te|os|le|les|lo|la) )*{_ASKED_FOR}|"
-    r"\b(?:i|we) (?:have |ve |am |m |are |re )?(?:still )?(?:been )?(?:waiting|waited|on hold|trying|calling|"
-    r"writing) (?:for )?(?:\d+|an?|one|two|three|four|five|six|over|more|days|hours|weeks|months|since|all|so|ages)\b|"
-    r"\bllev(?:o|amos) (?:\w+ ){1,4}(?:esperando|llamando|intentando|escribiendo|sin (?:respuesta|saber|noticias))\b|"
-    r"(?<!s )(?<!is )(?<!are )\b(?:sigo|seguimos|still) (?:esperando|waiting|sin (?:respuesta|saber|noticias)|"
-    r"no (?:answer|reply|response))\b|\b(?:nobody|no one|noone|nadie) (?:(?:me|nos|has|ha|ever|is) )*(?:answer|repl|"
-    r"respon|contest|call|llam|cog|atiend|hac\w+ caso|pick)|\b(?:i|we) (?:have |ve )?already (?:told|asked|said|"
-    r"explained|wrote)\b|\bi keep (?:asking|writing|calling)\b|\bya (?:(?:te|os|se|lo|le) )*(?:he|hemos|dije|pregunte|"
-    r"explique|escribi|llame)\b(?=.*\b(?:veces|dije|dicho|preguntado|pregunte|explicado|explique)\b)|\b(?:not|wasn t|"
-    r"isn t) what i (?:asked|said|meant)\b|"
-    rf"\bno (?:es|era|fue) (?:eso |esto )?lo que (?:he |te |os |yo )*{_ASKED_FOR}|"
-    r"\byou (?:didn t|didnt|did not|haven t|havent|never) answer|"
-    r"\bno me (?:has|habeis|han) (?:contestado|respondido)\b"
-)
-"""Said by somebody who asked or waited in vain."""
-_FAULT_EN = (
-    r"(?:over|double |wrongly )?(?:charged|billed)|lost|broken?|forgot(?:ten)?|cancell?ed|damaged|ignored|cheated|lied|"
-    r"deleted|sold|bought"
-)
-_DONE = r"(?:ad[oa]s?|aron|aste(?:is)?)"
-_FAULT_ES = (
-    rf"(?:cobr|carg|cancel|anul|estrope|dej|olvid|engan|borr|fall|ignor|tim){_DONE}|(?:perdi|rompi|menti)(?:do|eron|ste(?:is)?)|"
-    rf"rot[oa]s?|(?:mand|envi|entreg|tra){_DONE}\b(?=.*\b(?:otr[oa]s?|mal|no era|equivocad[oa]s?|rot[oa]s?)\b)"
-)
-WRONGED = expression(
-    r"\b(?:want|like|need|quiero|quisiera|queria) (?:to )?(?:complain|(?:make|file) a complaint|quejarme|"
-    r"(?:poner|hacer) una queja)\b|"
-    rf"\b(?:you|they|your \w+) (?:guys |have |ve |had |just |still |never )*"
-    rf"(?:(?:{_FAULT_EN}) (?:me|us|it|my|our|to)\b|"
-    r"(?:sent|delivered|gave|brought) (?:me |us )?the wrong\b)|"
-    r"\b(?:i|we) (?:have been|ve been|was|were|got|am|m|are|re) (?:being )?(?:over|double |wrongly )?"
-    r"(?:charged|billed) (?:twice|again|double|for|too|the wrong|\d)|"
-    rf"(?<!se )\b(?:me|nos) (?:(?:habeis|has|han|ha) (?:vuelto a )?)?(?:{_FAULT_ES})\b"
-)
-"""Said by somebody to whom the company did something wrong."""
 TONGUE = expression(
     r"\b(?:change|switch|set|cambi\w+|pon\w*)\b.{0,20}\b(?:language|idioma|english|spanish|ingles|espanol)\b|"
     r"\b(?:do|can|could) you (?:speak|talk|write|understand|answer)(?: me)?(?: in)? (?:english|spanish|castilian)\b|"
