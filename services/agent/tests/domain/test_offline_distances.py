@@ -86,3 +86,12 @@ def test_an_alert_is_counted_from_what_was_paid() -> None:
     assert isinstance(step, UseTools)
     assert step.calls[0][1]["price"] == 110.0
     assert isinstance(next_step(wish, [("get_portfolio", {}, {"positions": []})], "en"), SayText)
+
+
+def test_a_stop_in_per_cent_belongs_to_the_shares_that_are_named() -> None:
+    before = "I have 10000, risk 1%, buying GOOG at 600, stop 5% below. how many shares?"
+    wish = wish_in("how many shares of IBM with 5000 risking 2% and an 8% stop?", SCHEMAS, [before])
+    sized = {"capital": 5000.0, "risk_percent": 0.02, "symbol": "IBM"}
+    assert (wish.way, wish.amount, wish.calls[0][1]) == ("sized", 0.92, sized)
+    said = "tengo 8000 y quiero arriesgar un 2% en ibm con un stop un 8% por debajo cuantas compro"
+    assert wish_in(said, SCHEMAS).calls[0][1] == {**sized, "capital": 8000.0}

@@ -390,12 +390,3 @@ def test_an_imagined_price_is_worked_out_for_what_is_held_or_ordered(before: str
     told = next_step(wish, [price, portfolio, ("get_pending_orders", {}, {"orders": [order]})], "en")
     assert isinstance(told, SayText)
     assert "Your order for 4 AAPL has not filled yet; bought at the current price, that would be +800.00" in told.text
-
-
-def test_a_stop_in_per_cent_belongs_to_the_shares_that_are_named() -> None:
-    before = "I have 10000, risk 1%, buying GOOG at 600, stop 5% below. how many shares?"
-    wish = wish_in("how many shares of IBM with 5000 risking 2% and an 8% stop?", SCHEMAS, [before])
-    sized = {"capital": 5000.0, "risk_percent": 0.02, "symbol": "IBM"}
-    assert (wish.way, wish.amount, wish.calls[0][1]) == ("sized", 0.92, sized)
-    said = "tengo 8000 y quiero arriesgar un 2% en ibm con un stop un 8% por debajo cuantas compro"
-    assert wish_in(said, SCHEMAS).calls[0][1] == {**sized, "capital": 8000.0}

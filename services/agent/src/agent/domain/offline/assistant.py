@@ -8,10 +8,8 @@ is small talk.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
-from agent.domain.analysis.relative_days import dated_in_turn, days_ago
 from agent.domain.offline.answers import (
     CITED,
     NOTICE,
@@ -28,14 +26,14 @@ from agent.domain.offline.answers import (
     search_unavailable,
     user_facts_answer,
 )
-from agent.domain.offline.calls import OF_PUBLICATION, of_this_year
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.coverage import uncovered_parts
 from agent.domain.offline.day_answers import hours_call, market_now
 from agent.domain.offline.fallback_answers import answer_otherwise, readings_beside_price, refers_to_figures
-from agent.domain.offline.intents import is_about_the_company, wish_in
-from agent.domain.offline.listed import chosen_item, place_without_decision
+from agent.domain.offline.intents import is_about_the_company
+from agent.domain.offline.listed import place_without_decision
 from agent.domain.offline.nearest_readings import LOOK_UPS, covers_question, foreign_words
+from agent.domain.offline.newest_wish import read_wish
 from agent.domain.offline.own_name import name_answer
 from agent.domain.offline.person_words import without_person_request
 from agent.domain.offline.previous_questions import is_follow_up
@@ -64,11 +62,6 @@ _AGENT_TOOLS = {HAND_OFF, "market_analysis"}
 DEMO = "demo"
 """Id of the development stack's company."""
 NO_KNOWLEDGE = KnowledgeFound()
-_TOOLS_WITH_DAY = (
-    *OF_PUBLICATION, "get_ohlcv", "get_indicators", "get_price", "market_snapshot", "get_performance",
-    "market_analysis",
-)  # fmt: skip
-"""Tools that can be asked about a past day: yesterday, last Friday."""
 _LIST, _LIST_CHANGES = "get_watchlist", {"add_to_watchlist", "remove_from_watchlist"}
 MAX_COMPARED_CHARACTERS = 1_000
 """Characters of a question that are compared with the company's words; each word is compared with every sentence."""
@@ -111,7 +104,7 @@ def respond(
     # A message that asked memory for something, or a person who has not come, may contain another question.
     rule_answer = rule_calls_answer(rule_calls_in(later_messages), language, is_several=bool(rest_of(question)))
     question = without_person_request(question) if was_handed_off else (rule_answer and rest_of(question)) or question
-    question, wish = _read_wish(
+    question, wish = read_wish(
         question, earlier_questions, replies[-1] if replies else "", offered, market, trades=trades
     )
     request = _Request(
@@ -319,51 +312,6 @@ def _completed(request: _Request, response: SayText | UseTools) -> SayText | Use
         addition = "" if is_unknown(response.text) or not terms(MY_PLAN.sub(" ", plain(question))) else response.text
         response = SayText(f"{say('own_plan', language, plan=request.plan.capitalize())}\n{addition}".strip())
     return response
-
-
-def _read_wish(
-    question: str,
-    earlier_questions: Sequence[str],
-    last_reply: str,
-    offered: Collection[str],
-    market: Mapping[str, Any] | None,
-    *,
-    trades: bool,
-) -> tuple[str, Wish]:
-    """Return the question as it was read ("and on Friday?" with its date), and what it asks for.
-
-    `last_reply` is the newest answer; the question may choose an item of its list.
-    """
-    if trades and last_reply and (chosen_wish := chosen_item(question, last_reply, offered, earlier_questions)):
-        return question, chosen_wish
-    if not trades:
-        return question, wish_in(question, offered, earlier_questions, trades=False)
-    current_time = (market or {}).get("current_time")
-    market_closed = (market or {}).get("status") in ("after_hours", "closed")
-    today = date.fromisoformat(str(current_time)[:10]) if current_time else date.today()
-    *dated, dated_question = dated_in_turn([*earlier_questions, question], today, is_session_over=market_closed)
-    earlier_questions = dated if current_time else earlier_questions
-    wish = wish_in(question, offered, earlier_questions)
-    if wish.intent is Intent.REMINDER:
-        return question, wish
-    if (past_day := days_ago(question, today)) is not None:
-        undated, day = past_day
-        undated_wish = wish_in(
-            undated if terms(undated) or symbols_in(undated) or not earlier_questions else earlier_questions[-1],
-            offered,
-            earlier_questions,
-        )
-        # "What did it cost a year ago?" is about that day, "how did it do?" about the year since.
-        dated_question = (
-            f"{undated} {day}"
-            if [tool for tool, _ in undated_wish.calls] == ["get_price"] and not undated_wish.way
-            else dated_question
-        )
-    wish = of_this_year(wish, question, today)
-    dated_wish = wish_in(dated_question, offered, earlier_questions) if dated_question != question else wish
-    if dated_question == question or not dated_wish.calls or dated_wish.calls[0][0] not in _TOOLS_WITH_DAY:
-        return question, wish
-    return (dated_question, dated_wish) if current_time else (question, Wish(Intent.NO_DAY))
 
 
 def _site_question(request: _Request) -> SiteQuestion:
