@@ -95,3 +95,11 @@ def test_a_stop_in_per_cent_belongs_to_the_shares_that_are_named() -> None:
     assert (wish.way, wish.amount, wish.calls[0][1]) == ("sized", 0.92, sized)
     said = "tengo 8000 y quiero arriesgar un 2% en ibm con un stop un 8% por debajo cuantas compro"
     assert wish_in(said, SCHEMAS).calls[0][1] == {**sized, "capital": 8000.0}
+
+
+def test_a_size_at_the_current_price_is_computed_anew_at_an_entry_that_is_told() -> None:
+    before = "I have 20000 dollars and want to risk 1% per trade on IBM, stop at 185"
+    entered = wish_in("how many shares is that if I enter at 195", SCHEMAS, [before])
+    sized = {"capital": 20000.0, "risk_percent": 0.01, "stop_loss_price": 185.0, "entry_price": 195.0}
+    assert entered.calls == (("calculate_position_size", sized),)
+    assert entered.way == ""

@@ -26,6 +26,7 @@ from agent.domain.offline.distances import another_alert, at_other_distance
 from agent.domain.offline.follow_up import LATER_TIME, REPLACING_WAYS, FollowUp
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
+from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.slots import Schema, missing_arguments, only_figures
 from agent.domain.offline.small_talk import small_talk_in
 from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Way, Wish
@@ -66,8 +67,8 @@ def amended(
         return wish
     if tool in REPLACING_WAYS and ordinal_in(normalized) is not None and talk_words.CHANGES_IT.search(normalized):
         return None  # it refers to one of several
-    if other_amount := _other_amount(follow_up):
-        return other_amount
+    if other := _other_amount(follow_up) or _with_entry(follow_up):
+        return other
     is_listed_order = is_order and earlier.way == "replace_listed" and "side" not in arguments
     if earlier.way in (*RELATIVE_WAYS, "share_of_cash") or (is_listed_order and "symbol" in arguments):
         return None  # its price is not known yet, so nothing of it can be changed
@@ -105,6 +106,15 @@ def _other_amount(follow_up: FollowUp) -> Wish | None:
     if earlier.way == "share_of_cash" and follow_up.is_bare and follow_up.is_short and share is not None:
         return replace(_with_arguments(earlier, follow_up.arguments), amount=share)
     return None
+
+
+def _with_entry(follow_up: FollowUp) -> Wish | None:
+    """The size of a position at an entry that is told, which was to be at the current price."""
+    entry = follow_up.new_arguments.get("entry_price")
+    if follow_up.earlier.way != "sized" or entry is None:
+        return None
+    arguments = {**follow_up.arguments, **follow_up.new_arguments}
+    return Wish(Intent.TOOL, ((follow_up.tool, with_prices(arguments, entry, follow_up.earlier.amount)),))
 
 
 def _given_quantity(follow_up: FollowUp) -> Wish | None:
