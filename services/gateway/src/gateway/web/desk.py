@@ -50,8 +50,12 @@ class ConversationPatch(Body):
     assignee_name: Annotated[str, Field(max_length=200), LINE] | None = None
     expected_assignee: Id | None = None
     labels: list[Annotated[Label, LINE]] | None = Field(default=None, max_length=MAX_LABELS)
-    add_labels: list[Annotated[Label, LINE]] = Field(default=[], max_length=MAX_LABELS)
-    remove_labels: list[Annotated[Label, LINE]] = Field(default=[], max_length=MAX_LABELS)
+    add_labels: list[Annotated[Label, LINE]] = Field(
+        default=[], max_length=MAX_LABELS, description="added to those that it has"
+    )
+    remove_labels: list[Annotated[Label, LINE]] = Field(
+        default=[], max_length=MAX_LABELS, description="taken from those that it has"
+    )
     topic: Annotated[Topic, LINE] | None = None
     customer: Id | None = Field(default=None, description="who has written here before: the visitor is them")
 
