@@ -61,13 +61,16 @@ async def test_the_reads_of_one_person_wait_in_line_and_those_of_others_do_not(
 async def test_a_line_has_an_end_and_leaves_nothing_behind() -> None:
     limits = ClientLimits(GatewaySettings(), SystemClock())
     may_end = asyncio.Event()
+    are_begun = asyncio.Semaphore(0)
 
     async def read(subject: str) -> None:
+        are_begun.release()
         async with limits.read("acme", subject):
             await may_end.wait()
 
     reads = [asyncio.create_task(read("v1")) for _ in range(READS_IN_LINE)]
-    await asyncio.sleep(0)
+    for _ in reads:
+        await asyncio.wait_for(are_begun.acquire(), 30)
     with pytest.raises(RateLimitedError):
         await read("v1")
     may_end.set()

@@ -55,6 +55,7 @@ COMPANIES_PER_SWEEP = 200
 LEAVERS_PERIOD = timedelta(days=45)
 """For this long after somebody has left, conversations that open again are taken from them."""
 SETTLED_BY = ("state", "snoozed_until", "assignee")
+"""What a person may have changed since the service decided on a change of its own, which is left out then."""
 AT_DESK_FOR = timedelta(minutes=3)
 """How long a human agent who reported being at the desk counts as being there."""
 
