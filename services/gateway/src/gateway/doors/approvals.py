@@ -12,6 +12,7 @@ from gateway.web.deps import Api
 
 MAX_MESSAGES = 50
 """Last messages of a conversation that are searched for actions."""
+_QUESTIONS = tuple(TEXTS["order.question"].by_language.values())
 
 
 async def newest_messages(
@@ -43,6 +44,11 @@ def question_text(actions: Sequence[Action]) -> str:
     summaries = "\n".join(action.summary for action in actions)
     question = TEXTS["order.question"].in_language(detected_language(summaries) or DEFAULT_LANGUAGE)
     return f"{summaries}\n{question}"
+
+
+def ends_with_question(text: str) -> bool:
+    """Whether the text ends with that question, in any language."""
+    return text.endswith(_QUESTIONS)
 
 
 def action_state_text(action: Action, language: str) -> str:

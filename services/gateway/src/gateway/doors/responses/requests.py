@@ -9,6 +9,7 @@ from pydantic import Field, StrictBool
 
 from contracts.completion_rpc import FUNCTION_PATTERN, MAX_MESSAGES, MAX_TOOLS, OWN_MODEL
 from contracts.events.chat import Sampling
+from gateway.doors.approvals import ends_with_question
 from gateway.doors.completions.request import Open, Unsupported, check_parameters
 from gateway.doors.responses.names import response_id_of_item
 from gateway.errors import bad_field
@@ -228,7 +229,7 @@ def is_echo(item: InputItem) -> bool:
 
 def with_previous_response(body: CreateResponse) -> CreateResponse:
     """The request with a `previous_response_id`, if its items name that response: by a reference to an item of ours, or
-    by an answer to our request for approval. The log has everything up to there.
+    by an answer to our request for approval, be it in words. The log has everything up to there.
 
     Raises:
         RefusedError: BAD_FIELD, a referenced item belongs to no kept response.
@@ -237,7 +238,7 @@ def with_previous_response(body: CreateResponse) -> CreateResponse:
         return body
     items, first_new_index = body.input, _first_new_index(body.input)
     reference_indexes = [index for index, item in enumerate(items) if item.type == _REFERENCE]
-    if not reference_indexes and not approvals_in(body):
+    if not (reference_indexes or approvals_in(body) or _answers_question(body, items, first_new_index)):
         return body
     item_ids = [item.approval_request_id or item.id for item in items]
     response_id = next(
@@ -256,6 +257,16 @@ def with_previous_response(body: CreateResponse) -> CreateResponse:
     return body.model_copy(
         update={"input": new_items, "previous_response_id": body.previous_response_id or str(response_id)}
     )
+
+
+def _answers_question(body: CreateResponse, items: Sequence[InputItem], first_new_index: int) -> bool:
+    """Whether the user's message follows a kept response that asked for approval in words. Whoever sends the whole
+    history would otherwise say yes outside the conversation in which the order waits."""
+    if first_new_index in {0, len(items)} or body.functions or body.store is False:
+        return False
+    asked = items[first_new_index - 1]
+    content = asked.content[-1].text if asked.content and not isinstance(asked.content, str) else asked.content
+    return ends_with_question(str(content)) and response_id_of_item(asked.id) is not None
 
 
 def approvals_in(body: CreateResponse) -> list[tuple[str, bool]]:
