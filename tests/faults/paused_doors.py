@@ -234,7 +234,7 @@ async def woot(there: Chatwoot, asked: Asked) -> None:
 
 
 @pytest.mark.parametrize("moment", [BEFORE, AMID])
-@pytest.mark.parametrize("victim", ["redis", "memory", "mongodb", "agent", "nats", "tool-executor", "gateway"])
+@pytest.mark.parametrize("victim", PROCESSES)
 async def test_one_stands_still_behind_every_door(
     stack: RunningStack, model: ScriptedModel, victim: str, moment: str
 ) -> None:
