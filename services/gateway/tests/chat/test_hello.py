@@ -10,7 +10,7 @@ from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view, run_gateway
 from gateway.testing.tokens import TokenMaker
-from runtime.testing.servers import NatsServer
+from runtime.testing.servers import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
 
@@ -129,6 +129,13 @@ async def test_an_expired_token_closes_4005(gateway: GatewayUnderTest, tokens: T
 async def test_a_token_that_expires_during_the_chat_closes_4005(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
     async with ChatClient(gateway.url, hello=tokens.visitor("v1", lifetime=4)) as client:
         assert await client.closed() == 4005
+
+
+async def test_the_end_of_a_token_of_days_closes_the_chat_too(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
+    async with ChatClient(gateway.url, hello=tokens.visitor("v1", lifetime=3 * 86_400)):
+        (session,) = gateway.gateway.chat.sessions
+        timer = await eventually(lambda: session._expiry)  # pyright: ignore[reportPrivateUsage]
+    assert timer is not None
 
 
 async def test_a_company_that_does_not_exist_closes_4510(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:

@@ -55,8 +55,6 @@ MAX_CONCURRENT_HELLOS = 256
 """Hellos handled concurrently: after a restart everybody reconnects, and memory refuses more than 512 requests."""
 HELLO_QUEUE_SECONDS = 20.0
 """Seconds for which a further hello waits for a free slot."""
-MAX_TIMER_SECONDS = 86_400.0
-"""The longest timer for a token's expiry, in seconds."""
 
 Handler = Callable[["ClientSession", TokenCaller, Any], Awaitable[None]]
 """Handles one frame (handlers.py); may raise GatewayError."""
@@ -375,6 +373,4 @@ class ClientSession:
             self.chat.in_background(self.chat.customers.catch_up(caller.company, caller.subject))
         remaining = caller.expires - self.chat.clock.now().timestamp()
         loop = asyncio.get_running_loop()
-        # A timer of weeks would outlive any deployment, and the next hello checks the expiry again.
-        if remaining < MAX_TIMER_SECONDS:
-            self._expiry = loop.call_later(max(remaining, 0.0), self._socket.terminate, CloseCode.TOKEN_EXPIRED)
+        self._expiry = loop.call_later(max(remaining, 0.0), self._socket.terminate, CloseCode.TOKEN_EXPIRED)
