@@ -40,12 +40,14 @@ async def test_a_yes_changes_quantity_and_limit_and_is_bound_to_both() -> None:
     ("edits", "said"),
     [
         ({"quantity": 0}, "quantity: must be greater than 0"),
-        ({"quantity": "many"}, "quantity: is not valid"),
+        ({"quantity": "many"}, "quantity: must be a number"),
         ({"quantity": 5000}, "are free: buy less"),
         ({"quantity": "0.00000001"}, "less than a cent"),
         ({"limitPrice": 5}, "cannot be changed"),
         ({"side": "sell"}, "cannot be changed"),
         ({"symbol": "AAPL", "quantity": 2}, "cannot be changed"),
+        ({"quantity": None}, "quantity: must be a number"),
+        ({"quantity": "NaN"}, "quantity: must be a number"),
     ],
 )
 async def test_what_is_wrong_with_it_decides_nothing(edits: dict[str, Any], said: str) -> None:
