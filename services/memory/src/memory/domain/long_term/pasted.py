@@ -172,7 +172,7 @@ _OWN_LEAD = re.compile(
     r"(?:(?:i|we)\b(?! (?:\w+ )?(?:read|saw|heard|got|received|found|quote|copied|was|were)\b)|let me|tengo|"
     r"tenemos|soy|somos|estoy|vivo|quiero|trabajo|gano|invierto|opero|uso|sigo|hago|pago|debo|ahorro|prefiero|voy|"
     r"cuento|explico|(?:he|hemos)(?! (?:leido|visto|oido|recibido|encontrado|copiado|escuchado)\b)|(?:my|our|mis?|"
-    r"nuestr[oa]s?) \w+ (?:is|are|es|son)\b)"
+    r"nuestr[oa]s?) \w+ (?:is|are|es|son)\b)|\b(?:wrong|mistaken|mistake|equivoqu\w+|equivocad[oa]|error)\W*[:—–-]$"
 )
 """What people write before a colon to introduce something about themselves, or to have it remembered."""
 _I_DID = re.compile(r"\W*(?!(?:aqu|ah|all|as|s)í\b)\w+[éí] [a-zñ]", re.I)
