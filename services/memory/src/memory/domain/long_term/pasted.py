@@ -36,7 +36,8 @@ _TEXT = (
     r"sentences?|frases?|paragraphs?|p[aá]rrafos?|ads?|tiktok|reel|meme|screenshot|captura|search results?|"
     r"resultados? de (?:la )?b[uú]squeda|terms|cl[aá]usula|clause|contract|contrato|captcha|slogan|eslogan|jokes?|"
     r"chistes?|proverb|refr[aá]n|dialogue|di[aá]logo|monologue|mon[oó]logo|description|descripci[oó]n|stor(?:y|ies)|"
-    r"cuentos?|relatos?|fairy ?tales?|scripts?|gui[oó]n|statements?|declaraci[oó]n|memo"
+    r"cuentos?|relatos?|fairy ?tales?|scripts?|gui[oó]n|statements?|declaraci[oó]n|memo|"
+    r"case study|caso pr[aá]ctico"
 )
 """What a text may be called."""
 _TITLE = re.compile(
@@ -47,7 +48,7 @@ _TITLE = re.compile(
 """A line of its own that is no sentence, above a paragraph, and does not speak of its writer."""
 _HEADING = re.compile(
     # It names a kind of text.
-    r"\A\W*(?!(?:i|i'm|we|my|our|mis?|thank\w*|sorry|gracias|perd[oó]n\w*|disculp\w*|love|nice|great)\b)"
+    r"\A\W*(?!(?:i|i'm|we|(?:my|our|mis?)(?! \w+'s\b)|thank\w*|sorry|gracias|perd[oó]n\w*|disculp\w*|love|nice)\b)"
     rf"(?:[^\n.!?]{{0,60}}[^\w\n.!?])?(?<!by )(?<!por )(?:{_TEXT})\b[^\n]{{0,80}}\n|"
     # It says nothing, and is no answer to what was said before.
     r"(?-i:\A\W*(?!(?:\w{2,}(?:[oéí]|ing)|Thank\w*|Gracias|Tiene|Moved|Live|Work|Retired|Sorry|Yes|Not?|Perdón|Perdona|Ok(?:ay)?|Well|So|And|But|That|This|It|Makes|"
@@ -55,7 +56,7 @@ _HEADING = re.compile(
     r"Buen\w*|Mal\w*|Gran|Nuev\w*|Otr[oa]|Una?|Dos|Alg\w+|Muy|De acuerdo|Sí|Vale|Claro|Es[oa]|Est[oae]|Genial|Pues|"
     r"Ahora|Hoy|También|Me|Nos|Que|Qu[ée]|Cu\w+|Where|Which|Who|When|Is|Are|Do|Does|Can|Could|Should|Please)\b)"
     rf"(?=[A-ZÁÉÍÓÚÑ])(?![^\n]*(?:{_OF_ONESELF}| here$| from ))[^\W\d]+(?: [\w#&'-]+){{1,7}}"
-    rf"[^\S\n]*\n[^\S\n]*\n?[A-ZÁÉÍÓÚÑ«\"])|"
+    rf"[^\S\n]*\n[^\S\n]*\n?[A-ZÁÉÍÓÚÑ«\"—–])|"
     # It tells what the text below tells, or when that was written.
     r"\A\W*(?:(?:why|how|what|cómo|por qué) (?:i|we|my|me|nos|mis?|\w+[éí])(?! va\b)|(?:things|lessons) (?:i|we)|"
     r"the (?:day|time|year) (?:i|my)|here(?:'s| is| are)(?! (?:my|our)\b)|from the|"
@@ -77,8 +78,9 @@ _MARK = re.compile(
     rf"\A\W*(?i:hi|hello|hey|dear|hola|buenas|buenos días) (?!Nexus){_NAME},"
     rf"(?=[\s\S]*?(?:\n|[.!?] )(?:\w+ ){{0,2}}\w+[,!]?\s+{_NAME}\W*\Z)|"
     rf"^\w{{2,12}}> |"
-    r",\s(?!(?:my|mis?|our|i|as|he|she|they|yo|me|lo|se)\b)(?:\w+ ){1,3}"
-    r"(?:says|said|reports|dice|dijo|cuenta|afirma)\W*$|"
+    r",\s(?!(?:my|mis?|our|i|as|yo)\b)(?:\w+ ){1,3}"
+    r"(?:says|said|adds|reports|dice|dijo|añade|cuenta|afirma)\b(?=[.!?]|\W*$)|^[—–] ?[A-ZÁÉÍÓÚÑ¿¡]|"
+    r"\b(?i:question|exercise|problem|pregunta|ejercicio|problema) \d|"
     rf"[,.?!\"”’»—] ?(?:(?:{_SAID}) (?:the|el|la|los|las|una?|s?he|{_NAME})|preguntó|pensó|ha (?:dicho|añadido))\b|"
     r"\b(?i:hereby|undersigned|abajo firmante|por la presente|con dni)\b|"
     # Numbered parts and posts, options, times.
@@ -128,11 +130,13 @@ _SENTENCE_BEGINS = r"(?:^|(?<=[.!?]\s))\W*(?:(?:please|por favor|ok|hey|oye|can 
 _ASKS_ABOUT_BELOW = re.compile(
     # A question whether a text is good, true or meant well, and who wrote it.
     r"(?:^|(?<=[.!?]\s))(?:(?=[^.!?\n]{0,100}\b(?:this|these|est[aeo]s?)\b)(?=[^.!?\n]{0,100}\b"
-    rf"(?:{_TEXT}|{_SCAM}|says|claims|dice|true(?! that)|real|(?:verdad|cierto)(?! que)|who (?:said|wrote)|"
+    rf"(?:{_TEXT}|{_SCAM}|says|claims|dice|natural|fluent|polite|professional|profesional|"
+    rf"educado|bullets?|viñetas|t(?:one|ono)|tense|true(?! that)|real|(?:verdad|cierto)(?! que)|who (?:said|wrote)|"
     r"quién (?:dijo|escribió))\b)|"
     rf"(?=[^.!?\n]{{0,60}}\b(?:is it|es)\b[^.!?\n]{{0,20}}\b(?:{_SCAM}|{_TEXT})\b))[^.!?\n]{{1,140}}[?:]\s*(?=\S)|"
     # A request to work on a text, on what is pasted, on what follows.
     rf"{_SENTENCE_BEGINS}(?:(?:translate|traduc\w+|tradúce\w*)(?: this| it| esto)? (?:to|into|in|al?) \w+|"
+    r"(?:rewrite|rephrase|paraphrase|reword|reescribe\w*|reformula\w*|parafrasea\w*)\b(?! (?:your|my|tus?|mis?)\b)|"
     r"how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|spell)(?! (?:no|yes|that|it)\b)|"
     r"c[oó]mo se (?:dice|escribe)|"
     r"(?:fix|correct|check|edit|improve|polish|rate|grade|review|explain|write|summari[sz]e|"
@@ -168,6 +172,8 @@ _OWN_LEAD = re.compile(
     r"truth|verdad|idea|sorry|perdon|wait|espera|actually|(?:thing|fact|detail|cosa|dato|detalle)s?|news|noticias?|"
     r"(?:my|our|mis?|nuestr[oa]s?) (?:\w+ )?(?:situa[ct]ion|case|plan|goal|aim|rule|reason|caso|objetivo|meta|regla|"
     r"razon)(?:es|s)?)\W*[:—–-]$|^\W*(?:muy )?(?:senor(?:es|as?)?|estimad[oa]s?|querid[oa]s?|dear)\b|"
+    r"^\W*(?:buenas tardes\W+)?(?:(?:an?|another|quick|my|the|una|otra|mi|la) )*(?:questions?|preguntas?|dudas?|first|"
+    r"second|primero|segundo|(?:en|in) (?:resumen|short))\W*:$|"
     r"^\W*(?:(?:so|and|but|well|ok|now|also|then|y|pero|pues|bueno|ahora|tambien|ya|yo|te|os|me|nos|no),? )*"
     r"(?:(?:i|we)\b(?! (?:\w+ )?(?:read|saw|heard|got|received|found|quote|copied|was|were)\b)|let me|tengo|"
     r"tenemos|soy|somos|estoy|vivo|quiero|trabajo|gano|invierto|opero|uso|sigo|hago|pago|debo|ahorro|prefiero|voy|"
