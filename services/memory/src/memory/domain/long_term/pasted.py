@@ -41,24 +41,24 @@ _TEXT = (
 )
 """What a text may be called."""
 _TITLE = re.compile(
-    r"(?:\A|\n[^\S\n]*\n)[^\S\n]*(?!(?i:hi|hello|hey|hola|buen[oa]s?|good|thank\w*|gracias|ok|señor\w* de)\b)"
+    r"(?:\A|\n[^\S\n]*\n)[^\S\n]*+(?!(?i:hi|hello|hey|hola|buen[oa]s?|good|thank\w*|gracias|ok|señor\w* de)\b)"
     rf"(?!\w{{2,}}(?:[oéí]|ing) |[^\n]*{_OF_ONESELF})(?=\d|{_CAPITAL}{{2}}|{_NAME} {_CAPITAL}|[^\n]*(?:\d:\d|[,|/-]|"
     rf"\b(?:the|of|del?|la|el|los|las)\b))(?:{_CAPITAL}|\d)[^\n]{{0,80}}[^\s.!?:,;…][^\S\n]*\n"
 )
 """A line of its own that is no sentence, above a paragraph, and does not speak of its writer."""
 _HEADING = re.compile(
     # It names a kind of text.
-    r"\A\W*(?!(?:i|i'm|we|(?:my|our|mis?)(?! \w+'s\b)|thank\w*|sorry|gracias|perd[oó]n\w*|disculp\w*|love|nice)\b)"
+    r"\A\W*+(?!(?:i|i'm|we|(?:my|our|mis?)(?! \w+'s\b)|thank\w*|sorry|gracias|perd[oó]n\w*|disculp\w*|love|nice)\b)"
     rf"(?:[^\n.!?]{{0,60}}[^\w\n.!?])?(?<!by )(?<!por )(?:{_TEXT})\b[^\n]{{0,80}}\n|"
     # It says nothing, and is no answer to what was said before.
-    r"(?-i:\A\W*(?!(?:\w{2,}(?:[oéí]|ing)|Thank\w*|Gracias|Tiene|Moved|Live|Work|Retired|Sorry|Yes|Not?|Perdón|Perdona|Ok(?:ay)?|Well|So|And|But|That|This|It|Makes|"
+    r"(?-i:\A\W*+(?!(?:\w{2,}(?:[oéí]|ing)|Thank\w*|Gracias|Tiene|Moved|Live|Work|Retired|Sorry|Yes|Not?|Perdón|Perdona|Ok(?:ay)?|Well|So|And|But|That|This|It|Makes|"
     r"Sounds|Got|Sure|Great|Nice|Big|Quick|Long|Good|Bad|New|Same|Another|One|Two|Small|Just|Also|Now|Today|Some|Still|"
     r"Buen\w*|Mal\w*|Gran|Nuev\w*|Otr[oa]|Una?|Dos|Alg\w+|Muy|De acuerdo|Sí|Vale|Claro|Es[oa]|Est[oae]|Genial|Pues|"
     r"Ahora|Hoy|También|Me|Nos|Que|Qu[ée]|Cu\w+|Where|Which|Who|When|Is|Are|Do|Does|Can|Could|Should|Please)\b)"
     rf"(?=[A-ZÁÉÍÓÚÑ])(?![^\n]*(?:{_OF_ONESELF}| here$| from ))[^\W\d]+(?: [\w#&'-]+){{1,7}}"
     rf"[^\S\n]*\n[^\S\n]*\n?[A-ZÁÉÍÓÚÑ«\"—–])|"
     # It tells what the text below tells, or when that was written.
-    r"\A\W*(?:(?:why|how|what|cómo|por qué) (?:i|we|my|me|nos|mis?|\w+[éí])(?! va\b)|(?:things|lessons) (?:i|we)|"
+    r"\A\W*+(?:(?:why|how|what|cómo|por qué) (?:i|we|my|me|nos|mis?|\w+[éí])(?! va\b)|(?:things|lessons) (?:i|we)|"
     r"the (?:day|time|year) (?:i|my)|here(?:'s| is| are)(?! (?:my|our)\b)|from the|"
     r"lo que (?:me|nos|\w+[éí])|el día (?:que|en que))\b"
     r"[^\n?]{0,80}[^\s.!?:,;…][^\S\n]*\n|\A[^\n.!?]{3,60}, (?:de )?"
@@ -75,7 +75,7 @@ _MARK = re.compile(
     r"(?<![\w/])[ru]/\w{3}|\(\d\d ?[FMfm]\)|\b[0-5](?:[.,]\d)?/5\W*$|^\d (?:stars?|estrellas)\b|"
     # Who speaks behind a quotation; a letter to somebody, and who signs it.
     rf"[\"”»] ?[—–-] ?{_NAME}|[\"”»],? (?:(?:{_SAID})\b(?! (?:my|mi|our)\b)|contaba\b)|"
-    rf"\A\W*(?i:hi|hello|hey|dear|hola|buenas|buenos días) (?!Nexus){_NAME},"
+    rf"\A\W*+(?i:hi|hello|hey|dear|hola|buenas|buenos días) (?!Nexus){_NAME},"
     rf"(?=[\s\S]*?(?:\n|[.!?] )(?:\w+ ){{0,2}}\w+[,!]?\s+{_NAME}\W*\Z)|"
     rf"^\w{{2,12}}> |"
     r",\s(?!(?:my|mis?|our|i|as|yo)\b)(?:\w+ ){1,3}"
@@ -126,7 +126,7 @@ _TASK = re.compile(
 )
 """Words before a text to work on, and the salutation of a letter."""
 _SCAM = "legit\\w*|scam|spam|fake|phishing|fraud\\w*|hoax|fiable|estafa|timo|bulo|fraude"
-_SENTENCE_BEGINS = r"(?:^|(?<=[.!?]\s))\W*(?:(?:please|por favor|ok|hey|oye|can you|could you|puedes),? )*"
+_SENTENCE_BEGINS = r"(?:^|(?<=[.!?]\s))\W*+(?:(?:please|por favor|ok|hey|oye|can you|could you|puedes),? )*"
 _ASKS_ABOUT_BELOW = re.compile(
     # A question whether a text is good, true or meant well, and who wrote it.
     r"(?:^|(?<=[.!?]\s))(?:(?=[^.!?\n]{0,100}\b(?:this|these|est[aeo]s?)\b)(?=[^.!?\n]{0,100}\b"
@@ -145,8 +145,8 @@ _ASKS_ABOUT_BELOW = re.compile(
     rf"\b(?:{_TEXT}))\b|"
     r"\b(?:past(?:e|ed|ing)|copied|forward(?:ed|ing)|copiad[oa]|pegad[oa]|reenviad[oa]|copio|te (?:leo|pego|"
     r"reenv[ií]o))\b[^,.!?\n]{0,60}[,.!?:\n]|"
-    r"^\W*(?:for|para) (?:my|mi) (?:\w+ )?(?:class|clase)\b[^.!?\n]{0,80}[.!?:\n]|"
-    rf"\A\W*(?:{_TEXT}|entrada|entry) (?:of|from|by|del?) [^.!?\n]{{0,60}}[.!?]\s|"
+    r"^\W*+(?:for|para) (?:my|mi) (?:\w+ )?(?:class|clase)\b[^.!?\n]{0,80}[.!?:\n]|"
+    rf"\A\W*+(?:{_TEXT}|entrada|entry) (?:of|from|by|del?) [^.!?\n]{{0,60}}[.!?]\s|"
     r"(?<!remember )(?<!mind )(?<!note )(?<!know )(?<!tell you )(?<!cuenta )(?<!recuerda )(?<!anota )(?<!apunta )"
     r"\b(?:the following|lo siguiente)[^\S\n]*[.!?\n]|"
     # A text that was seen or came.
