@@ -79,6 +79,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (pasted.unquoted, "\n" * 40_000),
     (pasted.without_pasted_text, "Ab Cd\n\nSay 1. " * 60),
     (pasted.without_pasted_text, "A" * 900 + "\n" * 40_000),
+    (lambda text: [pasted.without_pasted_text(text) for _ in range(20)], " " * 2_000),
     (speech.statements, "and " * 10_000 + "what a b c d"),
     (TELLS.match, "oye. " * 8_000),
     (speech.statements, "translate this text: x\n" + " " * 8_000 + "y"),

@@ -108,7 +108,7 @@ class ModelRequest:
     """Remembered facts that answer the question, for the offline provider; None if memory could not be read."""
     plan: str | None = None
     """The plan of a trading platform's customer; None for other requesters."""
-    task: Literal["answer", "suggest", "improve"] = "answer"
+    task: Literal["answer", "complete", "suggest", "improve"] = "answer"  # of a completion nothing is learned
     stop: tuple[str, ...] = ()
     sampling: Mapping[str, float] | None = None
     """Sampling parameters, by their names in the OpenAI chat API; a model gets those that its API supports."""

@@ -245,6 +245,20 @@ def test_who_only_tells_of_themselves_is_thanked_and_not_told_that_nothing_was_f
 
 
 @pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("remember that I smoke", "Nothing is kept of what is said here"),
+        ("recuerda que fumo", "De lo que se dice por aquí no guardo nada"),
+    ],
+)
+def test_what_is_told_where_nothing_is_kept_is_answered_with_where_to_tell_it(said: str, answer: str) -> None:
+    offered = {"search_memory": SCHEMAS["search_memory"]}
+    found = respond([{"role": "user", "content": said}], offered, "es", introduced=True, learns=False)
+    assert isinstance(found, SayText)
+    assert found.text.startswith(answer)
+
+
+@pytest.mark.parametrize(
     ("said", "is_told"),
     [
         ("my favourite shares are KO and IBM", True),

@@ -32,6 +32,22 @@ def after(*texts: str) -> Remembered:
         ("Mi hipoteca está al 2,1% fijo", "Me han revisado la hipoteca y está al 3,4%"),
         ("I can risk 10% of my money", "10% was too much, let's make it 5%"),
         ("I work four days a week", "They've got me back on five days a week"),
+        # A mistake is named before a colon; a figure alone; a verb for what is put aside.
+        ("My salary is 3000 a month", "I was wrong: my salary is 3300 a month"),
+        ("I invest 200 a month", "make that 250 a month"),
+        ("Invierto 200 al mes", "ahora pongo 300 al mes"),
+        # A wish has come true, or come to nothing; a debt is paid; a child was born.
+        ("My goal is to buy a house", "I've bought the house, now I'm saving for a boat"),
+        ("Estoy prometida", "hemos cancelado la boda"),
+        ("Debo 5000 de la tarjeta", "he pagado la tarjeta"),
+        ("I don't have kids", "we had a baby girl in May"),
+        # Working hours, the way to work, marriage, risk.
+        ("I work full time", "I've gone part time"),
+        ("Trabajo a jornada completa", "me han reducido la jornada a media"),
+        ("Voy al trabajo en coche", "ahora voy en bici al trabajo"),
+        ("Estoy casado", "nos hemos divorciado"),
+        ("I take medium risk", "I want to take less risk from now on"),
+        ("Mi hipoteca está en ING", "llevamos la hipoteca a Kutxa"),
         # How many are left.
         ("I have two cats", "One of my cats died, so I only have one now"),
         ("Tengo tres gallinas", "El zorro se llevó una gallina, me quedan dos"),
@@ -75,6 +91,16 @@ def test_a_change_ends_the_older_fact(fact: str, later: str) -> None:
         ("Entreno tres días a la semana", "Ahora trabajo cinco días a la semana"),
         ("I have a daughter", "I lost my daughter's passport"),
         ("I want to buy a flat", "My son has changed his mind about university"),
+        # Another home, another account, another's hours and children, a thing that was bought beside the goal.
+        ("We rent a house in Leeds", "we bought a house in Spain for the holidays"),
+        ("Vivo de alquiler en Berlín", "compré un piso para alquilar en Leipzig"),
+        ("Tengo 5 AAPL en una cuenta", "tengo 10 AAPL en otra cuenta"),
+        ("I work full time", "my wife works part time"),
+        ("I work part time at a shop", "I also work part time as a tutor"),
+        ("No tengo hijos", "mi hermana tuvo una niña"),
+        ("My goal is to buy a house", "I bought a car"),
+        ("Mi hipoteca está en ING", "llevamos el seguro del coche a Axa"),
+        ("Ahorro 200 al mes", "pongo 50 al mes para la lotería"),
     ],
 )
 def test_what_is_said_of_something_beside_it_ends_nothing(fact: str, later: str) -> None:

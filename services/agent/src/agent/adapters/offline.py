@@ -31,7 +31,7 @@ class Offline:
             raise ModelRefusedError(f"a rule of the offline assistant failed: {type(error).__name__}") from error
 
     def _reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        if prompt.task != "answer":
+        if prompt.task in ("suggest", "improve"):
             text = (
                 suggestions_json(prompt.about, prompt.language) if prompt.task == "suggest" else improved(prompt.about)
             )
@@ -48,6 +48,7 @@ class Offline:
             company=prompt.company,
             facts=prompt.facts,
             plan=prompt.plan,
+            learns=prompt.task == "answer",
         )
         if isinstance(response, SayText):
             text = _before_stop_word(response.text, prompt.stop)

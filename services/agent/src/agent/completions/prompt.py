@@ -69,6 +69,7 @@ def prompt_for(
         time_limit=time_limit,
         language=language,
         facts=_facts(context, requester),
+        task="complete",
         company=config,
         stop=tuple(request.stop),
         sampling=request.sampling.model_dump(exclude_none=True) if request.sampling is not None else None,

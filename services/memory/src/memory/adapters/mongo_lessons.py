@@ -14,7 +14,8 @@ from runtime.stores.mongo import Collection, Document
 @dataclass(frozen=True, slots=True)
 class PendingLesson:
     """An answered turn to learn from, by the rules or, if `is_proposal`, by a model. `basis`: the answered message;
-    `answered`: the sequence of the answer; `due`: when to try, in seconds since the epoch."""
+    `answered`: the sequence of the answer, 0 in rows of earlier releases; `due`: when to try, in
+    seconds since the epoch."""
 
     company: str
     conversation: str

@@ -69,7 +69,10 @@ class UnproposedTurns:
         return len(due)
 
     async def _ask_about(self, lesson: PendingLesson) -> None:
-        if lesson.tries >= MAX_TRIES or lesson.basis.era != self._log.era or await self._is_proposed(lesson):
+        if lesson.answered < 1:
+            _log.warning("no proposals are asked for a turn that an earlier release stored", turn=lesson.turn)
+            await self._store.drop(lesson.company, lesson.conversation, lesson.turn)
+        elif lesson.tries >= MAX_TRIES or lesson.basis.era != self._log.era or await self._is_proposed(lesson):
             await self._store.drop(lesson.company, lesson.conversation, lesson.turn)
 
     async def _is_proposed(self, lesson: PendingLesson) -> bool:

@@ -90,7 +90,9 @@ _CHANGE_OF_MIND = re.compile(
     r"\bchang(?:ed?|ing) (?:my|our|his|her|their|of) (?:minds?|plans?|heart)\b|"
     r"\bcambi(?:ado|o|e|amos|aron) de (?:idea|opinion|planes)\b"
 )
-_DEED = re.compile(r"\w{3,}(?:ed|ado|ido)|began|begun|took|taken|put|went|gone|got")
+_DEED = re.compile(
+    r"\w{3,}(?:ed|ado|ido)|began|begun|took|taken|put|went|gone|got|(?:llev|pas|traslad|cambi)(?:e|amos)"
+)
 _TOO_MUCH = re.compile(
     r"\b(?:too (?:much|little|high|low|many|few|long|short|late|early|soon|optimistic|ambitious)|not enough|"
     r"demasiad[oa]s?|(?:es|era|son|eran|parece|parecen) (?:muy )?(?:much[oa]s?|poc[oa]s?|excesiv[oa]))\b"
@@ -111,7 +113,9 @@ _REVALUES = re.compile(
     r"(?:new|another) (?=\w+, )|from now on|subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|"
     r"redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|re(?:financi|negoci)(?:e|amos|ado)|acort(?:e|o|ado)|"
     r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|"
-    r"\b(?:down|up) to|(?:se )?(?:ha|han) quedado en|(?:from|as of|desde|a partir de|starting(?: in)?) "
+    r"\b(?:down|up) to|(?:se )?(?:ha|han) quedado en|se (?:ha|han) (?:pasado|movido|aplazado) al?\b|"
+    r"(?:llev|traslad|pas)(?:e|amos|ado) (?:la|el|mi|nuestr[oa]) (?:\w+ ){1,2}?a |"
+    r"(?:from|as of|desde|a partir de|starting(?: in)?) "
     rf"(?:el |next |this |este |enero )?(?:{'|'.join(MONTHS)})|(?:me|nos) han (?:revisado|renovado|actualizado)|"
     rf"aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|"
     r"contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"

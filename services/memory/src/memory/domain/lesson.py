@@ -7,7 +7,7 @@ from datetime import datetime
 from contracts.calendar_names import FORGET_PATTERN
 from contracts.memory_rpc import Strategy
 from memory.domain.long_term.concepts import concepts_of
-from memory.domain.long_term.pasted import unquoted
+from memory.domain.long_term.pasted import unquoted, without_pasted_text
 from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.mentions import mentioned_symbols
 from memory.domain.profile import FIELDS, states_other, with_profile, without_profile
@@ -96,7 +96,7 @@ def with_lesson(state: Remembered, lesson: FinishedTurn) -> Remembered:
     # What the user wants forgotten must not be learned from the very words that ask for it.
     lesson = replace(lesson, texts=tuple(text for text in lesson.texts if not is_about_memory(text)))
     for text in lesson.texts:
-        own_text = unquoted(text)
+        own_text = unquoted(without_pasted_text(text))
         state = _with_style(state, own_text, lesson.at)
         state = with_statements(state, text, lesson.at, is_kept_in_fields)
         state = _with_profile(state, own_text, lesson.at)

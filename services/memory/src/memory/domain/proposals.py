@@ -18,7 +18,7 @@ from memory.domain.lesson import is_about_memory, is_kept_in_fields
 from memory.domain.long_term.asked_notes import requested_notes
 from memory.domain.long_term.concepts import normalize
 from memory.domain.long_term.own_words import may_state_fact
-from memory.domain.long_term.pasted import unquoted
+from memory.domain.long_term.pasted import unquoted, without_pasted_text
 from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.long_term.speech import own_speech, statements
 from memory.domain.permanence import is_of_the_moment, is_passing
@@ -68,7 +68,8 @@ def _statements(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yields the statements of a turn, each preceded by the text that it occurs in."""
     for text in texts:
         if not is_about_memory(text):
-            yield from ((text, statement) for statement in statements(_QUOTED_BY.sub("", unquoted(text))))
+            own_text = _QUOTED_BY.sub("", unquoted(without_pasted_text(text)))
+            yield from ((text, statement) for statement in statements(own_text))
 
 
 def _with_context(text: str, statement: str) -> str:

@@ -10,16 +10,16 @@ from contracts.calendar_names import MONTHS
 from memory.domain.claims import ATTITUDE_WORDS, PERIODS, Claims
 from memory.domain.long_term.attributes import are_incompatible
 from memory.domain.long_term.concepts import ACTIONS, concepts_of
-from memory.domain.long_term.endings import StatementEnd, can_end
+from memory.domain.long_term.endings import RENTING, StatementEnd, can_end
 from memory.domain.long_term.slots import ASSETS, OCCASION
 
 MAX_OTHER_WORDS = 2
 """Words that a statement may have beside the concepts that are ended or denied, to be the statement that is meant."""
 _AMOUNTS = concepts_of("earn save invest put spend owe meto gasto aporto contribute rent budget presupuesto")
 """Concepts of things that have amounts: statements about different ones of these are about different amounts."""
-_FLOWS = concepts_of("pay earn save invest put spend owe pago gano ahorro invierto meto gasto debo contribute")
+_FLOWS = concepts_of("pay earn save invest put spend owe pago gano ahorro invierto meto gasto debo contribute pongo")
 """Verbs of recurring amounts."""
-_PUTS = concepts_of("contribute meto aporto")
+_PUTS = concepts_of("contribute meto aporto pongo")
 _SETS_ASIDE = _PUTS | concepts_of("save invest put")
 """Verbs for money that somebody sets aside, of which `_PUTS` say nothing more."""
 _GETS = concepts_of("get receive earn gano cobro recibo")
@@ -49,6 +49,7 @@ _ATTITUDES = concepts_of(
 )
 _PLANS = concepts_of("want plan hope goal prefer like would quiere planea study estudiar marry")
 _BACK = concepts_of("back got have")
+_CHILDREN = concepts_of("have child kids children hijos ninos")
 _OBTAINS = concepts_of("have buy open opened adopt adopted get got took abri compre adopte contrate")
 _NOT_COUNTED = concepts_of("am have want plan viene moment stock week month year day time times veces vez")
 
@@ -57,7 +58,11 @@ def replaces(new: Claims, old: Claims) -> bool:
     """Whether the newer claims replace the older ones, or end them."""
     if _are_two_events(new, old):
         return False
-    if new.attributes and any(are_incompatible(value, before) for value in new.attributes for before in old.attributes):
+    if (
+        new.attributes
+        and not new.is_addition
+        and any(are_incompatible(value, before) for value in new.attributes for before in old.attributes)
+    ):
         return True
     if new.ended and any(not ending.needs_sole_match and _is_ended(ending, new, old) for ending in new.ended):
         return True
@@ -124,9 +129,16 @@ def _is_ended(ending: StatementEnd, new: Claims, old: Claims) -> bool:
         or not (ending.anyone or new.subject <= old.concepts | ending.concepts)
     ):
         return False
+    if ending.one_of == RENTING and _name_other_places(new, old):
+        return False
     if not ending.concepts:
         return bool(ending.one_of & concepts) and len(_other_words(old, ending.one_of)) <= 2 * MAX_OTHER_WORDS
     return ending.concepts <= old.concepts and _covers_most_of(ending.concepts, old)
+
+
+def _name_other_places(new: Claims, old: Claims) -> bool:
+    places = [statement.values_by_kind.get("name", frozenset()) - _CALENDAR for statement in (new, old)]
+    return all(places) and not places[0] & places[1]
 
 
 def _have_other_habits(new: Claims, old: Claims) -> bool:
@@ -273,7 +285,11 @@ def _changes_object(new: Claims, old: Claims) -> bool:
         return False
     verb, preposition = new.verb
     names_old_occasion = new.excludes_others and bool(old.occasions) and old.occasions < new.occasions
-    if verb == old.verb[0] and names_old_occasion and old.concepts <= new.concepts:
+    if (
+        verb == old.verb[0]
+        and names_old_occasion
+        and (old.concepts <= new.concepts or not new.concepts - old.concepts - _CALENDAR - GENERIC)
+    ):
         return True  # "now on Wednesdays instead of Tuesdays"
     if verb != old.verb[0] or new.occasions != old.occasions or any(verb in thing for thing in new.things):
         return False
@@ -299,8 +315,10 @@ def _denies_limit(new: Claims, old: Claims) -> bool:
 
 def _contradicts(new: Claims, old: Claims) -> bool:
     """Whether one denies what the other says: of the same person, in the same words."""
-    if new.relative != old.relative or new.is_denial == old.is_denial or new.ended or old.ended:
+    if new.relative != old.relative or new.is_denial == old.is_denial or old.ended:
         return False
+    if new.ended:  # a child was born to somebody who had none
+        return old.is_denial and old.concepts <= _CHILDREN and any(ending.anyone for ending in new.ended)
     about = old.concepts - GENERIC - _ATTITUDES
     if not new.is_denial and new.says_change and about and (about - {old.verb[0]} or about) <= new.concepts:
         return True

@@ -80,6 +80,7 @@ def respond(
     company: CompanyConfig | None = None,
     facts: Sequence[str] | None = (),
     plan: str | None = None,
+    learns: bool = True,
 ) -> SayText | UseTools:
     """Return what a model would do with this prompt.
 
@@ -87,7 +88,7 @@ def respond(
     offline was given before these messages, `last` if no more tools may be called. `market` is the market's current
     state. `knowledge` is what was found for the question in the company's words, None if that could not be searched. A
     `company` of None is a trading platform. `facts` are the user's own that answer the question, None if memory could
-    not be read; `plan` is theirs, if they have one.
+    not be read; `plan` is theirs, if they have one. `learns` is false if nothing is remembered of what is said here.
     """
     question, later_messages, earlier_questions, replies = question_in(messages)
     is_foreign = is_in_another_language(question)
@@ -121,6 +122,7 @@ def respond(
         company,
         facts,
         plan,
+        learns=learns,
         is_last=last,
         accepts_person=accepts_person,
         was_handed_off=was_handed_off,
@@ -162,6 +164,7 @@ class _Request:
     company: CompanyConfig | None
     facts: Sequence[str] | None
     plan: str | None
+    learns: bool
     is_last: bool
     accepts_person: bool
     was_handed_off: bool
@@ -191,6 +194,8 @@ class _Request:
 
     def plain_answer(self, wish: Wish) -> SayText:
         """The answer to a wish that needs no tool, or that cannot have one."""
+        if wish.intent is Intent.STATED and not self.learns:
+            return SayText(say("not_kept", self.language))
         is_demo_company = self.company is None or self.company.company_id == DEMO
         return SayText(
             plain_answer(

@@ -70,7 +70,9 @@ _ADVERBS = re.compile(
     r"por fin) "
 )
 """Words for when or how often; they are removed before a statement is examined."""
-_ONLY_IF_CHANGED = frozenset(("occupation", "my goal", "diet", "broker", "car", "study", "shift", "workplace"))
+_ONLY_IF_CHANGED = frozenset(
+    ("occupation", "my goal", "diet", "broker", "car", "study", "shift", "workplace", "hours", "commute")
+)
 """Attributes that may have two values at a time, unless the statement says that one replaced the other."""
 _DWELLING = re.compile(r"^(?:an?|una?|my|mi|our|the|el|la) (?:\w+ ){1,3}?(?:in|en) ")
 """The dwelling before a place: in "a flat in Leeds" the home is Leeds."""

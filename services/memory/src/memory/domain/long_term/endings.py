@@ -110,9 +110,11 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     # A wish has come true.
     (rf"\b{MINE} (?P<what>\w+(?: \w+)?) (?:(?:is|are) (?:\w+ )?(?:bought|paid|mine|ours)|(?:\w+ )?esta(?:n)? "
      r"(?:comprad|pagad)[oa]s?)\b", concept_set("save want look"), True),
-    (rf"{WHO}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", concept_set("save want look"), True),
+    (rf"{WHO}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", concept_set("save want look goal plan"), True),
     (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {WHAT}",
-     concept_set("save want look"), True),
+     concept_set("save want look goal plan"), True),
+    (r"\b(?:pague|he pagado|hemos pagado|pagamos) (?:ya )?(?:entera )?(?:el|la|mi) (?P<what>\w+)",
+     concept_set("owe debo"), False),
     (rf"{WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", LOOK, True),
     (r"\b(?:encontre|encontramos|(?:he|hemos) (?:encontrado|conseguido)|consegui|conseguimos) "
      r"(?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
@@ -165,6 +167,10 @@ _CHANGED_OF = re.compile(
     r"(?P<what>brokers?|banks?|jobs?|cars?|flats?|broker|bancos?|trabajo|empleo|coche|carro|piso|casa)\b"
 )
 """Names the kind of thing that is another one now, but not which one it was."""
+_CALLED_OFF = re.compile(
+    r"\b(?:i|we)(?: have)? (?:called off|cancell?ed|broken off|broke off) (?:the|our|my) (?:wedding|engagement)\b|"
+    r"\b(?:hemos |he )?cancel(?:e|amos|ado) (?:la|el|nuestr[oa]) (?:boda|compromiso)\b"
+)
 _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
     r"\b(?:defended my (?:phd|thesis|doctorate)|(?:lei|defendi|he leido|he defendido) (?:la|mi) tesis)\b|"
@@ -172,7 +178,10 @@ _GRADUATED = re.compile(
 )
 _BORN = re.compile(
     r"\b(?:baby|twins|son|daughter|boy|girl|little one)\b.{0,20}\b(?:born|arrived|here|came)\b|\b(?:gave|"
-    r"has given) birth\b|\bhad (?:the|our|my|a) (?:baby|twins|boy|girl)\b|\b(?:dado|dio|di) a luz\b|"
+    r"has given) birth\b|\bhad (?:the|our|my|a|twin) (?:baby|twins|boy|girl)s?\b|"
+    r"\btuvi(?:mos|eron)? "
+    r"(?:una?|gemel[oa]s|mellizos) ?(?:nin[oa]|hij[oa]|bebe|peque)?\b(?= (?:en|el|la|hace|este|esta|ayer)|$)|"
+    r"\b(?:dado|dio|di) a luz\b|"
     r"\b(?:nacio|ha nacido|nacieron|han nacido)\b.{0,20}\b(?:hij[oa]s?|"
     r"bebe|nin[oa]|gemel[oa]s|peque|cri[oa])\b|\b(?:hij[oa]s?|bebe|nin[oa]|gemel[oa]s|peque|"
     r"cri[oa])\b.{0,20}\b(?:nacio|ha nacido|nacieron|han nacido|llego)\b"
@@ -190,12 +199,14 @@ _SHARING = concepts_of(
     "ex comparto compartimos share shares sharing roommate roommates flatmate flatmates housemates padres parents"
 )
 _HOME_BOUGHT = re.compile(
-    r"\b(?:i|we)(?: have| just| now| finally| recently)* (?:bought|own) (?:a|an|our|my) (?:\w+ )?(?:house|home|flat|"
-    r"apartment|condo|place)\b|\b(?:ya tenemos|ya tengo) (?:casa|piso|vivienda)(?: propi[oa])?\b|"
+    r"\b(?:i|we)(?: have| just| now| finally| recently)* (?:bought|own) (?:a|an|our|my) (?!second\b|holiday\b)(?:\w+ )?"
+    r"(?:house|home|flat|apartment|condo|place)\b(?!.*\b(?:holidays?|vacations?|to (?:let|rent)|investment|weekends?|"
+    r"for (?:my|our))\b)|\b(?:ya tenemos|ya tengo) (?:casa|piso|vivienda)(?: propi[oa])?\b|"
     r"\b(?:(?:me|nos) (?:he|hemos) comprado|(?:me|nos) (?:compre|compramos)|hemos comprado|compramos) "
-    r"(?:una? |nuestr[oa] )?(?:casa|piso|apartamento|vivienda)\b"
+    r"(?:una? |nuestr[oa] )?(?:casa|piso|apartamento|vivienda)\b(?!.*\b(?:vacaciones|verano|alquilar|inversion|"
+    r"invertir|para (?:mis?|nuestr[oa]s?)|findes?|fines? de semana)\b)"
 )
-_RENTING = concepts_of("rent renting alquiler alquilo alquilamos")
+RENTING = concepts_of("rent renting alquiler alquilo alquilamos")
 _PROMOTED = re.compile(
     r"\b(?:(?:was|been|got) promoted|(?:they |have )?(?:promoted|hired) me|me (?:han )?"
     r"(?:ascendido|ascendieron|promovieron|promovido|contratado como|contrataron como))\b"
@@ -229,8 +240,9 @@ _EVENTS = (
     (_BORN, StatementEnd(frozenset(), _EXPECTING, has_replacement=True, anyone=True)),
     (_ALONE, StatementEnd(frozenset(), _SHARING, has_replacement=True)),
     (_BACK_AT_WORK, StatementEnd(frozenset(), concepts_of("leave baja"), has_replacement=True)),
-    (_HOME_BOUGHT, StatementEnd(frozenset(), _RENTING, has_replacement=True)),
+    (_HOME_BOUGHT, StatementEnd(frozenset(), RENTING, has_replacement=True)),
     (_PROMOTED, StatementEnd(frozenset(), _ROLES, needs_sole_match=True, has_replacement=True)),
+    (_CALLED_OFF, StatementEnd(frozenset(), concepts_of("engaged wedding marry prometida prometido casar boda"))),
     (_GRADUATED, StatementEnd(frozenset(), concept_set("study"))),
 )
 """What an event ends, whatever else the sentence says."""

@@ -81,6 +81,11 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("bank", rf"\bi bank (?:with|at) {_VALUE}"),
     ("car", rf"\bi drive (?:an? )?{_VALUE}"),
     ("car", rf"\b(?:conduzco|manejo) (?:una? )?{_VALUE}"),
+    ("commute", r"\bi (?P<value>drive|cycle|walk|bike|run|take the \w+) to work\b"),
+    (
+        "commute",
+        r"\bvoy (?:al trabajo )?(?:en|a) (?P<value>coche|carro|bici|bicicleta|moto|metro|bus|autobus|tren|pie)\b",
+    ),
     ("study", rf"\b(?:i (?:am )?(?:study|studying)|estudio|estoy estudiando) {_VALUE}"),
     ("my salary", r"\bi am (?:now )?on (?P<value>\d[\d.,]* ?k\b|\d{2,3}[.,]\d{3}\b)"),
     (

@@ -52,6 +52,7 @@ SLOT_OF_WORD = {word: slot for slot, listed in SLOTS.items() for word in listed.
 RISK_SLOT_OF_WORD = {
     word: ("profile", level)
     for level, listed in {
+        "moderate": "medium medio average",
         "conservative": "low lower little less small bajo baja poco poca pocos menos",
         "aggressive": "high higher more lot lots big alto alta mucho mucha muchos mas grandes",
     }.items()

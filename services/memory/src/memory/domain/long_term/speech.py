@@ -106,7 +106,7 @@ _FOR_GOOD = re.compile(
     r"de ahora en adelante|en vez de|en lugar de)\b",
     re.I,
 )
-_I_BEGIN = r"(?:i|we|my|our|yo|tengo|soy|mis?|quiero|vivo|trabajo|estoy|gano|debo)"
+_I_BEGIN = r"(?:i|we|my|our|yo|me|tengo|soy|mis?|quiero|vivo|trabajo|estoy|gano|debo)"
 _REPORTS = re.compile(
     r"\b(?!(?:means|seems|shows|turns|happens|helps|proves)\b)\w{4,}s that (?=(?:i|we|my|our)\b)|"
     rf"\b(?:reads|states?|texted(?: me| us)?|repeats?|claims?|(?:may|might|can|could|would) (?:say|write|claim)|"
@@ -114,7 +114,7 @@ _REPORTS = re.compile(
     rf"(?:starts?|begins?|goes|empieza|comienza) (?:with|like|con|asi)|"
     rf"(?:puede|podria)n? (?:decir|escribir)|(?:jura|estipula|sostiene|promete|indica|senala|anuncia|explica)n? que) "
     rf"(?=(?:that |que )?{_I_BEGIN}\b)|"
-    r"\b(?:says|said|writes|wrote|keeps? (?:saying|posting)|"
+    r"\b(?:says|said|writes|wrote|tweet(?:s|ed)|tuite(?:a|o)|public(?:a|o)|keeps? (?:saying|posting)|"
     r"posts|posted|thinks|tells|told me|told us|keeps telling|reckons|believes|claims|"
     r"swears|insists|suggests|suggested|recommends|recommended|advises|advised|wants me|"
     r"(?:they|people|friends|parents) (?:say|think|tell me)|puts? it|used to say|dicen?|dijo|dijeron|ha dicho|"
@@ -138,7 +138,8 @@ _BACK_TO_REALITY = re.compile(r"\b(?:but|pero|though|although|however|sin embarg
 _PRETENDS = re.compile(
     r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|finge|simula|"
     r"haz como|pon que|imaginate|imaginemos|imagina|"
-    r"supon|suponte|supongamos|pongamos)\b"
+    r"supon|suponte|supongamos|pongamos|role-?\s?play|(?:hagamos )?(?:un )?juego de rol|in (?:my|a|the) dream|"
+    r"i dream(?:t|ed) (?:that )?i (?:was|had)|(?:anoche )?sone que|en (?:mi|un) sueno)\b"
 )
 """Everything that follows is imagined, until it is taken back."""
 _REALLY = re.compile(r"\W*(?:but|pero|actually|really|la verdad|en realidad|anyway|in reality)\b")
@@ -197,8 +198,14 @@ def _statement_in_question(sentence: str) -> str:
 
 
 def _without_unmarked_question(sentence: str) -> str:
-    question = _ASKS_UNMARKED.match(sentence)
-    return question["more"] if question else "" if _ASKS_BEHIND.search(sentence) or _TAG.search(sentence) else sentence
+    question = _ASKS_UNMARKED.match(unquoted(sentence))
+    return (
+        sentence[question.start("more") :]
+        if question
+        else ""
+        if _ASKS_BEHIND.search(sentence) or _TAG.search(sentence)
+        else sentence
+    )
 
 
 def _is_joking_boast(normalized: str) -> bool:

@@ -25,7 +25,8 @@ MARITAL = (
     ("divorced", r"\b(?:i am|we are|i|we|estoy|soy) ?(?:now |ahora |just |got )*(?:divorced|separated|"
      r"divorciad[oa]|separad[oa])\b"),
     ("divorced", r"\b(?:acabo|acabamos) de (?:divorciar(?:me|nos)?|separar(?:me|nos)?)\b"),
-    ("divorced", r"\b(?:me divorcie|nos divorciamos|me separe|nos separamos|me he divorciado)\b"),
+    ("divorced", r"\b(?:me divorcie|nos divorciamos|me separe|nos separamos|"
+     r"(?:me he|nos hemos) (?:divorciado|separado)|got (?:a )?divorce)\b"),
     ("widowed", r"\b(?:i am|estoy|soy|enviude|quede) ?(?:an? )?(?:now |ahora )?(?:widow(?:ed|er)?|viud[oa])\b"),
 )  # fmt: skip
 DIET = re.compile(
@@ -62,6 +63,12 @@ KINDS = tuple(
             r"\b(?:back|return\w*|volver|vuelt[oa]|vuelvo|volvemos|work|trabajo) (?:\w+ )?(?:to|at|in|a|en) "
             r"(?:the |la )?(?:office|oficina)\b",
         ),
+        (
+            "hours",
+            "part time",
+            r"\bpart[ -]time\b|\bmedia jornada\b|\bjornada (?:a media|reducida|parcial)\b|\btiempo parcial\b",
+        ),
+        ("hours", "full time", r"\bfull[ -]time\b|\bjornada completa\b|\btiempo completo\b"),
         (
             "contract",
             "temporary",
