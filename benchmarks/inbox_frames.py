@@ -113,8 +113,8 @@ async def run() -> list[Figure]:
         browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = await browser.new_page()
         await page.route("**/*", inbox.answer)
-        await page.route_web_socket("**/v2/chat/ws", lambda socket: _serve(socket, sockets))
-        await page.goto(f"{SITE}/console#token={_token()}")
+        await page.route_web_socket("**/v2/chat/ws", lambda socket: serve_socket(socket, sockets))
+        await page.goto(f"{SITE}/console#token={token()}")
         await _load_all(page)
         idle_frames = await page.evaluate(FRAMES, 2_000)
         facts_task = asyncio.create_task(_facts(inbox, sockets))
@@ -157,7 +157,7 @@ def _cpu_per_frame(events: list[dict[str, Any]]) -> list[float]:
     return frames[1:]
 
 
-def _serve(socket: WebSocketRoute, sockets: list[WebSocketRoute]) -> None:
+def serve_socket(socket: WebSocketRoute, sockets: list[WebSocketRoute]) -> None:
     def on_message(message: str | bytes) -> None:
         kind = json.loads(message)["type"]
         if kind == "hello":
@@ -197,7 +197,7 @@ async def _facts(inbox: GeneratedInbox, sockets: list[WebSocketRoute]) -> None:
         await asyncio.sleep(BATCH_SECONDS)
 
 
-def _token() -> str:
+def token() -> str:
     claims = {"sub": "ana", "role": "commercial", "company": "acme", "name": "Ana", "exp": int(time.time()) + 3600}
     body = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
     return f"{body}.{body}.{body}"

@@ -4,7 +4,7 @@ import re
 import uuid
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import WebSocketRoute, expect
 
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
@@ -59,6 +59,35 @@ async def test_on_a_small_screen_the_visitors_details_and_the_transcript_are_a_k
         await expect(shows).to_be_focused()
         await page.keyboard.press("Escape")
         await expect(page).to_have_url(f"{visits.url}/console#/inbox")
+
+
+async def test_a_message_that_is_read_with_the_older_ones_before_the_socket_tells_it_is_last(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with a_visitor(stack) as visitor:
+        await visitor.ask("the first")
+        page = await (await visits.context()).new_page()
+        await page.route_web_socket("**/v2/chat/ws", _without_messages)
+        await page.goto(f"{visits.url}/console")
+        await page.get_by_role("button", name="Agent").click()
+        await row_of(page, visitor.conversation).click()
+        said = page.locator(".thread .said")
+        await expect(said).to_have_count(2)
+        await visitor.say("the newest")
+        await page.locator(".thread").dispatch_event("scroll")
+        await expect(said.last).to_contain_text("the newest")
+        await expect(said.first).to_contain_text("the first")
+
+
+def _without_messages(page_socket: WebSocketRoute) -> None:
+    """Tells the page everything but new messages."""
+    server = page_socket.connect_to_server()
+
+    def on_frame(frame: str | bytes) -> None:
+        if '"message.created"' not in str(frame):
+            page_socket.send(frame)
+
+    server.on_message(on_frame)
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

@@ -23,6 +23,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.knowledge import Run
 from contracts.knowledge_rpc import DOCUMENT_PUT, OVERVIEW, SEARCH, DocumentPut, KnowledgeSearch
+from contracts.languages import LANGUAGES
 from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, MigrationsRequest
 from contracts.streams import FACTS
 from memory.adapters.mongo import for_requests
@@ -198,6 +199,7 @@ async def test_in_development_there_is_a_company_demo_and_its_site_may_move(serv
         assert found.config.tool_config.fetch_page_enabled
         assert found.config.tool_config.allowed_domains == ["http://127.0.0.1:8080"]
         assert "get_price" in found.config.tool_config.enabled_tools
+        assert {len(found.config.assistant.suggestions[language]) for language in LANGUAGES} == {3}
     async with (
         replica(servers, dev=DevSettings(dev=True, demo_origin="http://127.0.0.1:9090")) as one,
         replica(servers, dev=DevSettings(dev=True, demo_origin="http://127.0.0.1:9090")),

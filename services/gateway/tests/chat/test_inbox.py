@@ -1,5 +1,9 @@
 """Human agents who follow their company's inbox are told which conversations have changed."""
 
+from nats.aio.client import Client
+
+from contracts.erasure_rpc import FORGOTTEN, DeletedConversations
+from gateway.chat.inboxes import MAX_NAMED
 from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
 from gateway.testing.tokens import TokenMaker
 
@@ -48,6 +52,18 @@ async def test_after_the_bus_was_away_the_whole_list_is_to_be_read_anew(
         await agent.until("inbox.changed")
         gateway.gateway.chat.inboxes.all_changed()
         assert (await agent.until("inbox.changed"))["conversationIds"] == []
+
+
+async def test_a_human_agent_hears_which_conversations_are_deleted_and_of_many_that_the_list_is_to_be_read(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url, hello=tokens.user("ben", "commercial")) as agent:
+        await agent.send("inbox.watch")
+        await agent.until("inbox.changed")
+        for names in (["c1", "c2"], [f"c{number}" for number in range(MAX_NAMED + 1)]):
+            await nats_client.publish(FORGOTTEN, DeletedConversations(company="acme", conversations=names).to_json())
+            told = (await agent.until("inbox.changed"))["conversationIds"]
+            assert told == (names if len(names) <= MAX_NAMED else [])
 
 
 async def test_the_inbox_is_for_human_agents(

@@ -18,6 +18,8 @@ async def test_pages_load_nothing_but_this_servers_own_files(http: Http, path: s
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert not re.search(r"<script(?! src=\"/)|style=|https?://| on\w+=", page)
+    # What an admin says in the settings is what the chat shows.
+    assert not re.search(r"data-(title|greeting|suggestions|color)=", page)
     assert f'lang="{"es" if path.startswith("/es") else "en"}"' in page
     for link in re.findall(r'(?:href|src)="(/[^"]*)"', page):
         assert (await http("GET", link))[0] == 200, link

@@ -98,8 +98,9 @@ class Inboxes:
 
     def _send(self, company: str) -> None:
         report = self._pending.pop(company)
-        changed = list(report.changed)[:MAX_NAMED]
-        frame = server_frames.inbox_changed(changed) if changed else None
+        # With none named the list is read again, and so is the open conversation.
+        named = list(report.changed) if len(report.changed) <= MAX_NAMED else []
+        frame = server_frames.inbox_changed(named) if report.changed else None
         for socket in list(self._watching.get(company, ())):
             for conversation, sign in report.signs.values():
                 if not socket.follows(conversation):

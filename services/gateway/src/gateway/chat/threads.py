@@ -109,9 +109,10 @@ class Threads:
         return Thread(self._chat, self._open, ConversationPlace(caller, conversation), address, locale, door, after)
 
     def deleted(self, company: str, conversations: Sequence[str]) -> None:
-        """Forgets deleted conversations, and tells their open threads."""
+        """Forgets deleted conversations, and tells their open threads and the company's inboxes."""
         for conversation in conversations:
             self._chat.hub.deleted(company, conversation)
+            self._chat.inboxes.changed(company, conversation)
         for thread in self._open:
             if thread.place.company == company and thread.place.conversation in conversations:
                 thread.deleted()

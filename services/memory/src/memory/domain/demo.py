@@ -1,6 +1,8 @@
 """The company `demo` of the development stack."""
 
 from contracts.company import CompanyConfig
+from contracts.languages import LANGUAGES
+from memory.texts import TEXTS
 
 COMPANY = "demo"
 TOOLS = (
@@ -29,6 +31,11 @@ def settings(origin: str | None) -> dict[str, object]:
         "companyId": COMPANY,
         "name": "Northwind Markets",
         "aiAutoResponseEnabled": True,
+        "assistant": {
+            "suggestions": {
+                language: TEXTS["demo.suggestions"].in_language(language).splitlines() for language in LANGUAGES
+            }
+        },
         # The pages about the API are not part of the demo company's knowledge.
         "knowledge": {"siteUrl": origin, "deniedPaths": ["/docs"]} if origin else {},
         "toolConfig": {

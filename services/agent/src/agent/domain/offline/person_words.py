@@ -79,8 +79,20 @@ _KINDS = (
     rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:from (?:\w+ ){{1,3}})?(?:please )?"
     rf"(?:help|assist|call|ring|phone|contact|answer|attend|join|take over|take this|respond|reply|look (?:at|into)|"
     rf"talk|speak|step in|get (?:in touch|back)|come|write)\b",
-    rf"\b(?:me|nos) (?:pued[ae]n?|podria\w*|quiera\w*|va|van)? ?(?:a )?(?:atender|atienda\w*|ayudar|ayude\w*|"
-    rf"contest\w+|respond\w+|llam\w+|contact\w+|escrib\w+|hable\w*|lo expli\w+|expli\w+|resuelv\w+) {_ANY}{_WHO_ES}\b",
+    # "Can anyone tell me …?" asks whoever reads it.
+    rf"\b(?:can|could|may|will|would|might) {_ANY}(?!any|some){_WHO_EN} (?:from (?:\w+ ){{1,3}})?(?:please )?"
+    rf"(?:be able to )?(?:tell|explain\w*(?: this| it| that)?(?: to)?) (?:me|us)\b",
+    rf"\b(?:can|could|may|will|would|might|let|have) {_ANY}{_WHO_EN} (?:from (?:\w+ ){{1,3}})?(?:please )?"
+    rf"(?:be able to )?(?:check|review|sort|fix|handle|see to|deal with|take care of) (?:my|our|this|it)\b",
+    rf"\b(?:puede|podria|pueden|podrian) {_ANY}(?!alguien){_WHO_ES} (?:decir|explicar|contar)(?:me|nos)\w*",
+    rf"\b(?:puede|podria|pueden|podrian) {_ANY}{_WHO_ES} (?:del? (?:\w+ ){{1,2}})?(?:revisar|mirar|comprobar|verificar|"
+    rf"arreglar|solucionar|gestionar)(?:me|nos)? (?:mi|mis|nuestr[oa]|esto|est[ea]|el|la)\b",
+    rf"\b(?:quiero|quisiera|necesito|prefiero|preferiria|me gustaria) que {_ANY}{_WHO_ES} (?:me |nos |lo |la ){{0,2}}"
+    rf"(?:revis|mir|compr|verifi|gestion|arregl|solucion|dig|confirm)\w+",
+    rf"\bque (?:me|nos) (?:lo |la )?(?:diga|confirme|explique|mire|revise) {_ANY}{_WHO_ES}\b",
+    rf"\b(?:me|nos) (?:lo |la )?(?:pued[ae]n?|podria\w*|quiera\w*|va|van)? ?(?:a )?(?:atender|atienda\w*|"
+    rf"ayudar|ayude\w*|contest\w+|respond\w+|llam\w+|contact\w+|escrib\w+|hable\w*|expli\w+|"
+    rf"resuelv\w+) {_ANY}{_WHO_ES}\b",
     rf"\b(?:atiend[ea]\w*|atender\w*|en contacto conmigo) {_ANY}{_WHO_ES}\b",
     rf"\b{_WHO_ES} (?:\w+ )?(?:que )?(?:me|nos|lo) (?:\w+ )?(?:atienda|ayude|conteste|responda|llame|escuche|"
     rf"explique|hable|pueda|resuelva|solucione)\w*",

@@ -8,6 +8,7 @@ import { button, draw, make } from "./dom.js";
 import { Files } from "./files.js";
 import { glyph } from "./glyphs.js";
 import { nameOf, placeOf, reasonOf } from "./inbox.js";
+import { KnownOf } from "./known-of.js";
 import { ask } from "./question.js";
 import { Refresh } from "./refresh.js";
 import { markRead } from "./seen.js";
@@ -24,7 +25,7 @@ const ANSWER_MS = 8_000; // how long a request over the socket may take
 const PRESENT_MS = 60_000, RECEIPT_MS = 10_000, ACTIVITY_EVENTS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("details", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #detailsButton; #typing; #owner = null; #unsent; #desk; #view = null; #presence; #history = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellReadFault(text)); #historyReading = new Refresh(() => this.#readOlder(), (text) => this.#tellReadFault(text)); #readFault = ""; #deskFault = "";
+  #context; #id; #thread = new Thread(); #handOver = make("details", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #detailsButton; #typing; #owner = null; #unsent; #desk; #known; #view = null; #presence; #history = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellReadFault(text)); #historyReading = new Refresh(() => this.#readOlder(), (text) => this.#tellReadFault(text)); #readFault = ""; #deskFault = "";
 
   constructor(place, context, id) {
     this.#context = context;
@@ -59,6 +60,7 @@ export class ConversationView {
         this.#reading.now();
       },
     });
+    this.#known = new KnownOf(id);
     this.#presence = make("p", { class: "typing here", role: "status" });
     this.#banner = make("div", { class: "banner", role: "status" });
     this.#details = make("aside", { class: "details", id: "details", "aria-label": say("visitorInfo"), tabindex: "-1" });
@@ -109,6 +111,7 @@ export class ConversationView {
   /* Keys of an open conversation: r to write, n for a note, t to take over or give back, e to resolve or open again,
      those of the desk's fields, i for the visitor's details. */
   key(name) {
+    if (this.#banner.hidden) return false; // it has been deleted
     if (name === "r") this.#composer.field.focus();
     else if (name === "t") this.#turnOver();
     else if (name === "e") this.#desk.turn();
@@ -130,7 +133,7 @@ export class ConversationView {
   }
 
   frame(frame) {
-    if (frame.type === "inbox.changed" && frame.conversationIds.includes(this.#id)) this.#reading.changed();
+    if (frame.type === "inbox.changed" && (!frame.conversationIds.length || frame.conversationIds.includes(this.#id))) this.#reading.changed();
     if (frame.conversationId !== this.#id) return;
     switch (frame.type) {
       case "welcome":
@@ -224,10 +227,24 @@ export class ConversationView {
       await this.#loadNotes();
     } catch (error) {
       if (this.#title.textContent === "…") this.#title.textContent = say("conversation");
-      // It has been deleted: so are its words on this page.
-      if (error.status === 404 && this.#view) { this.#thread.reset(); this.#handOver.replaceChildren(); this.#details.replaceChildren(); }
-      throw error;
+      if (error.status !== 404 || !this.#view) throw error;
+      this.#forget();
     }
+  }
+  /* It has been deleted: so are its words on this page. What the agent has begun to write stays. */
+  #forget() {
+    if (this.#banner.hidden) return;
+    this.#thread.reset();
+    this.#thread.notice(say("wasDeleted"));
+    this.#title.textContent = say("conversation");
+    for (const node of [this.#handOver, this.#details, this.#desk.node]) node.replaceChildren();
+    this.#banner.hidden = this.#handOver.hidden = true;
+    delete this.#desk.node.dataset.told;
+    this.#composer.node.hidden = !this.#composer.field.value;
+  }
+  #begunAnew({ owner }) {
+    this.#banner.hidden = this.#composer.node.hidden = false;
+    this.#showOwner(owner);
   }
   /* A fault of the agent's own action is more important than that something could not be read. */
   #tellReadFault(text) {
@@ -334,33 +351,7 @@ export class ConversationView {
     this.#reading.now();
   }
 
-  /* Earlier questions of the same person, and what is remembered of a customer: read once, since it does not change while
-     the conversation is open. */
   #shortcuts = shortcuts();
-  #earlier = make("div", { class: "earlier" });
-  #remembered = make("div", { class: "earlier" });
-  #shownFor = {};
-  async #showList(person, title, node, read) {
-    if (person === this.#shownFor[title]) return;
-    this.#shownFor[title] = person;
-    node.replaceChildren();
-    try {
-      const lines = person ? await read() : [];
-      if (lines.length && person === this.#shownFor[title]) node.replaceChildren(make("h2", {}, say(title)), make("ul", {}, ...lines.map((parts) => make("li", { dir: "auto" }, ...parts))));
-    } catch { this.#shownFor[title] = null; }
-  }
-  #showPerson({ id, plan, was }) {
-    this.#showList(id !== "-" && id, "earlier", this.#earlier, async () => {
-      const { items } = await get(`/v2/conversations?${new URLSearchParams({ visitor: id, limit: 20 })}`);
-      return items.filter((conversation) => conversation.id !== this.#id).map((conversation) => [
-        make("a", { href: `#/inbox/${encodeURIComponent(conversation.id)}` }, conversation.topic || conversation.lastMessage?.text.slice(0, 60) || conversation.id), " ",
-        make("small", {}, moment(conversation.lastMessage?.createdAt || conversation.startedAt))]);
-    });
-    this.#showList((plan || was) && id, "remembered", this.#remembered, async () => {
-      const memory = await get(`/v2/users/${encodeURIComponent(id)}/memory`);
-      return [memory.name, ...(memory.preferences || []), ...(memory.userNotes || []), (memory.favoriteSymbols || []).join(", ")].filter(Boolean).slice(0, 20).map((line) => [line]);
-    });
-  }
   #rating = null;
   /* Shows why a person was asked for and what they should know: open while the visitor waits, later folded. */
   #explain({ handOver: handOver, state }) {
@@ -377,11 +368,12 @@ export class ConversationView {
   #describe(conversation) {
     const { visitor = {} } = conversation, former = this.#view?.status;
     this.#view = conversation;
+    if (this.#banner.hidden) this.#begunAnew(conversation);
     if (this.#owner?.kind === "waiting" && former !== conversation.status) this.#showOwner(this.#owner);
     this.#title.textContent = nameOf(conversation);
     this.#desk.show(conversation);
     this.#explain(conversation);
-    this.#showPerson(visitor);
+    this.#known.show(visitor);
     const rows = [
       ["name", visitor.name], ["email", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page && placeOf(visitor.page)],
       ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url.replace(/^https?:\/\/[^/]+/, "")).join(" → ")],
@@ -395,6 +387,6 @@ export class ConversationView {
       make("h2", {}, say("transcript")),
       make("p", { class: "row" }, button(say("asText"), saved("text/plain", "txt"), { class: "small" }),
         button("JSON", saved("application/json", "json"), { class: "small" })),
-      this.#desk.person, this.#remembered, this.#earlier, this.#shortcuts);
+      this.#desk.person, this.#known.node, this.#shortcuts);
   }
 }

@@ -14,7 +14,9 @@ const LIST_LABELS = {
 };
 const URGENT = ["needs_human", "mine", "stuck"], SEARCH_PAUSE_MS = 300;
 /* Only the visible rows of a long list are in the page, and some above and below. ROW_HEIGHT is that of the style sheet. */
-const ROW_HEIGHT = 56, EXTRA_ROWS = 50, SCROLL_STEP = 20;
+const ROW_HEIGHT = 56, EXTRA_ROWS = 16, SCROLL_STEP = 8;
+/* New and moved rows of a list that is already drawn are laid out a few in a frame, so that each frame stays short. */
+const MAX_CHANGES = 4;
 const DAYS = [0, 1, 7, 30]; // with a message within so many days; 0: any time
 const FILTERS = "nexus.console.filters";
 
@@ -30,7 +32,7 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #status; #saved; #endObserver; #rows = new Map(); #firstRow = 0; #openIndex = 0; #frameRequest = 0; #mustDraw = false; #nextPage = null; #empty = make("li", { class: "empty" }); #searchTimer = 0;
+  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #status; #saved; #endObserver; #rows = new Map(); #firstRow = 0; #drawnQuery = null; #openIndex = 0; #frameRequest = 0; #mustDraw = false; #nextPage = null; #empty = make("li", { class: "empty" }); #searchTimer = 0;
 
   constructor(stage, context) {
     this.#context = context;
@@ -149,6 +151,7 @@ class InboxView {
   #draw() {
     const { inbox } = this.#context;
     this.#findOpen(inbox.items);
+    this.#drawRows(inbox); // first: it reads the layout, which what is written below would make out of date
     for (const [name, filter] of Object.entries(this.#filters)) {
       filter.setAttribute("aria-pressed", String(name === inbox.list));
       const count = filter.querySelector(".count");
@@ -159,7 +162,6 @@ class InboxView {
     write(this.#order, say(`order_${inbox.list === "needs_human" ? "waiting" : "activity"}_${inbox.turned}`));
     write(this.#status, [inbox.items.length > 0 && inbox.fault, inbox.query && inbox.loaded && `${say("conversations")}: ${inbox.items.length}${inbox.next ? "+" : ""}`, inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · "));
     this.#more.hidden = !inbox.next;
-    this.#drawRows(inbox);
     // An observer reports only changes: if the end is still visible after a new page, it must report again.
     if (this.#nextPage !== inbox.next) {
       this.#nextPage = inbox.next;
@@ -174,27 +176,32 @@ class InboxView {
   }
   /* An unchanged row keeps its node, so that focus, scroll position and screen reader stay where they are. */
   #drawRows(inbox) {
-    const ids = new Set();
-    const narrowed = this.#queryString();
-    let expected = this.#list.firstChild, position = this.#firstRow = this.#firstVisible(inbox.items.length);
-    const items = inbox.items.slice(position, position + Math.ceil(this.#listHeight / ROW_HEIGHT) + 2 * EXTRA_ROWS);
-    this.#list.style.paddingTop = `${position * ROW_HEIGHT}px`;
-    this.#list.style.paddingBottom = `${(inbox.items.length - position - items.length) * ROW_HEIGHT}px`;
+    const narrowed = this.#queryString(), start = this.#firstVisible(inbox.items.length);
+    const items = inbox.items.slice(start, start + Math.ceil(this.#listHeight / ROW_HEIGHT) + 2 * EXTRA_ROWS), ids = new Set(items.map(({ id }) => id));
+    this.#list.style.paddingTop = `${start * ROW_HEIGHT}px`;
+    this.#list.style.paddingBottom = `${(inbox.items.length - start - items.length) * ROW_HEIGHT}px`;
+    this.#empty.remove();
+    // First, so that no row moves only because one before it has left.
+    for (const [id, row] of this.#rows) if (!ids.has(id)) { row.node.remove(); this.#rows.delete(id); }
+    let changes = this.#rows.size && start === this.#firstRow && narrowed === this.#drawnQuery ? MAX_CHANGES : Infinity;
+    this.#firstRow = start;
+    this.#drawnQuery = narrowed;
+    let expected = this.#list.firstChild, position = start;
     for (const item of items) {
       const present = this.#context.presence.of(item.id);
       const signature = `${item.id === this.#open}${isUnread(item)}${narrowed}${present.map(({ name, types }) => `${name}${types}`)}`;
       let row = this.#rows.get(item.id);
       // Not all of five thousand rows are serialised to find the changed one.
       const isSame = row && row.told === signature && (row.item === item || JSON.stringify(row.item) === JSON.stringify(item));
+      if ((!isSame || row.node !== expected) && changes-- === 0) { this.#drawSoon(true); return; }
       if (isSame) row.item = item;
       else {
         const node = this.#row(item, present);
-        if (row?.node === expected) expected = node;
-        row?.node.replaceWith(node);
+        if (row?.node === expected) { row.node.replaceWith(node); expected = node; }
+        else row?.node.remove();
         row = { node, told: signature, item };
         this.#rows.set(item.id, row);
       }
-      ids.add(item.id);
       position += 1;
       if (row.place !== position || row.of !== inbox.items.length) {
         Object.assign(row, { place: position, of: inbox.items.length });
@@ -204,8 +211,6 @@ class InboxView {
       if (row.node === expected) expected = expected.nextSibling;
       else this.#list.insertBefore(row.node, expected);
     }
-    for (const [id, row] of this.#rows) if (!ids.has(id)) { row.node.remove(); this.#rows.delete(id); }
-    this.#empty.remove();
     if (!inbox.items.length) {
       this.#empty.textContent = inbox.fault || say(inbox.loaded ? this.#emptyText(inbox) : "loading");
       this.#list.append(this.#empty);
@@ -227,10 +232,10 @@ class InboxView {
     this.#mustDraw = always;
     cancelAnimationFrame(this.#frameRequest);
     this.#frameRequest = requestAnimationFrame(() => {
-      const { inbox } = this.#context;
-      if (this.#mustDraw) this.#draw();
-      else if (this.#firstVisible(inbox.items.length) !== this.#firstRow) this.#drawRows(inbox);
+      const { inbox } = this.#context, mustDraw = this.#mustDraw;
       this.#mustDraw = false;
+      if (mustDraw) this.#draw();
+      else if (this.#firstVisible(inbox.items.length) !== this.#firstRow) this.#drawRows(inbox);
     });
   }
   #row(item, present) {

@@ -1,4 +1,5 @@
 /* Who is typing in a conversation or looking at it: each sign counts for some time, and a message ends the typing. */
+import { session } from "./session.js";
 import { say } from "./i18n.js";
 
 const LOOKING_MS = 30_000; // for so long somebody who has read is taken to be looking
@@ -14,6 +15,7 @@ export class Presence {
   of(id) { return [...this.#signs.get(id)?.values() || []].map(({ name, types }) => ({ name, types })); }
 
   frame({ type, actor, conversationId, name, expiresInMs, message, conversationIds }) {
+    if (name && name === session.who?.name) return; // another tab of the agent's own
     const person = actor === "operator" ? name || say("short_operator") : "";
     if (type === "typing") this.#sign(conversationId, person, expiresInMs, true);
     else if (type === "receipt" && person) this.#sign(conversationId, person, LOOKING_MS, false);

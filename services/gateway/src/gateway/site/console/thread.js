@@ -61,8 +61,7 @@ export class Thread {
   event({ id, seq, createdAt }, text) {
     if (this.#rows.has(id)) return;
     const row = make("li", { class: "notice", "data-seq": seq }, text, " · ", make("time", { datetime: createdAt, title: exactly(createdAt) }, moment(createdAt)));
-    const later = [...this.node.children].find((row) => Number(row.dataset.seq) > seq) || this.#draft;
-    this.node.insertBefore(row, later);
+    this.node.insertBefore(row, this.#later({ seq, createdAt }));
     this.#rows.set(id, row);
     this.bottom();
   }
@@ -138,14 +137,15 @@ export class Thread {
     this.#following = scrollHeight - scrollTop - clientHeight < NEAR || (this.#following && scrollTop >= this.#top);
     this.#top = scrollTop;
   }
-  /* Adds older messages above; the messages being read keep their position. */
+  /* Adds older messages; the messages being read keep their position. Newer ones may be among them, if they come before
+     those of the socket. */
   older(messages, userId) {
     const { node } = this;
-    const height = node.scrollHeight, first = node.firstChild;
+    const height = node.scrollHeight;
     for (const message of messages) {
       if (this.#rows.has(message.id)) continue;
       const row = this.#row(message, userId);
-      node.insertBefore(row, first);
+      node.insertBefore(row, this.#later(message));
       this.#rows.set(message.id, row);
     }
     node.scrollTop += node.scrollHeight - height;
@@ -157,10 +157,15 @@ export class Thread {
     const row = kind === "note"
       ? make("li", { class: "said note", "data-at": createdAt }, make("p", { class: "by" }, glyph("note"), make("b", {}, say("noteBy", { name: by })), time), make("div", { class: "text plain", dir: "auto" }, text))
       : make("li", { class: "notice change", "data-at": createdAt }, text, " · ", time);
-    const later = [...this.node.children].find((row) => Date.parse(row.dataset.at || row.querySelector("time")?.dateTime) > Date.parse(createdAt)) || this.#draft;
-    this.node.insertBefore(row, later);
+    this.node.insertBefore(row, this.#later({ createdAt }));
     this.#rows.set(id, row);
     this.bottom();
+  }
+  /* What a row stands before: by their place in the log, and by their time where one has none. */
+  #later({ seq, createdAt }) {
+    const isLater = (row) => (seq && row.dataset.seq ? Number(row.dataset.seq) > seq
+      : Date.parse(row.dataset.at || row.querySelector("time")?.dateTime) > Date.parse(createdAt));
+    return [...this.node.children].find(isLater) || this.#draft;
   }
   #drawDraft() {
     this.#tools.hidden = true;
