@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import ORDINALS
-from agent.domain.offline.order_words import TAKES_PROFIT, TAKES_SHARES
+from agent.domain.offline.order_words import A_PART, TAKES_PROFIT, TAKES_SHARES
 from agent.domain.offline.wishes import Way
 from contracts.expressions import expression
 
@@ -93,7 +93,10 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price", rf"^.*?(?<![\w.,]){BUDGET}(?! ?(?:years?|months?|weeks?|days?|anos?|mes|meses|semanas?|dias?)\b)",
          r"\b(?:worth|would (?:it|that|i)|hubiera|hubiese|habria|tendria|valdria\w*|serian?)\b",
          r"\b(?:ago|hace|back|since|desde|last|pasad[oa]|in (?:january|20\d\d)|en (?:enero|20\d\d))\b",
-         unless=r"\b(?:rsi|averages?|medias?|cross\w*|cruces?|sma)\b", about=True, way="grown"),
+         unless=r"\b(?:rsi|averages?|medias?|cross\w*|cruces?|sma|monthly|weekly|mensual\w*|semanal\w*|"
+                r"(?:an?|per|each|every|al?|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)"
+                r"(?! (?:ago|back|earlier)\b))\b",
+         about=True, way="grown"),
     _row("get_price", r"\b(?:if|si|suppos\w+|supon\w*|imagin\w+)\b.*\b(?:drop|f[ae]ll|sink|los[et]|crash|ris(?!k)|rose|"
          r"climb|gain|jump|(?:goes?|went|is|was|were) (?:up|down)|cae|cai|cay|baj|sub|pierd|perd|desplom|gan)\w*\b"
          r"\D{0,20}\d[\d.,]* ?(?:%|per ?cent\b|por ?ciento\b)|"
@@ -102,7 +105,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?: (?:back|up|down))? (?:to|a|hasta)|hits?|reach\w*|touch\w*|toc\w+|alcan\w+) (?:los |the )?"
          r"[$€]?(?P<level>\d[\d.,]*)(?! ?(?:%|per ?cent|por ?ciento|shares|acciones))",
          r"\b(?:what|how|que|cuanto|would|could|suppos\w+|imagin\w+|supon\w*)\b|^\W*(?:(?:and|y|e)\W+)?(?:if|si)\b",
-         unless=rf"{_ALERT}|{_BUY_SELL}", about=True, way="if_moved"),
+         unless=rf"{_ALERT}|{_BUY_SELL}|\b(?:stop|limite?|target|objetivo|entry|entrada|take profit)\b",
+         about=True, way="if_moved"),
     _row("get_price", r"\b(?:how much|cuant[oa]|what)\b.*\b(?:left|remain\w*|qued\w+|sobr\w+|buying power|"
          r"poder de compra|cash|efectivo)\b",
          r"\b(?:if|after|si|tras|despues de|when)\b.{0,25}\b(?:buy\w*|bought|compr\w+)\b\D{0,12}(?P<count>\d[\d.,]*)",
@@ -219,7 +223,7 @@ TABLE: tuple[ToolPhrase, ...] = (
                                r"(?:arm|prepar|lanz|mand|cre)a(?:me)?)\b.{0,25}\b"
          r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
     _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
-         r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
+         rf"(?:\d|\b{A_PART}\b).{{0,25}}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
          unless=rf"{_ADVICE}|{_ALERT}|^\W*(?:what )?(?:if|si)\b.*\b(?:19|20)\d\d\b", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|stop (?:watch|follow|track)ing|quita\w*|"
          r"elimina|borra|dej[ae] de (?:seguir|vigilar)|saca\w*)\b",
