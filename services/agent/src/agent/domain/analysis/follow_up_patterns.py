@@ -147,11 +147,13 @@ EACH_OF_THEM = expression(
     r"\beach\b(?! (?:day|week|month|quarter|year|session|time|other))"
 )
 """Each of several tickers of earlier messages."""
+OF_BOTH_NAMED = expression(r"\b(?:both|amb[oa]s|(?:en|de|a|con|para) l[oa]s dos)\b")
+"""Each of the two that were named last."""
 ORDERS = expression(r"\b(?:buy|sell|alert\w*|avis\w+|compra(?:me|r)?|vend[ea]\w*|watch ?list|lista|orders?|ordenes)\b")
 ALERTS = expression(r"^\W*(?:\w+\W+){0,3}?(?:alert\w*|avis\w+|warn|notify|ping) (?!.*\?)")
 """Asks for an alert, which is no analysis that another ticker goes on with."""
 WITH_MORE = expression(
-    r"^\W*(?:(?:and|y|e|but|pero|ok)\W+)*(?:with|without|using|con|sin|usando|what if|"
+    r"^\W*(?:(?:and|y|e|but|pero|ok)\W+)*(?:(?:how|what) about|with|without|using|con|sin|usando|what if|"
     r"que (?:pasa|pasaria) si|si|que tal)\b"
 )
 COSTS_USED = expression(

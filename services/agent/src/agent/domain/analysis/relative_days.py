@@ -71,6 +71,8 @@ THAT_YEAR = expression(
     re.I,
 )
 THAT_PERIOD = expression(
+    r"\b(?:over|during|in|across) (?:that|the same) time\b(?! ?frame| span)|"
+    r"\b(?:en|durante) (?:ese|(?:el )?mismo) tiempo\b|"
     r"\b(?:(?:in|over|during|for|across|within|en|durante|a lo largo de|por) )?"
     r"(?:(?:that|the(?: very)? same|those) (?:same )?(?:time ?frame|time span|period|stretch|window|span|"
     r"interval|range|quarter|dates|days|months|years)|(?:es[ea]s?|(?:l[oa]s? |el )?mism[oa]s?|dich[oa]s?) "
