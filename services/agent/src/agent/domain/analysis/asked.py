@@ -14,7 +14,7 @@ from agent.domain.analysis.amounts import other_currency_in
 from agent.domain.analysis.figure_vocabulary import FELL
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
-from agent.domain.analysis.question_patterns import EXTREME, HAD_BOUGHT, OVERALL, PER_RISK
+from agent.domain.analysis.question_patterns import BESIDE_RESULTS, EXTREME, HAD_BOUGHT, OVERALL, PER_RISK
 from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
@@ -236,6 +236,7 @@ def is_analysis(text: str) -> bool:
         return False
     if (
         PER_RISK.search(normalized)
+        or BESIDE_RESULTS.search(normalized)
         or other_currency_in(normalized)
         or (HAD_BOUGHT.search(normalized) and main_period(text).arguments)
         or EXTREME.search(normalized)

@@ -31,7 +31,8 @@ ONE_OF_THEM = expression(
 WHICH_HAS_MORE = expression(
     rf"^\W*(?:(?:and|y|e|so|but|pero|ok)\W+)*(?:which|who|cual|quien)\b(?! (?:of|de) (?:the|all|l[oa]s|tod\w+) {KINDS})"
     r"(?!.*\b(?:days?|weeks?|months?|quarters?|years?|dias?|semanas?|mes(?:es)?|trimestres?|anos?)\b)"
-    r".*\b(?:more|most|less|least|mas|menos|mayor|menor|mejor|peor|better|worse|best|worst|w[io]ns?|gan[oa]|lost|perdio|"
+    r".*\b(?:more|most|less|least|mas|menos|mayor|menor|mejor|peor|better|worse|best|worst|w[io]ns?|gan[oa]|lost|"
+    r"perdio|"
     r"\w{3,}(?:[^aeiou]er|est))\b"
 )
 """The same, with other words behind it: "and which has grown faster?". Only after several tickers."""
@@ -40,7 +41,9 @@ WHICH_OF_ALL = expression(
     r"(?:(?:of|de) (?:those|them|these|es[oa]s|ell[oa]s|l[oa]s que)\W+)?"
     r"(?:w(?:h)?ich|who|(?:(?:is|are|did|has|have|hay|esta|estan) )?(?:any|some|algun[oa]s?)|cual(?:es)?|quien(?:es)?|"
     r"(?:(?:show|list|give|dame|muestra\w*|ensena\w*|lista\w*) (?:me )?)?(?:only|just|sol[oa]) "
-    r"(?:those|the ones|l[oa]s|es[oa]s|aquell[oa]s) (?:that|which|whose|with|que|con|cuy[oa]s))\b"
+    r"(?:those|the ones|l[oa]s|es[oa]s|aquell[oa]s) (?:that|which|whose|with|que|con|cuy[oa]s)|"
+    r"(?:those|the ones|l[oa]s) (?:with|de|con) (?:(?:the|el|la) )?(?:most|least|highest|lowest|mas|menos|mayor|"
+    r"menor))\b"
 )
 """After a question about all tickers, asks it of them, too."""
 UP_TO_NOW = expression(r"\b(?:ha(?:s|ve) (?:it|they) been|last (?:trade|close|time)|llevan?|ultima vez)\b")
@@ -70,7 +73,8 @@ FALLING = expression(rf"\b{FELL}\b")
 SUPERLATIVE = expression(rf"\b(?:{'|'.join(OPPOSITE)})\b")
 COUNT = r"\d{1,2}|two|three|four|five|ten|dos|tres|cuatro|cinco|diez"
 OTHER_END = expression(
-    rf"^\W*(?:(?:and|y|e|but|pero|so|which|what|who|cual|que|one|about|is|was|are|fue|es|the|that|el|la|los|las|lo|its|their|sus?|"
+    rf"^\W*(?:(?:and|y|e|but|pero|so|which|what|who|cual|que|one|about|is|was|are|fue|es|the|that|el|la|los|las|lo|"
+    rf"its|their|sus?|"
     rf"de|hay)\W+)*(?:(?P<count>{COUNT}) )?(?:(?P<calm>{CALM})|(?P<superlative>{'|'.join(OPPOSITE)})(?: volatil\w*)?)"
     rf"(?: (?P<count2>{COUNT}))?(?: ones?| of (?:all|them))?\W*$"
 )
@@ -78,7 +82,8 @@ OTHER_END = expression(
 VOLATILITY = expression(r"\bvolatil|\bcalm|\btranquil")
 BY_RETURN = expression(r"\b(?:by (?:their |its )?returns?|por (?:su )?rentabilidad)\b")
 OTHER_TICKER = expression(
-    r"\W*(?:(?:and|y|e|what|how|about|que|tal|thing|again|cosa|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|mismo|now|ahora|"
+    r"\W*(?:(?:and|y|e|what|how|about|que|tal|thing|again|cosa|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|"
+    r"mismo|now|ahora|"
     r"then|a|no|not|sorry|perdon|i|meant?|queria|quise|decir|digo|just|only|solo|try|it|test|run|do|prueba\w*|haz\w*|"
     r"between|entre|"
     r"is|are|es|son|ok|so|well|check|get|give|me|dame|show|mira|back-?test|lo)\W+)*"
@@ -125,7 +130,7 @@ FILLERS = expression(
 )
 """Words that say no more than that something goes on."""
 OWN_WORDS = expression(
-    r"\b(?:my|mine|mis?|i|me|he|hemos|llevo|voy|tengo|"
+    r"\b(?:my|mine|mis?|i|me|he|hemos|llevo|voy|tengo|gano|pierdo|"
     r"buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?|"
     r"plans?|planes)\b|\bbeat(?: (?:\w+ )?(?:estimates|expectations))?\W*$"
 )

@@ -230,12 +230,15 @@ PER_RISK = expression(
     r"por) riesgo)\b"
 )
 """Figures that no tool measures; the report says so."""
-UNSUPPORTED_PERIOD = expression(
+BESIDE_RESULTS = expression(
     r"\b(?:(?:the|el) )?(?:days?|week|month|session|dias?|semana|mes) (?:after|before|following|despues de|antes de|"
     r"tras) (?:(?:its|the|their|sus?|l[oa]s) )?(?:last |latest |next |ultim[oa]s |proxim[oa]s )?(?:earnings|results|"
-    r"report|resultados)\b|\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|"
-    r"\b(?:average|mean|"
-    r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
+    r"report|resultados)\b"
+)
+"""A day beside that of a company's results."""
+UNSUPPORTED_PERIOD = expression(
+    rf"{BESIDE_RESULTS.pattern}|\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|"
+    r"\b(?:average|mean|median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
     r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"
     r"hasta) (?:(?:its|the|su|el) )?(?:\w+ )?(?:low|trough|minimo)\b|\bsince then\b|\bdesde entonces\b|"
     r"\b(?:than|que) (?:it (?:used to(?: be)?|was|did)|before|antes|usual|normal|lo (?:habitual|normal|usual))\b|"

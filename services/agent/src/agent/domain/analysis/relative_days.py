@@ -159,6 +159,8 @@ def since_then(text: str, earlier_texts: Sequence[str]) -> str:
         return text
     periods = (main_period(earlier_text).arguments for earlier_text in reversed(earlier_texts))
     period = next((arguments for arguments in periods if "start" in arguments), None)
+    if period is not None and THAT_YEAR.search(text) and str(period.get("end", ""))[:4] != str(period["start"])[:4]:
+        return text  # which of several years is not known
     if period is None:
         return text
     day = period["start"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import ORDINALS
-from agent.domain.offline.order_words import A_PART, TAKES_PROFIT, TAKES_SHARES
+from agent.domain.offline.order_words import A_PART, HABIT, TAKES_PROFIT, TAKES_SHARES
 from agent.domain.offline.wishes import Way
 from contracts.expressions import expression
 
@@ -39,15 +39,6 @@ _ADVICE = (
     r"\b(?:don'?t|do not|never|nunca|no) (?:(?:quiero|want to|voy a|need to) )?"
     r"(?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
-_HABIT = (
-    r"\b(?:always|usually|normally|generally|often|sometimes|(?:every|each) (?:day|week|month|year)|siempre|"
-    r"normalmente|a menudo|a veces|suelo|solemos|cada (?:dia|semana|mes|ano))\b|"
-    r"\b(?:i (?:only )?(?:buy|sell)|yo (?:solo )?(?:compr|vend)o)\b|"
-    r"\b(?:si|if|what if|suppos\w+|imagin\w+|supon\w*)\b.{0,15}\b(?:compr(?:o|as|ara|ase|aba)|"
-    r"vend(?:o|es|iera|iese|ia)|(?:i|you) (?:were to )?(?:buy|sell|bought|sold))\b|"
-    r"\bcuanto (?:gano|gan[ae]ria|pierdo|perderia)\b"
-)
-"""How somebody usually trades, or only imagines to."""
 BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
 """The amount of money that somebody would spend."""
 _SELLING = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de|get (?:me )?out of|sacame de"
@@ -183,7 +174,9 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_trade_history", r"\b(?:that|the|this|my|last|esa|la|mi|ultima) (?:sales?|ventas?|trades?|operacion)\b",
          r"\b(?:ma[dk]e|earn\w*|lose|lost|profit\w*|gan\w+|perd\w+)\b", unless=r"\b(?:if|si|would)\b"),
     _row("get_trade_history", r"^\W*(?:(?:y|pero|entonces|cuanto)\W+)*(?:gane|perdi)(?: (?:algo|dinero))?\W*$"),
-    _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
+    _row("get_portfolio", r"^\W*(?:(?:hola|hi|hey|y|and|so)\W+)*(?:(?:cuanto|que) vale|how much(?:\W?s| is)|"
+         r"what(?:\W?s| is)) (?:everything|all|todo)(?: (?:of it|worth|lo|que|tengo|i|ve|have|own|hold|got|now|ahora|junto))*\W*$|"
+         r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
          r"\bwhat (?:has )?happened (?:to|with) my (?:trade|order|purchase|sale)\b|"
          r"\b(?:is|was|has) my (?:trade|order|purchase|sale) (?:been )?(?:filled|done|executed|through|completed)\b|"
@@ -217,7 +210,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"protege\w*)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
-    _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
+    _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{HABIT}",
          about=True),
     _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|draft|prepare|pon|poner|coloca\w*|mete|haz|"
                                r"(?:arm|prepar|lanz|mand|cre)a(?:me)?)\b.{0,25}\b"
@@ -283,6 +276,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:which|cual)\b.{0,20}\b(?:cheaper|more expensive|mas (?:barat|car)[oa]|cheapest|most expensive)\b|"
          r"^\W*(?:and |y )?(?:is|are|esta) (?:it|they|the (?:stock|share)s?|la accion|\w+)? ?(?:cheap|expensive|"
          r"car[oa]|barat[oa])\b",
+         unless=r"\b(?:day|session|week) (?:after|before)\b|\b(?:dia|sesion|semana) (?:despues|antes|siguiente)\b",
          about=True),
     _row("market_snapshot",
          r"\b(?:20|50|200)\W?(?:day|days|dias|d|sesiones|session|sessions)?\W*(?:simple )?(?:moving average|sma|ma|"
@@ -316,7 +310,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?[&/] ?l|pnl)\b|"
          r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b|"
          r"^\W*(?:y )?(?:cuanto )?(?:estoy )?(?:gano|pierdo|ganando|perdiendo)"
-         r"(?: o (?:gano|pierdo|ganando|perdiendo))? (?:con|en)\b",
+         r"(?: o (?:gano|pierdo|ganando|perdiendo))? (?:con|en)\b|"
+         r"^\W*(?:(?:y|ahora|pero|entonces) )*cuanto (?:gano|pierdo|voy (?:gan|perd)\w+)"
+         r"(?: o (?:gano|pierdo|\w+ndo))?\W*$",
          unless=r"\b(?:would|habria|hubiera|if|si)\b"),
     _row("get_correlation", r"\bcorrela\w+\b|"
          r"\bmoves? (?:\w+ )?(?:with|like|together|in (?:line|step|tandem)|along(?:side)?|the same way as)\b|"

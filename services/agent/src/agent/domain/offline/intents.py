@@ -165,7 +165,7 @@ def _has_own_meaning(text: str, normalized: str, wish: Wish) -> bool:
         or len({match[0] for pattern in DATES for match in pattern.finditer(normalized)}) > 1
     )
     return (
-        (wish.way in ("affordable", "grown") and date_in(normalized) is None and not _names_years(text))
+        (wish.way == "affordable" and date_in(normalized) is None and not _names_years(text))
         or wish.way == "if_moved"
         or wish.withheld in EFFECTS
         or (len(tools) > 1 and tools[-1] == "get_news")

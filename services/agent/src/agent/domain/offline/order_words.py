@@ -57,6 +57,15 @@ _FALLING = expression(
 )
 
 
+HABIT = (
+    r"\b(?:always|usually|normally|generally|often|sometimes|(?:every|each) (?:day|week|month|year)|siempre|"
+    r"normalmente|a menudo|a veces|suelo|solemos|cada (?:dia|semana|mes|ano))\b|"
+    r"\b(?:i (?:only )?(?:buy|sell)|yo (?:solo )?(?:compr|vend)o)\b|"
+    r"\b(?:si|if|what if|suppos\w+|imagin\w+|supon\w*)\b.{0,15}\b(?:compr(?:o|as|ara|ase|aba)|"
+    r"vend(?:o|es|iera|iese|ia)|(?:i|you) (?:were to )?(?:buy|sell|bought|sold))\b|"
+    r"\bcuanto (?:gano|gan[ae]ria|pierdo|perderia)\b"
+)
+"""How somebody usually trades, or only imagines to."""
 STOP_WITH_PRICE = expression(
     r"\bstop\b(?! (?:buy|order|de compra)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)"
 )
