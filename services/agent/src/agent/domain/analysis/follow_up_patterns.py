@@ -87,9 +87,15 @@ OTHER_TICKER = expression(
     r"then|a|no|not|sorry|perdon|i|meant?|queria|quise|decir|digo|just|only|solo|try|it|test|run|do|prueba\w*|haz\w*|"
     r"between|entre|"
     r"is|are|es|son|ok|so|well|check|get|give|me|dame|show|mira|back-?test|lo)\W+)*"
-    r"\x01+(?:['’]s)?(?:(?:\W+(?:and|y|e))?\W+\x01+)*(?: (?:too|also|instead|tambien))?\W*"
+    r"\x01+(?:['’]s)?(?:(?:\W+(?:and|y|e))?\W+\x01+)*(?: (?:too|also|instead|tambien|please|pls|por favor))*\W*"
 )
 """Matches a message that only names other tickers, or corrects the ticker."""
+JUDGES = expression(
+    r"^\W*(?:(?:and|so|but|y|pero)\W+)*(?:is|are|es|son|esta) (?:(?:it|that|this|these|those|eso|esto) )?"
+    r"(?:(?:very|too|quite|considered|muy|demasiado) )?(?:high|low|good|bad|a lot|much|normal|alt[oa]|baj[oa]|buen[oa]|"
+    r"mal[oa]|much[oa]|poc[oa])\W*$"
+)
+"""Asks for a judgement of what was told, and for no high or low."""
 COMPARED_WITH = expression(
     r"\W*(?:(?:and|y|e|now|ahora|please|por favor)\W+)*(?:compar\w+(?: (?:it|that|this|them|eso|esto|es[oa]s))?|vs\.?|"
     r"versus|against|frente a|contra|(?:(?:is|was|es|fue|era|did|has|how) )?(?:(?:it|that|this|eso|esto) )?"
@@ -130,7 +136,8 @@ FILLERS = expression(
 )
 """Words that say no more than that something goes on."""
 OWN_WORDS = expression(
-    r"\b(?:my|mine|mis?|i|me|he|hemos|llevo|voy|tengo|gano|pierdo|"
+    r"\b(?:my|mine|mis?|i|me|he|hemos|llevo|voy|tengo|"
+    r"pierdo|cuanto gano|"
     r"buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?|"
     r"plans?|planes)\b|\bbeat(?: (?:\w+ )?(?:estimates|expectations))?\W*$"
 )

@@ -8,7 +8,7 @@ from agent.domain.analysis import follow_up_patterns as patterns
 from agent.domain.analysis.amounts import other_currency_in
 from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.inherited import complete_amount, complete_parts, complete_term
+from agent.domain.analysis.inherited import complete_amount, complete_parts, complete_sale, complete_term
 from agent.domain.analysis.market_state import market_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_parts import (
@@ -87,7 +87,7 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
         )
     if about_market := market_question(text):
         return about_market
-    if not earlier_messages:
+    if not earlier_messages or patterns.JUDGES.match(plain(text)):
         return None
     if any(
         pattern.search(plain(text))
@@ -106,6 +106,7 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
         or _complete_shift(text, question)
         or _complete_period(text, question)
         or complete_amount(text, question)
+        or complete_sale(text, question)
         or _complete_currency(text, question)
         or _complete_figures(text, earlier_messages)
         or _complete_which(text, earlier_messages)

@@ -237,8 +237,10 @@ BESIDE_RESULTS = expression(
 )
 """A day beside that of a company's results."""
 UNSUPPORTED_PERIOD = expression(
-    rf"{BESIDE_RESULTS.pattern}|\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|"
-    r"\b(?:average|mean|median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
+    rf"{BESIDE_RESULTS.pattern}|\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|"
+    r"semanas|meses|anos)\b|"
+    r"\b(?:average|mean|median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|"
+    r"\b(?:cierre|precio|movimiento) "
     r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"
     r"hasta) (?:(?:its|the|su|el) )?(?:\w+ )?(?:low|trough|minimo)\b|\bsince then\b|\bdesde entonces\b|"
     r"\b(?:than|que) (?:it (?:used to(?: be)?|was|did)|before|antes|usual|normal|lo (?:habitual|normal|usual))\b|"

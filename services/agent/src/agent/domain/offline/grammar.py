@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from agent.domain.offline.changes import SHARE
+from agent.domain.offline.conditions import OTHER_FIGURE
 from agent.domain.offline.kinds import ORDINALS
 from agent.domain.offline.order_words import A_PART, HABIT, TAKES_PROFIT, TAKES_SHARES
 from agent.domain.offline.wishes import Way
@@ -133,6 +134,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?|avisos?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
+    _row("create_alert", r"\b(?:alert|notify|ping|warn|avisa(?:me)?|alerta(?:me)?|notificame)\b.*"
+         r"\b(?:when|if|once|cuando|si)\b",
+         OTHER_FIGURE.pattern, unless=r"\?", about=True),
     _row("create_alert", r"^\W*(?:\w+ ){0,3}(?:set|create|make|add|put|pon(?:me)?|crea(?:me)?|anade)\b.{0,20}"
          r"\b(?:alert|alerta|alarma)\b", unless=r"\?|\d|\b(?:how|como|no|not|don t|dont|always|siempre)\b", about=True),
     _row("list_alerts", r"\b(alert(?:s|ed)?|alertas?|alarma?s|avisos)\b",
@@ -175,7 +179,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:ma[dk]e|earn\w*|lose|lost|profit\w*|gan\w+|perd\w+)\b", unless=r"\b(?:if|si|would)\b"),
     _row("get_trade_history", r"^\W*(?:(?:y|pero|entonces|cuanto)\W+)*(?:gane|perdi)(?: (?:algo|dinero))?\W*$"),
     _row("get_portfolio", r"^\W*(?:(?:hola|hi|hey|y|and|so)\W+)*(?:(?:cuanto|que) vale|how much(?:\W?s| is)|"
-         r"what(?:\W?s| is)) (?:everything|all|todo)(?: (?:of it|worth|lo|que|tengo|i|ve|have|own|hold|got|now|ahora|junto))*\W*$|"
+         r"what(?:\W?s| is)) (?:everything|all|todo)(?: (?:of it|worth|lo|que|tengo|i|ve|have|own|now|ahora))*\W*$|"
          r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
          r"\bwhat (?:has )?happened (?:to|with) my (?:trade|order|purchase|sale)\b|"
