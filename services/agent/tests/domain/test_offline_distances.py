@@ -193,3 +193,19 @@ def test_a_part_of_the_cash_goes_on_with_another_share() -> None:
 def test_another_stop_of_a_size_is_no_question_about_a_share() -> None:
     size = "tengo 12.500 €, arriesgo 2 %, entro en 187,40 con stop en 180"
     assert wish_in("y si subo el stop a 183", SCHEMAS, [size]).calls[0][1]["stop_loss_price"] == 183.0
+
+
+def test_a_stop_at_a_distance_is_no_stop_at_that_price() -> None:
+    wish = wish_in("capital 15000, risk 2%, entry 100 stop 4 below: how many shares", SCHEMAS)
+    assert wish.calls[0][1]["stop_loss_price"] == 96.0
+    at_price = wish_in("capital 15000, risk 2%, IBM with stop 12 dollars below, how many?", SCHEMAS)
+    assert at_price.way == "sized"
+    step = next_step(at_price, [("get_price", {}, {"price": 200.0})], "en")
+    assert isinstance(step, UseTools)
+    assert step.calls[0][1]["stop_loss_price"] == 188.0
+
+
+@pytest.mark.parametrize("text", ["invierte una quinta parte de mi dinero en IBM", "put a fifth of my cash into IBM"])
+def test_the_article_of_a_fraction_is_no_count(text: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.way, wish.amount) == ("share_of_cash", pytest.approx(0.2))

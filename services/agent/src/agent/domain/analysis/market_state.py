@@ -23,6 +23,7 @@ MARKET_STATE = expression(
     rf"{_MARKETS}(?=\W*$|[?!.,;]| {_MARKET_STATE_WORDS}\b)"
     rf"|\b(?:is|are|was|were|did|has|have) {_MARKETS} "
     r"(?:up|down|rising|falling|risen|fallen|rise|fall|in the (?:red|green))\b"
+    rf"|\bwhat(?:\W?s| is| are| was) {_MARKETS} (?:doing|up to)\b"
     rf"|\b{_FALLS_OR_RISES}(?: o {_FALLS_OR_RISES})? (?:hoy |ayer )?(?:el mercado|la bolsa|las bolsas|los mercados)\b"
     rf"|\b(?:el mercado|la bolsa|las bolsas|los mercados) (?:{_FALLS_OR_RISES}|esta en (?:verde|rojo))\b"
     r"|\bmarkets? (?:summary|overview|recap|update|report)\b|\b(?:summary|overview|recap) of (?:the )?markets?\b"

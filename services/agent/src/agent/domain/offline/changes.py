@@ -23,6 +23,11 @@ SHARE = expression(
     r"(?P<fifth>fifths?|quintos?|quintas? partes?)|(?P<tenth>tenths?|decimos?|decimas? partes?))\b|"
     r"\b(?P<all>all|everything|whole|entire|tod[oa]s?|enter[oa])\b"
 )
+FRACTION = expression(
+    r"\b(?:an?|one|una?|otra?) (?:third|quarter|fifth|tenth|tercio|quinto|decimo|"
+    r"(?:tercera|cuarta|quinta|decima) parte)\b"
+)
+"""A fraction in words, whose article is no count."""
 OF_CASH = expression(
     r"\b(?:of|de|all|half|tod[oa]) (?:(?:my|the|mi|el|la|tod[oa]) )*(?:cash|money|efectivo|dinero|liquidez|saldo)\b"
 )

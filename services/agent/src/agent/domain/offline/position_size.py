@@ -30,6 +30,12 @@ _PRICES = frozenset(("entry_price", "stop_loss_price"))
 
 def size_from_prices(arguments: dict[str, Any], missing: tuple[str, ...], parsed: ParsedText) -> Wish | None:
     """The calculation with prices that the text gives other than as figures; None if it does not."""
+    if distances := distances_from_entry(parsed.plain):
+        others = {name: value for name, value in arguments.items() if name not in distances}
+        arguments = others | {f"{name}{_AWAY}": distance for name, distance in distances.items()}
+        if "entry_price" in arguments and set(missing) <= _PRICES:
+            return Wish(Intent.TOOL, ((_TOOL, with_prices(arguments, arguments["entry_price"], 1.0)),))
+        missing = tuple(name for name in (*missing, "entry_price") if name not in ("stop_loss_price", *arguments))
     share = stop_share(parsed.plain)
     if not missing or not _PRICES.issuperset(missing) or (share is None and "stop_loss_price" in missing):
         return None

@@ -12,6 +12,7 @@ from typing import Any, cast
 from agent.domain.analysis.relative_days import DATES, date_in
 from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
+from agent.domain.offline.changes import FRACTION
 from agent.domain.offline.concepts import EXPLAIN, concept_in_match
 from agent.domain.offline.conditions import OTHER_FIGURE, without_distance
 from agent.domain.offline.order_words import ABOVE, BELOW, condition_in, order_prices, sides_in
@@ -170,7 +171,7 @@ def figures_in(text: str, tool: str, names: Collection[str], *, has_decimal_poin
     """
     for pattern in DATES:
         text = pattern.sub(" ", text)
-    text = AN_ORDER.sub("", text)
+    text = FRACTION.sub(" ", AN_ORDER.sub("", text))
     text = without_distance(in_figures(text)) if "quantity" in names else large_in_figures(text)
     numbers = list(re.finditer(rf"(?<![\w.]){NUMBER}", text))
     figures: dict[str, float] = {}
