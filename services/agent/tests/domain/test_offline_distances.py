@@ -5,6 +5,7 @@ import pytest
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.step_results import SayText, UseTools
 from agent.domain.offline.steps import next_step
+from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 
 FALLS_5_PERCENT = "alert me when MSFT drops 5%"
@@ -103,3 +104,108 @@ def test_a_size_at_the_current_price_is_computed_anew_at_an_entry_that_is_told()
     sized = {"capital": 20000.0, "risk_percent": 0.01, "stop_loss_price": 185.0, "entry_price": 195.0}
     assert entered.calls == (("calculate_position_size", sized),)
     assert entered.way == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity", "amount"),
+    [
+        ("Buy 30 shares of KO, limit $2 under the market", 30.0, -2.0),
+        ("put in a buy limit for 5 IBM at ten dollars under the current price", 5.0, -10.0),
+        ("compra 5 IBM limitada a 20 dólares menos que ahora", 5.0, -20.0),
+    ],
+)
+def test_a_limit_at_a_distance_is_no_limit_of_that_figure(text: str, quantity: float, amount: float) -> None:
+    wish = wish_in(text, SCHEMAS)
+    order = wish.calls[0][1]
+    assert (wish.way, wish.amount, order["quantity"]) == ("at_distance", amount, quantity)
+    assert "limit_price" not in order
+
+
+def test_one_of_two_orders_at_a_distance_is_asked_about() -> None:
+    wish = wish_in("compra 10 KO a mercado y 5 IBM limitada a 20 dólares menos que ahora", SCHEMAS)
+    assert (wish.intent, wish.calls) == (Intent.UNREAD, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["stop 2 below, target 6 above on KO: what ratio?", "KO: ratio con stop 2 por debajo y objetivo 6 por encima"],
+)
+def test_a_ratio_for_distances_is_at_the_current_price(text: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    price = ("get_price", {}, {"price": 60.0})
+    prices = {"entry_price": 60.0, "stop_loss_price": 58.0, "take_profit_price": 66.0}
+    assert next_step(wish, [price], "en") == UseTools((("calculate_risk_reward", prices),))
+    changed = wish_in("and if the stop is 3 below", SCHEMAS, [text])
+    assert next_step(changed, [price], "en") == UseTools(
+        (("calculate_risk_reward", prices | {"stop_loss_price": 57.0}),)
+    )
+
+
+def test_a_ratio_for_distances_from_a_given_entry_needs_no_price() -> None:
+    wish = wish_in("risk reward entering at 100 with stop 5 below and target 10 above", SCHEMAS)
+    assert wish.calls[0][1] == {"entry_price": 100.0, "stop_loss_price": 95.0, "take_profit_price": 110.0}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "alert me when the rsi of IBM goes below 30",
+        "avísame si el volumen de IBM supera 2000000",
+        "alert me if IBM crosses its 200 day average",
+        "alert me if the P/E of IBM drops under 12",
+    ],
+)
+def test_an_alert_waits_for_nothing_but_a_price(text: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert wish.missing == ("price",)
+    assert wish.words in text.lower()
+    assert "price" not in wish.calls[0][1]
+
+
+def test_another_alert_is_not_of_the_share_that_waits_for_its_price() -> None:
+    wish = wish_in("avísame si AAPL supera 700", SCHEMAS, ["alert me when the rsi of IBM goes below 30"])
+    assert wish.calls == (("create_alert", {"symbol": "AAPL", "condition": ">=", "price": 700.0}),)
+
+
+@pytest.mark.parametrize(
+    "text", ["tell me when AAPL slips 3 %", "avísame si AAPL cede un 3 %", "alert me if AAPL sinks 3 %"]
+)
+def test_words_for_falls_make_one_alert(text: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.way, wish.amount) == ("at_share", pytest.approx(0.97))
+
+
+@pytest.mark.parametrize("text", ["comprar con 2000 IBM", "compra IBM con 2000"])
+def test_money_to_buy_with_is_no_quantity(text: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.way, wish.amount) == ("spend", 2000.0)
+
+
+def test_a_part_of_the_cash_goes_on_with_another_share() -> None:
+    texts = ["put a tenth of my cash into MSFT", "and another tenth into AAPL", "no wait, half of that"]
+    wishes = [wish_in(text, SCHEMAS, texts[:i]) for i, text in enumerate(texts)]
+    assert [(wish.way, wish.amount) for wish in wishes] == [
+        ("share_of_cash", 0.1), ("share_of_cash", 0.1), ("share_of_cash", 0.05),
+    ]  # fmt: skip
+    assert [wish.calls[0][1]["symbol"] for wish in wishes] == ["MSFT", "AAPL", "AAPL"]
+
+
+def test_another_stop_of_a_size_is_no_question_about_a_share() -> None:
+    size = "tengo 12.500 €, arriesgo 2 %, entro en 187,40 con stop en 180"
+    assert wish_in("y si subo el stop a 183", SCHEMAS, [size]).calls[0][1]["stop_loss_price"] == 183.0
+
+
+def test_a_stop_at_a_distance_is_no_stop_at_that_price() -> None:
+    wish = wish_in("capital 15000, risk 2%, entry 100 stop 4 below: how many shares", SCHEMAS)
+    assert wish.calls[0][1]["stop_loss_price"] == 96.0
+    at_price = wish_in("capital 15000, risk 2%, IBM with stop 12 dollars below, how many?", SCHEMAS)
+    assert at_price.way == "sized"
+    step = next_step(at_price, [("get_price", {}, {"price": 200.0})], "en")
+    assert isinstance(step, UseTools)
+    assert step.calls[0][1]["stop_loss_price"] == 188.0
+
+
+@pytest.mark.parametrize("text", ["invierte una quinta parte de mi dinero en IBM", "put a fifth of my cash into IBM"])
+def test_the_article_of_a_fraction_is_no_count(text: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.way, wish.amount) == ("share_of_cash", pytest.approx(0.2))

@@ -15,13 +15,14 @@ from agent.domain.analysis.asked import is_about_all_tickers, is_analysis
 from agent.domain.analysis.follow_ups import complete_question
 from agent.domain.analysis.relative_days import dated_in_turn
 from agent.domain.offered_tool import OfferedTool
+from agent.domain.offline.shorthand import spelled_out
 from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
 from agent.ports import Companies, ConversationKey, Models, PromptHistory, Requester, ToolCalls
 from agent.texts import TEXTS
 from contracts.company import CompanyConfig
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRequested
-from contracts.languages import Language
+from contracts.languages import Language, rule_language
 from contracts.symbols import InvalidSymbolError
 from runtime.analyses import Analyses
 from runtime.errors import RuntimeLibraryError
@@ -55,7 +56,8 @@ def offered_with_analysis(
     """Returns the tools, with the analysis if the customer's newest message asks for one."""
     if requester.role != "user" or requester.principal is None or requester.user is None:
         return tuple(tools)
-    texts = [message.text for message in history.messages if not message.mine]
+    language = rule_language(requester.language)
+    texts = [spelled_out(message.text, language) for message in history.messages if not message.mine]
     newest = texts[-1] if texts else ""
     # Of which year "in August" is, is told by the market's present; that it names days is enough here.
     *earlier_texts, dated = dated_in_turn(texts, date.today()) or [""]

@@ -21,7 +21,7 @@ _TICKER = expression(r"(?<![\w/&'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/&]|['’
 _NO_TICKERS = word_set(
     "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
     "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO ML PDF "
-    "RSI MACD BB SMA EMA ATR VWAP OBV ADX EPS ROI IPO PER BPA PIB IPC EE UU"
+    "RSI MACD BB SMA EMA ATR VWAP OBV ADX EPS ROI IPO PER BPA PIB IPC EE UU NYSE NASDAQ"
 )
 _NUMBER = expression(r"\d[\d.,]*(?:\s?[kK]\b)?")
 _WORD = expression(r"[^\W_]+")

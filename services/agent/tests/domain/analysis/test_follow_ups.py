@@ -147,7 +147,7 @@ def test_each_message_of_a_long_conversation_is_read_once_for_what_it_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read: list[str] = []
-    monkeypatch.setattr(follow_ups, "_market_question", read.append)
+    monkeypatch.setattr(follow_ups, "market_question", read.append)
     earlier = [f"and in {year}?" for year in range(2000, 2012)]
     assert complete_question("and a year later?", earlier) is None
     assert read == [*earlier, "and a year later?"]

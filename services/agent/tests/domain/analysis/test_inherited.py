@@ -133,3 +133,58 @@ def test_a_period_that_nothing_names_is_not_answered_for_another() -> None:
 )
 def test_a_message_about_something_else_is_not_completed(question: str, message: str) -> None:
     assert complete_question(message, [question]) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "query"),
+    [
+        (
+            ("what would $3,500 put into MSFT on 5 jan 2011 be worth today?", "what if I'd sold at the end of 2012"),
+            "what would $3,500 put into MSFT be worth during 2011-01-05 to 2012-12-31",
+        ),
+        (
+            ("volatility of IBM in 2008", "and AAPL over the same time?"),
+            "volatility of AAPL: 2008-01-01 to 2008-12-31",
+        ),
+    ],
+)
+def test_a_sale_that_is_imagined_ends_the_period(texts: tuple[str, ...], query: str) -> None:
+    *earlier, newest = dated_in_turn(texts, date(2013, 1, 31))
+    completed = complete_question(newest, earlier)
+    assert completed is not None
+    assert (
+        read_question(completed, tuple(tickers_in(completed))).calls
+        == read_question(query, tuple(tickers_in(query))).calls
+    )
+
+
+def test_both_are_the_two_that_were_named_one_by_one() -> None:
+    texts = ["backtest a 20/50 crossover on AAPL since 2005", "and the same for MSFT"]
+    assert asked(*texts, "pe of both")[1] == ["AAPL", "MSFT"]
+    cost = asked(*texts, "and with costs of 0.5 percent")[0].calls[0].arguments
+    assert (cost["cost_percent"], cost["fast"], cost["slow"]) == (0.5, 20, 50)
+    assert asked(*texts, "how about fewer trades")[0].figures == ["backtest"]
+
+
+def test_a_crossing_is_of_the_average_that_was_spoken_of() -> None:
+    question, _ = asked("is TSLA above its 100 day moving average", "when did it last cross it")
+    assert question.calls[0].arguments["slow"] == 100
+
+
+def test_a_judgement_of_what_was_told_asks_for_no_high() -> None:
+    assert complete_question("is that high", ["volatility of TSLA last year"]) is None
+
+
+def test_that_year_is_none_of_several_years() -> None:
+    dated = dated_in_turn(["which years did IBM fall since 2000?", "the volatility in that year?"], date(2013, 1, 31))
+    assert dated[-1] == "the volatility in that year?"
+
+
+def test_those_that_were_named_are_not_all() -> None:
+    assert asked("compare KO, MSFT and IBM in 2011", "between them who lost most")[1] == ["KO", "MSFT", "IBM"]
+
+
+def test_a_return_per_unit_of_risk_is_no_price_earnings_ratio() -> None:
+    question = read_question("which of KO and IBM had the best return per unit of risk?", ("KO", "IBM"))
+    assert "pe" not in question.figures
+    assert "volatility" in question.figures

@@ -14,7 +14,7 @@ from agent.domain.analysis.amounts import other_currency_in
 from agent.domain.analysis.figure_vocabulary import FELL
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
-from agent.domain.analysis.question_patterns import EXTREME, HAD_BOUGHT, OVERALL, PER_RISK
+from agent.domain.analysis.question_patterns import BESIDE_RESULTS, EXTREME, HAD_BOUGHT, OVERALL, PER_RISK
 from agent.domain.analysis.stretches import main_period
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
@@ -117,6 +117,12 @@ _OF_ALL = expression(
     r")\b(?! (?:market|exchange|price|time)s?\b)"
 )
 """Matches a question about all tickers of the market."""
+_AMONG_NAMED = expression(
+    r"\b(?:between|among) (?:them|those|these|the two|both)\b|\b(?:of|de) (?:the two|l[oa]s dos)\b|\bentre (?:ell|es|"
+    r"est)[oa]s\b|"
+    r"\bentre l[oa]s (?:dos|tres)\b"
+)
+"""Those that were named before, and not all."""
 _OWN = expression(r"\b(?:my|mine|mis?|i|tengo|do i|own|compr\w+|buy|sell|vend\w+)\b")
 _COMPARISON_WITH_ONE = expression(
     r"\b(?:beat\w*|outperform\w*|underperform\w*|than|"
@@ -213,6 +219,7 @@ def is_about_all_tickers(text: str) -> bool:
         len(tickers) == 1 and _COMPARISON_WITH_ONE.search(normalized) is not None
     )
     is_about_all = has_no_subject and _OF_ALL.search(normalized) is not None and _OWN.search(normalized) is None
+    is_about_all = is_about_all and _AMONG_NAMED.search(normalized) is None
     if not is_about_all:
         return False
     best_of_a_period = re.search(_BEST, normalized) and (_names_period(normalized) or main_period(text).period)
@@ -229,6 +236,7 @@ def is_analysis(text: str) -> bool:
         return False
     if (
         PER_RISK.search(normalized)
+        or BESIDE_RESULTS.search(normalized)
         or other_currency_in(normalized)
         or (HAD_BOUGHT.search(normalized) and main_period(text).arguments)
         or EXTREME.search(normalized)

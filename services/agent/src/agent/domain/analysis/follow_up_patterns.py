@@ -31,7 +31,8 @@ ONE_OF_THEM = expression(
 WHICH_HAS_MORE = expression(
     rf"^\W*(?:(?:and|y|e|so|but|pero|ok)\W+)*(?:which|who|cual|quien)\b(?! (?:of|de) (?:the|all|l[oa]s|tod\w+) {KINDS})"
     r"(?!.*\b(?:days?|weeks?|months?|quarters?|years?|dias?|semanas?|mes(?:es)?|trimestres?|anos?)\b)"
-    r".*\b(?:more|most|less|least|mas|menos|mayor|menor|mejor|peor|better|worse|best|worst|w[io]ns?|gan[oa]|lost|perdio|"
+    r".*\b(?:more|most|less|least|mas|menos|mayor|menor|mejor|peor|better|worse|best|worst|w[io]ns?|gan[oa]|lost|"
+    r"perdio|"
     r"\w{3,}(?:[^aeiou]er|est))\b"
 )
 """The same, with other words behind it: "and which has grown faster?". Only after several tickers."""
@@ -40,7 +41,9 @@ WHICH_OF_ALL = expression(
     r"(?:(?:of|de) (?:those|them|these|es[oa]s|ell[oa]s|l[oa]s que)\W+)?"
     r"(?:w(?:h)?ich|who|(?:(?:is|are|did|has|have|hay|esta|estan) )?(?:any|some|algun[oa]s?)|cual(?:es)?|quien(?:es)?|"
     r"(?:(?:show|list|give|dame|muestra\w*|ensena\w*|lista\w*) (?:me )?)?(?:only|just|sol[oa]) "
-    r"(?:those|the ones|l[oa]s|es[oa]s|aquell[oa]s) (?:that|which|whose|with|que|con|cuy[oa]s))\b"
+    r"(?:those|the ones|l[oa]s|es[oa]s|aquell[oa]s) (?:that|which|whose|with|que|con|cuy[oa]s)|"
+    r"(?:those|the ones|l[oa]s) (?:with|de|con) (?:(?:the|el|la) )?(?:most|least|highest|lowest|mas|menos|mayor|"
+    r"menor))\b"
 )
 """After a question about all tickers, asks it of them, too."""
 UP_TO_NOW = expression(r"\b(?:ha(?:s|ve) (?:it|they) been|last (?:trade|close|time)|llevan?|ultima vez)\b")
@@ -70,7 +73,8 @@ FALLING = expression(rf"\b{FELL}\b")
 SUPERLATIVE = expression(rf"\b(?:{'|'.join(OPPOSITE)})\b")
 COUNT = r"\d{1,2}|two|three|four|five|ten|dos|tres|cuatro|cinco|diez"
 OTHER_END = expression(
-    rf"^\W*(?:(?:and|y|e|but|pero|so|which|what|who|cual|que|one|about|is|was|are|fue|es|the|that|el|la|los|las|lo|its|their|sus?|"
+    rf"^\W*(?:(?:and|y|e|but|pero|so|which|what|who|cual|que|one|about|is|was|are|fue|es|the|that|el|la|los|las|lo|"
+    rf"its|their|sus?|"
     rf"de|hay)\W+)*(?:(?P<count>{COUNT}) )?(?:(?P<calm>{CALM})|(?P<superlative>{'|'.join(OPPOSITE)})(?: volatil\w*)?)"
     rf"(?: (?P<count2>{COUNT}))?(?: ones?| of (?:all|them))?\W*$"
 )
@@ -78,13 +82,20 @@ OTHER_END = expression(
 VOLATILITY = expression(r"\bvolatil|\bcalm|\btranquil")
 BY_RETURN = expression(r"\b(?:by (?:their |its )?returns?|por (?:su )?rentabilidad)\b")
 OTHER_TICKER = expression(
-    r"\W*(?:(?:and|y|e|what|how|about|que|tal|thing|again|cosa|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|mismo|now|ahora|"
+    r"\W*(?:(?:and|y|e|what|how|about|que|tal|thing|again|cosa|with|con|for|para|of|de|del|in|on|en|the|el|la|same|lo|"
+    r"mismo|now|ahora|"
     r"then|a|no|not|sorry|perdon|i|meant?|queria|quise|decir|digo|just|only|solo|try|it|test|run|do|prueba\w*|haz\w*|"
     r"between|entre|"
     r"is|are|es|son|ok|so|well|check|get|give|me|dame|show|mira|back-?test|lo)\W+)*"
-    r"\x01+(?:['’]s)?(?:(?:\W+(?:and|y|e))?\W+\x01+)*(?: (?:too|also|instead|tambien))?\W*"
+    r"\x01+(?:['’]s)?(?:(?:\W+(?:and|y|e))?\W+\x01+)*(?: (?:too|also|instead|tambien|please|pls|por favor))*\W*"
 )
 """Matches a message that only names other tickers, or corrects the ticker."""
+JUDGES = expression(
+    r"^\W*(?:(?:and|so|but|y|pero)\W+)*(?:is|are|es|son|esta) (?:(?:it|that|this|these|those|eso|esto) )?"
+    r"(?:(?:very|too|quite|considered|muy|demasiado) )?(?:high|low|good|bad|a lot|much|normal|alt[oa]|baj[oa]|buen[oa]|"
+    r"mal[oa]|much[oa]|poc[oa])\W*$"
+)
+"""Asks for a judgement of what was told, and for no high or low."""
 COMPARED_WITH = expression(
     r"\W*(?:(?:and|y|e|now|ahora|please|por favor)\W+)*(?:compar\w+(?: (?:it|that|this|them|eso|esto|es[oa]s))?|vs\.?|"
     r"versus|against|frente a|contra|(?:(?:is|was|es|fue|era|did|has|how) )?(?:(?:it|that|this|eso|esto) )?"
@@ -126,6 +137,7 @@ FILLERS = expression(
 """Words that say no more than that something goes on."""
 OWN_WORDS = expression(
     r"\b(?:my|mine|mis?|i|me|he|hemos|llevo|voy|tengo|"
+    r"pierdo|cuanto gano|"
     r"buy|sell|alert\w*|avis\w+|compr\w+|vend\w+|que (?:es|son)|what (?:is|are) an?|"
     r"plans?|planes)\b|\bbeat(?: (?:\w+ )?(?:estimates|expectations))?\W*$"
 )
@@ -147,11 +159,13 @@ EACH_OF_THEM = expression(
     r"\beach\b(?! (?:day|week|month|quarter|year|session|time|other))"
 )
 """Each of several tickers of earlier messages."""
+OF_BOTH_NAMED = expression(r"\b(?:both|amb[oa]s|(?:en|de|a|con|para) l[oa]s dos)\b")
+"""Each of the two that were named last."""
 ORDERS = expression(r"\b(?:buy|sell|alert\w*|avis\w+|compra(?:me|r)?|vend[ea]\w*|watch ?list|lista|orders?|ordenes)\b")
 ALERTS = expression(r"^\W*(?:\w+\W+){0,3}?(?:alert\w*|avis\w+|warn|notify|ping) (?!.*\?)")
 """Asks for an alert, which is no analysis that another ticker goes on with."""
 WITH_MORE = expression(
-    r"^\W*(?:(?:and|y|e|but|pero|ok)\W+)*(?:with|without|using|con|sin|usando|what if|"
+    r"^\W*(?:(?:and|y|e|but|pero|ok)\W+)*(?:(?:how|what) about|with|without|using|con|sin|usando|what if|"
     r"que (?:pasa|pasaria) si|si|que tal)\b"
 )
 COSTS_USED = expression(

@@ -8,12 +8,15 @@ from agent.domain.analysis import follow_up_patterns as patterns
 from agent.domain.analysis.amounts import other_currency_in
 from agent.domain.analysis.asked import is_about_all_tickers, is_analysis, language_in
 from agent.domain.analysis.grammar import read_question
-from agent.domain.analysis.inherited import complete_amount, complete_parts, complete_term
+from agent.domain.analysis.inherited import complete_amount, complete_parts, complete_sale, complete_term
+from agent.domain.analysis.market_state import market_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_parts import (
     figures_of,
     has_words,
     is_mostly_read,
+    last_several,
+    last_two,
     period_of,
     with_tickers_as,
     words_left,
@@ -27,7 +30,6 @@ from agent.domain.analysis.question_patterns import (
     COSTS,
     EACH,
     EXTREME,
-    MARKET_STATE,
     PER_RISK,
     RANKED_PARTS,
     RETURNS_OF,
@@ -83,9 +85,9 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
             or (_complete_figures(text, earlier_messages) if relates else None)
             or complete_parts(text, question)
         )
-    if market_question := _market_question(text):
-        return market_question
-    if not earlier_messages:
+    if about_market := market_question(text):
+        return about_market
+    if not earlier_messages or patterns.JUDGES.match(plain(text)):
         return None
     if any(
         pattern.search(plain(text))
@@ -104,23 +106,11 @@ def _completed(text: str, earlier_messages: Sequence[str]) -> str | None:
         or _complete_shift(text, question)
         or _complete_period(text, question)
         or complete_amount(text, question)
+        or complete_sale(text, question)
         or _complete_currency(text, question)
         or _complete_figures(text, earlier_messages)
         or _complete_which(text, earlier_messages)
     )
-
-
-def _market_question(text: str) -> str | None:
-    """A question how the market is doing, as one for the moves of all tickers over the period that it names, or the
-    last session. None if the text asks something else."""
-    if not MARKET_STATE.search(plain(text)):
-        return None
-    unread = UnreadText(folded(text))
-    take_periods(unread)
-    period = words_left(text, unread, taken=True)
-    if language_in(text, "en") == "es":
-        return f"¿Qué acciones han subido más {period or 'hoy'}?"
-    return f"Which stocks rose most {period or 'today'}?"
 
 
 def _complete_ranking(text: str, earlier_messages: Sequence[str], *, of_several: bool = False) -> str | None:
@@ -163,14 +153,14 @@ def _complete_which(text: str, earlier_messages: Sequence[str]) -> str | None:
     normalized = plain(text)
     if not patterns.WHICH_HAS_MORE.match(normalized) or patterns.OWN_WORDS.search(normalized):
         return None
-    is_of_several = bool(_last_several(earlier_messages))
+    is_of_several = bool(last_several(earlier_messages)) and not is_about_all_tickers(text)
     return _complete_ranking(text, earlier_messages, of_several=True) if is_of_several else None
 
 
 def _with_places_named(text: str, earlier_messages: Sequence[str]) -> str:
     """The text with "the first two" as the first two tickers of the last message that names several."""
     match = patterns.PLACES.search(plain(text)) if len(plain(text)) == len(text) else None
-    tickers = _last_several(earlier_messages) if match else []
+    tickers = last_several(earlier_messages) if match else []
     if match is None or len(tickers) < 3:
         return text
     chosen = tickers[:2] if match["first"] or match["primeras"] else tickers[-2:]
@@ -182,16 +172,13 @@ def _complete_each(text: str, earlier_messages: Sequence[str]) -> str | None:
     normalized = plain(text)
     if not patterns.EACH_OF_THEM.search(normalized) or patterns.ORDERS.search(normalized):
         return None
-    completed = " ".join([*(tickers := _last_several(earlier_messages)), text])
+    tickers = last_several(earlier_messages) or (
+        last_two(earlier_messages) if patterns.OF_BOTH_NAMED.search(normalized) else []
+    )
+    completed = " ".join([*tickers, text])
     return (
         completed if tickers and read_question(completed, tuple(tickers)).figures and is_analysis(completed) else None
     )
-
-
-def _last_several(earlier_messages: Sequence[str]) -> list[str]:
-    """The tickers of the last message that names several."""
-    named = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages))
-    return next((tickers for tickers in named if len(tickers) > 1), list[str]())
 
 
 def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
@@ -217,7 +204,7 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     if not reading.figures or not may_complete or not tickers or (patterns.DEFINES.search(normalized) and not goes_on):
         return None
     if len(tickers) == 1 and ("correlation" in reading.figures or patterns.OF_BOTH.search(normalized)):
-        tickers = _last_two(earlier_messages)  # of which the last was named alone
+        tickers = last_two(earlier_messages)  # of which the last was named alone
     was_analysis = is_analysis(question)
     if was_analysis and reading.figures == ["total_return"]:
         return f"{question.strip(' ?.')} {text.strip(' ¿')}"  # with dividends
@@ -225,14 +212,11 @@ def _complete_figures(text: str, earlier_messages: Sequence[str]) -> str | None:
     is_of_company = any(call.tool == COMPANY for call in reading.calls)
     is_of_now = patterns.UP_TO_NOW.search(normalized)
     period = "" if names_period or not was_analysis or is_of_company or is_of_now else period_of(question)
+    averages = read_question(question, ()).averages if reading.figures == ["crossings"] else []
+    if averages and not re.search(r"\d", text):
+        period = f"{averages[0]}-day average {period}"  # what the price was compared with
     completed = " ".join(filter(None, [*tickers, text, period]))
     return completed if (goes_on and was_analysis) or is_of_company or is_analysis(completed) else None
-
-
-def _last_two(earlier_messages: Sequence[str]) -> list[str]:
-    """The two tickers named last."""
-    messages = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages))
-    return list(dict.fromkeys(ticker for tickers in messages for ticker in reversed(tickers)))[1::-1]
 
 
 def _complete_order(text: str, question: str) -> str | None:

@@ -32,6 +32,7 @@ from agent.domain.analysis.stretches import (
     BLANK,
     EVER,
     MARK,
+    MAX_YEARS,
     SNAPSHOTS,
     PeriodArguments,
     UnreadText,
@@ -47,9 +48,6 @@ from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
 from contracts.calendar_names import NUMBERS
 from contracts.expressions import expression
-
-MAX_YEARS = 3
-"""Years with a call each, limited by a tool's budget of calls per ticker."""
 
 
 def read_question(query: str, tickers: tuple[str, ...]) -> Question:
@@ -78,6 +76,7 @@ class _QuestionReader:
         self._report(patterns.REGULAR_INVESTMENT)
         if (price_beyond := self._report(patterns.PRICE_BEYOND)) is not None:
             self._add(price_beyond, "highest_close", "stretch")
+        self._report(patterns.AT_PRICE)
         price_level = self._unread.first(patterns.CLOSE_BEYOND_PRICE)
         money = amount_in(self._unread)
         if money is not None:

@@ -9,7 +9,7 @@ from agent.domain.analysis.asked import is_analysis
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_parts import period_of, with_tickers_as, words_left
-from agent.domain.analysis.question_patterns import BACKTEST_REQUEST, PER_RISK
+from agent.domain.analysis.question_patterns import BACKTEST_REQUEST, HAD_BOUGHT, PER_RISK
 from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE, SNAPSHOT
 from agent.domain.claims.lexer import folded
@@ -24,6 +24,7 @@ _AMOUNT = expression(
 """A message that only names another amount."""
 _AT_RISK = expression(r"\b(?:risk\w*|arriesg\w*|stop)\b")
 """A question how large a position may be, whose amount is not invested."""
+_SOLD = expression(r"\b(?:if|si)\b.*\b(?:sold|vendid[oa]s?|vendo|vendia|vendiera)\b")
 _MAX_WORDS = 12
 """Maximum words of a message that leaves out a part of its question."""
 
@@ -67,6 +68,21 @@ def complete_amount(text: str, question: str) -> str | None:
         return None
     first, last = unread.text.index(BLANK), unread.text.rindex(BLANK) + 1
     return f"{question[:first]}{match['sum']} {match['unit'] or 'usd'}{question[last:]}"
+
+
+def complete_sale(text: str, question: str) -> str | None:
+    """The last question about something bought, up to the day of the sale that the message imagines: "and if I had sold
+    it in 2015?"."""
+    bought, sold = main_period(normalize(question).text).arguments, main_period(normalize(text).text).arguments
+    if not _SOLD.search(plain(text)) or not {"start"} <= bought.keys() or "end" not in sold:
+        return None
+    unread = UnreadText(folded(question))
+    take_periods(unread)
+    was_bought = amount_in(UnreadText(folded(question))) is not None or HAD_BOUGHT.search(folded(question))
+    is_later = str(sold["end"]) > str(bought["start"])
+    return (
+        f"{words_left(question, unread)} during {bought['start']} to {sold['end']}" if was_bought and is_later else None
+    )
 
 
 def _marked(text: str) -> str:

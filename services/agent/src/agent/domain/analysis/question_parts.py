@@ -69,3 +69,15 @@ def with_tickers_as(replacement: str, text: str, tickers: Sequence[str] = (), *,
         return next(replacements, "") if named and (not tickers or named == list(tickers)) else word[0]
 
     return patterns.WORD.sub(other, normalize(text).text)
+
+
+def last_several(earlier_messages: Sequence[str]) -> list[str]:
+    """The tickers of the last message that names several."""
+    named = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages))
+    return next((tickers for tickers in named if len(tickers) > 1), list[str]())
+
+
+def last_two(earlier_messages: Sequence[str]) -> list[str]:
+    """The two tickers named last."""
+    messages = (tickers_in(normalize(earlier).text) for earlier in reversed(earlier_messages))
+    return list(dict.fromkeys(ticker for tickers in messages for ticker in reversed(tickers)))[1::-1]

@@ -142,7 +142,10 @@ EACH = expression(
     r"(?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
-WHICH_PARTS = expression(r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b")
+WHICH_PARTS = expression(
+    r"\b(?:which|what|que) (?P<unit>weeks|months|quarters|semanas|meses|trimestres)\b|"
+    r"\b(?:in (?:which|what)|en (?:que|cuales)) (?P<years>years|anos)\b"
+)
 """Which months fell; the return of each month answers it."""
 _RANK = r"(?:rank|sort|order|orden|clasific)\w*"
 _SEVERAL_PARTS = r"(?:weeks|months|quarters|years|semanas|meses|trimestres|anos)"
@@ -166,7 +169,8 @@ BACKTEST_REQUEST = expression(
     r"\bhow (?:would|did|does) "
     r"(?=[^?;]{0,40}?\b(?:cross\w*|averages|rsi|momentum)\b[^?;]{0,20}?\b(?:have )?(?:done?|perform\w*|work\w*|"
     r"paid|fared?)\b)|\bcomo (?:hubiera|habria|funcion\w+) (?=[^?;]{0,60}?\b(?:cru[cz]\w+|medias|rsi|momento)\b)|"
-    r"\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
+    r"\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|"
+    r"rsi)\b)"
 )
 HYPOTHETICAL_RESULT = expression(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener|would (?:\w+ ){0,2}have \w+|"
@@ -193,6 +197,12 @@ CLOSE_BEYOND_PRICE = expression(
     rf"[$€]?\d[\d.,]*\b(?![- ]?(?:{_TIME}|%))"
 )
 """A close above a price."""
+AT_PRICE = expression(
+    r"\b(?:last|first|ever|ultima vez|primera vez|when was (?:it|\x01+)|cuando (?:estuvo|valia|"
+    r"estaba))\b[^?;\x00\d]{0,25}?"
+    r"\b(?:at|a) [$€]?\d[\d.,]*\b(?![- ]?(?:%|[a-z]))"
+)
+"""The time when a price was another, which no tool finds."""
 PRICE_BEYOND = expression(
     r"\b(?:super(?:o|aron|aba|ado)|exceed(?:ed)?|topp?(?:ed)?|br(?:oke|eak|oken)(?: above| through)?) "
     r"(?:[^?;\x00\d]{0,25}? )?[$€]?\d[\d.,]*(?: ?(?:dollars|dolares|euros|usd))?(?![\d.,]*%| ?%)"
@@ -214,11 +224,23 @@ WHY_MOVED = expression(
     r"(?! (?:the )?(?:most|least|mas|menos)\b)"
 )
 """Asks what moved a ticker: the size of the move and the news of the time answer it, as far as anything does."""
-PER_RISK = expression(r"\b(?:sharpe|sortino)\b")
+PER_RISK = expression(
+    r"\b(?:sharpe|sortino|(?:returns?|reward) (?:per|for each) (?:unit of )?(?:risk|volatility)|risk[- ]adjusted|"
+    r"(?:rentabilidad|rendimiento|ganancia) por (?:unidad de )?(?:riesgo|volatilidad)|ajustad[oa] (?:al|por el|"
+    r"por) riesgo)\b"
+)
 """Figures that no tool measures; the report says so."""
+BESIDE_RESULTS = expression(
+    r"\b(?:(?:the|el) )?(?:days?|week|month|session|dias?|semana|mes) (?:after|before|following|despues de|antes de|"
+    r"tras) (?:(?:its|the|their|sus?|l[oa]s) )?(?:last |latest |next |ultim[oa]s |proxim[oa]s )?(?:earnings|results|"
+    r"report|resultados)\b"
+)
+"""A day beside that of a company's results."""
 UNSUPPORTED_PERIOD = expression(
-    r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|\b(?:average|mean|"
-    r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
+    rf"{BESIDE_RESULTS.pattern}|\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|"
+    r"semanas|meses|anos)\b|"
+    r"\b(?:average|mean|median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|"
+    r"\b(?:cierre|precio|movimiento) "
     r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"
     r"hasta) (?:(?:its|the|su|el) )?(?:\w+ )?(?:low|trough|minimo)\b|\bsince then\b|\bdesde entonces\b|"
     r"\b(?:than|que) (?:it (?:used to(?: be)?|was|did)|before|antes|usual|normal|lo (?:habitual|normal|usual))\b|"
@@ -290,9 +312,10 @@ BENCHMARK_COMPARISON = expression(
 )
 """A comparison with buying and holding, which is no rule of its own."""
 _COSTS = r"(?:costs?|fees?|commissions?|costes?|comision(?:es)?)"
+_PER_CENT = r"(?:%|per ?cent|por ?ciento)"
 COSTS = expression(
-    rf"(?<!\d)(?P<a>\d++(?:[.,]\d++)?) ?% (?:of |de |en |in )?(?:trading |transaction )?{_COSTS}"
-    rf"|{_COSTS} (?:of |de(?:l)? )?(?:un )?(?P<b>\d++(?:[.,]\d++)?) ?%"
+    rf"(?<!\d)(?P<a>\d++(?:[.,]\d++)?) ?{_PER_CENT} (?:of |de |en |in )?(?:trading |transaction )?{_COSTS}"
+    rf"|{_COSTS} (?:of |de(?:l)? |at |al )?(?:un )?(?P<b>\d++(?:[.,]\d++)?) ?{_PER_CENT}"
     rf"|\b(?:without|no|sin) (?:any |the |los |las )?{_COSTS}\b"
 )
 WORST = expression(r"\b(?:worst|peor(?:es)?)\b")
@@ -304,31 +327,6 @@ OVERALL = expression(
     r"\bcomo (?:(?:les? |se )?(?:ha|han) (?:ido|estado|evolucionado)|"
     r"(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la | las ))"
 )
-_MARKETS = (
-    r"(?:(?:all|the|today'?s|el|la|los|las|todas las|de|del|a la|al) )*(?:(?:stock|share|overall|whole) )?"
-    r"(?:markets?|stocks|shares|mercados?|bolsas?|acciones)"
-)
-_FALLS_OR_RISES = r"(?:sub\w+|baj\w+|ca(?:e|en|yo|yeron))"
-_MARKET_STATE_WORDS = (
-    r"(?:doing|do|done|going|been|behav\w+|perform\w*|look\w*|mov\w+|today|yesterday|now|right|lately|so far|this|"
-    r"since|over|during|in \d{4}|in general|hoy|ayer|ahora|est[ae]|desde|durante|en \d{4}|ultimamente|en general)"
-)
-MARKET_STATE = expression(
-    r"\b(?:how(?:'s| (?:is|are|was|were|did|has|have))|que tal|como (?:le |les )?"
-    r"(?:va|van|iba|anda|andan|esta|estan|fue|fueron|ha ido|han ido|cerro|cerraron|abrio|abrieron))(?: hoy| ayer)? "
-    rf"{_MARKETS}(?=\W*$|[?!.,;]| {_MARKET_STATE_WORDS}\b)"
-    rf"|\b(?:is|are|was|were|did|has|have) {_MARKETS} "
-    r"(?:up|down|rising|falling|risen|fallen|rise|fall|in the (?:red|green))\b"
-    rf"|\b{_FALLS_OR_RISES}(?: o {_FALLS_OR_RISES})? (?:hoy |ayer )?(?:el mercado|la bolsa|las bolsas|los mercados)\b"
-    rf"|\b(?:el mercado|la bolsa|las bolsas|los mercados) (?:{_FALLS_OR_RISES}|esta en (?:verde|rojo))\b"
-    r"|\bmarkets? (?:summary|overview|recap|update|report)\b|\b(?:summary|overview|recap) of (?:the )?markets?\b"
-    r"|\bresumen (?:del mercado|de (?:la bolsa|los mercados))\b"
-    r"|\b(?:what(?:'s| is| has| was)?|anything|something) (?:been )?"
-    rf"(?:happen\w*|going on|mov(?:ed|ing)|new|interesting) (?:(?:today|yesterday) )?(?:in|on|with) {_MARKETS}\b"
-    r"|^\W*what(?:'s| is| has)? mov(?:ed|ing)(?: today| yesterday)?\W*$"
-    rf"|\bque (?:pasa|paso|ha pasado|hay|se mueve|se movio)(?: de nuevo)?(?: hoy| ayer)? (?:en|con) {_MARKETS}\b"
-)
-"""A question how the market as a whole is doing: "how did the market do yesterday?", "¿cómo va la bolsa?"."""
 WORD = expression(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word or a percentage. Percentages that no rule has read are reported too."""
 

@@ -71,6 +71,8 @@ THAT_YEAR = expression(
     re.I,
 )
 THAT_PERIOD = expression(
+    r"\b(?:over|during|in|across) (?:that|the same) time\b(?! ?frame| span)|"
+    r"\b(?:en|durante) (?:ese|(?:el )?mismo) tiempo\b|"
     r"\b(?:(?:in|over|during|for|across|within|en|durante|a lo largo de|por) )?"
     r"(?:(?:that|the(?: very)? same|those) (?:same )?(?:time ?frame|time span|period|stretch|window|span|"
     r"interval|range|quarter|dates|days|months|years)|(?:es[ea]s?|(?:l[oa]s? |el )?mism[oa]s?|dich[oa]s?) "
@@ -157,6 +159,8 @@ def since_then(text: str, earlier_texts: Sequence[str]) -> str:
         return text
     periods = (main_period(earlier_text).arguments for earlier_text in reversed(earlier_texts))
     period = next((arguments for arguments in periods if "start" in arguments), None)
+    if period is not None and THAT_YEAR.search(text) and str(period.get("end", ""))[:4] != str(period["start"])[:4]:
+        return text  # which of several years is not known
     if period is None:
         return text
     day = period["start"]

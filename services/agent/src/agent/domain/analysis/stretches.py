@@ -16,6 +16,8 @@ from agent.domain.tickers import tickers_in
 from contracts.expressions import expression
 from contracts.json_values import JsonObject
 
+MAX_YEARS = 3
+"""Years with a call each, limited by a tool's budget of calls per ticker."""
 SNAPSHOTS = frozenset(("1d", "1w", "1m", "3m", "1y", "ytd"))
 """Periods that a snapshot has."""
 _AGO = expression(

@@ -42,7 +42,8 @@ _FIGURES: tuple[tuple[str, str], ...] = (
         "pe",
         r"trailing earnings|p/e(?: ratio| multiple)?s?|\bpe(?: ratio)?\b|price[- ]to[- ]earnings(?: ratio)?|"
         r"price/earnings|\bper\b(?! "
-        r"(?:share|cent|ticker|day|year|month|week))|(?:times|veces) (?:its |trailing |sus |los |el )?(?:earnings|"
+        r"(?:share|cent|ticker|day|year|month|week|unit|point|trade|capita|person|transaction)s?\b)|(?:times|"
+        r"veces) (?:its |trailing |sus |los |el )?(?:earnings|"
         r"beneficios?)(?! per| por)|ratio precio[- ]beneficio|precio/beneficio|precio entre beneficio|multiplo de "
         r"beneficios",
     ),

@@ -20,13 +20,13 @@ from agent.domain.offline.amended_look_ups import (
     prediction_details,
 )
 from agent.domain.offline.changed_arguments import FIGURES, ORDER, new_level, with_change, with_figures
-from agent.domain.offline.changes import change_in, spent_in
+from agent.domain.offline.changes import OF_THAT, change_in, spent_in
 from agent.domain.offline.conditions import condition_after, wants_change
 from agent.domain.offline.distances import another_alert, at_other_distance
 from agent.domain.offline.follow_up import LATER_TIME, REPLACING_WAYS, FollowUp
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
-from agent.domain.offline.position_size import with_prices
+from agent.domain.offline.position_size import distances_from_entry, with_prices
 from agent.domain.offline.slots import Schema, missing_arguments, only_figures
 from agent.domain.offline.small_talk import small_talk_in
 from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Way, Wish
@@ -104,14 +104,28 @@ def _other_amount(follow_up: FollowUp) -> Wish | None:
     if lone_figure is not None and not follow_up.symbols and is_sum and amount is not None:
         return replace(earlier, amount=amount)
     if earlier.way == "share_of_cash" and follow_up.is_bare and follow_up.is_short and share is not None:
+        share *= earlier.amount if OF_THAT.search(follow_up.normalized) else 1
         return replace(_with_arguments(earlier, follow_up.arguments), amount=share)
+    if (
+        earlier.way == "share_of_cash"
+        and follow_up.phrase is None
+        and len(follow_up.symbols) == 1
+        and share is not None
+    ):
+        calls = ((ORDER, {**follow_up.arguments, "symbol": follow_up.symbols[0]}),)
+        return replace(earlier, calls=calls, amount=share)
     return None
 
 
 def _with_entry(follow_up: FollowUp) -> Wish | None:
-    """The size of a position at an entry that is told, which was to be at the current price."""
+    """The calculation at an entry that is told, or with other distances from it; it was to be the current price."""
     entry = follow_up.new_arguments.get("entry_price")
-    if follow_up.earlier.way != "sized" or entry is None:
+    if follow_up.earlier.way != "sized":
+        return None
+    if distances := distances_from_entry(follow_up.normalized):
+        updates = {f"{name}_away": distance for name, distance in distances.items()}
+        return replace(follow_up.earlier, calls=((follow_up.tool, {**follow_up.arguments, **updates}),))
+    if entry is None:
         return None
     arguments = {**follow_up.arguments, **follow_up.new_arguments}
     return Wish(Intent.TOOL, ((follow_up.tool, with_prices(arguments, entry, follow_up.earlier.amount)),))
@@ -166,7 +180,8 @@ def _completed(follow_up: FollowUp) -> Wish | None:
     """The request with what was missing; None if the text does not give it."""
     earlier, tool, arguments = follow_up.earlier, follow_up.tool, follow_up.arguments
     new_arguments, symbols = follow_up.new_arguments, follow_up.symbols
-    if not follow_up.is_same_tool:
+    is_another = follow_up.phrase is not None and symbols and arguments.get("symbol") not in (None, *symbols)
+    if not follow_up.is_same_tool or is_another:
         return None
     if earlier.missing == ("symbol",) and symbols and "tickers" in follow_up.schema["properties"]:
         return replace(earlier, calls=((tool, {**arguments, "tickers": list(symbols)}),), missing=())

@@ -79,6 +79,8 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
         return how_many(wish.calls[0][1], language)
     if wish.intent is Intent.CHOSEN:
         return f"{wish.words}\n{say('chosen', language)}"
+    if wish.missing == ("price",) and wish.words:
+        return say("alert_of_price", language, word=wish.words)
     if wish.missing == ("when",):
         return say("no_later", language)
     if wish.missing:

@@ -17,11 +17,11 @@ from agent.domain.offline import market_words, talk_words
 from agent.domain.offline.account_size import size_by_account
 from agent.domain.offline.bar_range import MAX_BARS
 from agent.domain.offline.changes import OF_CASH, percent_in, share_in, spent_in
-from agent.domain.offline.conditions import at_distance
+from agent.domain.offline.conditions import OTHER_FIGURE, at_distance
 from agent.domain.offline.endings import PAID, cancellation, sale
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.order_words import condition_in, missing_prices
-from agent.domain.offline.position_size import size_from_prices
+from agent.domain.offline.position_size import ratio_at_distances, size_from_prices
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, figures_in, missing_arguments
 from agent.domain.offline.wishes import OF_AVERAGE_PRICE, RELATIVE_WAYS, Calls, Intent, Wish
 from agent.domain.text_features import number_of, word_set
@@ -37,7 +37,9 @@ OF_PUBLICATION = ("get_news", "get_sentiment")
 """Tools whose time is the time of publication."""
 EFFECTS_ON_ONE_SYMBOL = ("create_paper_order", "create_alert")
 """Tools with an effect on one symbol, which must be the one that was meant."""
-_PAID_FOR = expression(r"\b(?:for|por) [$€]?(?P<sum>\d[\d.,]*k?)\b(?! (?:each|apiece|a share|per|cada|por))")
+_PAID_FOR = expression(
+    r"\b(?:for|por|(?P<with>with|con)) [$€]?(?P<sum>\d[\d.,]*k?)\b(?! (?:each|apiece|a share|per|cada|por))"
+)
 """A price without a quantity is the sum for all shares."""
 INTERVALS = {
     "week": "week", "month": "month", "quarter": "quarter", "year": "year", "semana": "week", "mes": "month",
@@ -90,11 +92,15 @@ def call_of(phrase: ToolPhrase, parsed: ParsedText, schemas: Mapping[str, Schema
         parts = (replace(parsed, symbols=(symbol,)) for symbol in parsed.symbols)
         return Wish(Intent.TOOL, tuple((tool, arguments_for(tool, schema, part) | time_arguments) for part in parts))
     arguments = arguments_for(tool, schema, parsed) | time_arguments
+    if tool == "create_alert" and (other := OTHER_FIGURE.search(parsed.plain)):
+        return Wish(Intent.TOOL, ((tool, arguments),), ("price",), words=other[0])
     if tool == "get_portfolio" and "get_pending_orders" in schemas:
         return Wish(Intent.TOOL, ((tool, arguments),), way="portfolio", words=parsed.text)
     if tool == "get_watchlist" and "get_price" in schemas and talk_words.DOING.search(parsed.plain):
         return Wish(Intent.TOOL, ((tool, arguments),), way="watched")
     missing = missing_arguments(schema, arguments)
+    if tool == "calculate_risk_reward" and (ratio := ratio_at_distances(arguments, parsed)) is not None:
+        return ratio
     if tool == "calculate_position_size" and (size := size_from_prices(arguments, missing, parsed)) is not None:
         return size
     if tool == "calculate_position_size" and missing:
@@ -163,7 +169,8 @@ def _for_money(
     quantity is the sum for all shares: it is taken out of `arguments`."""
     amount = spent_in(parsed.plain)
     if missing == ("quantity",) and amount is None and (paid_match := _PAID_FOR.search(parsed.plain)):
-        amount = arguments.pop("limit_price", None) and number_of(paid_match["sum"])
+        limit = arguments.pop("limit_price", None)
+        amount = number_of(paid_match["sum"]) if limit or paid_match["with"] else None
         arguments["order_type"] = "market"
     order = Wish(Intent.TOOL, (("create_paper_order", arguments),))
     share = share_in(parsed.plain) if missing == ("quantity",) and OF_CASH.search(parsed.plain) else None

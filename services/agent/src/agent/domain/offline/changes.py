@@ -18,10 +18,16 @@ _N = r"[$€]?(?<!\d)(?<!\d[.,])(?P<{}>\d(?:[\d.,]*\d)?)"
 _PERCENT = r" ?(?:%|per ?cent\b|por ?ciento\b)"
 SHARE = expression(
     rf"{_N.format('percent')}{_PERCENT}|\b(?P<half>half|mitad)\b|"
-    r"\b(?P<count>an?|one|two|three|un|una|dos|tres|la|las) "
-    r"(?:(?P<third>thirds?|tercios?|terceras? partes?)|(?P<quarter>quarters?|cuartos?|cuartas? partes?))\b|"
+    r"\b(?P<count>an?|one|another|two|three|un|una|otr[oa]|dos|tres|la|las) "
+    r"(?:(?P<third>thirds?|tercios?|terceras? partes?)|(?P<quarter>quarters?|cuartos?|cuartas? partes?)|"
+    r"(?P<fifth>fifths?|quintos?|quintas? partes?)|(?P<tenth>tenths?|decimos?|decimas? partes?))\b|"
     r"\b(?P<all>all|everything|whole|entire|tod[oa]s?|enter[oa])\b"
 )
+FRACTION = expression(
+    r"\b(?:an?|one|una?|otra?) (?:third|quarter|fifth|tenth|tercio|quinto|decimo|"
+    r"(?:tercera|cuarta|quinta|decima) parte)\b"
+)
+"""A fraction in words, whose article is no count."""
 OF_CASH = expression(
     r"\b(?:of|de|all|half|tod[oa]) (?:(?:my|the|mi|el|la|tod[oa]) )*(?:cash|money|efectivo|dinero|liquidez|saldo)\b"
 )
@@ -30,7 +36,7 @@ _SPENT = expression(
     r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
     r"(?! ?(?:%|per ?cent|por ?ciento))"
 )
-_PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "all": 1.0}
+_PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1, "all": 1.0}
 _AMOUNT_TO_KEEP = expression(
     r"\b(?:all|everything|tod[oa]s?) (?:[^\W\d]+ ){0,4}?(?:but|except(?: for)?|menos|except[oa]|salvo) (?:l[oa]s )?"
     r"(?P<kept>\d+)\b|\b(?:keep(?:ing)?|"
@@ -68,7 +74,7 @@ _OF_A_PRICE = expression(
     r"\b(?:higher|lower|above|below|up|down|raise|arriba|abajo|encima|debajo|alt[oa]|baj[oa]|closer|further|cerca|lejos|"
     r"sube\w*|baja(?:l[oa])?|dollars?|bucks|euros?|dolares)\b|[$€]"
 )
-_OF_THE_FIGURE = expression(r" (?:of (?:it|that|this|them|those)|de (?:es[oa]s?|ell[oa]s?|lo))\b")
+OF_THAT = expression(r" (?:of (?:it|that|this|them|those)|de (?:es[oa]s?|ell[oa]s?|lo))\b")
 _NOUNS = {
     "limit_price": r"limite?",
     "stop_price": r"stop",
@@ -133,9 +139,7 @@ def change_in(normalized: str) -> Change | None:
         return Change(factor=2.0 if match["double"] else 3.0 if match["triple"] else float(match["times"]))
     match = SHARE.search(normalized)
     is_share_of_it = (
-        match is not None
-        and not match["all"]
-        and (not match["percent"] or _OF_THE_FIGURE.match(normalized[match.end() :]))
+        match is not None and not match["all"] and (not match["percent"] or OF_THAT.match(normalized[match.end() :]))
     )
     return Change(factor=share_in(normalized)) if is_share_of_it else None
 

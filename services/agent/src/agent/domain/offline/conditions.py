@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agent.domain.number_words import in_figures
 from agent.domain.offline.changes import percent_in
 from agent.domain.offline.concepts import CONCEPT
-from agent.domain.offline.order_words import condition_in
+from agent.domain.offline.order_words import condition_in, order_prices
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, numbers_in, plain, symbols_in
 from contracts.expressions import expression
@@ -36,10 +37,15 @@ _COUNT_LAST = expression(r"(?<=\d),\s+(?:unos|unas|about|some|say)?\s*(?P<count>
 """The quantity after the condition: "buy IBM if it gets to 180, about 3"."""
 _NOT_A_PRICE = expression(
     r"(?<!\d)(?<!\d[.,])\d[\d.,]*(?:st|nd|rd|th|pm|am)?[- ]?(?:days?|weeks?|months?|years?|hours?|minutes?|"
-    r"sessions?|shares?|dias?|semanas?|mes(?:es)?|anos?|horas?|minutos?|sesion(?:es)?|acciones)\b|"
-    r"\b(?:volumes?|volumen|news|noticias)\b"
+    r"sessions?|shares?|dias?|semanas?|mes(?:es)?|anos?|horas?|minutos?|sesion(?:es)?|acciones)\b"
 )
-"""A length of time, a count, or something other than the price, which no order can wait for."""
+"""A length of time or a count, which no order can wait for."""
+OTHER_FIGURE = expression(
+    r"\b(?:rsi|macd|atr|adx|obv|vwap|sma|ema|bollinger|(?:moving )?averages?|medias?(?: movil(?:es)?)?|volumes?|"
+    r"volumen|volatility|volatilidad|p/?e|per(?! (?:share|cent)\b)|eps|bpa|yields?|dividend\w*|market cap|"
+    r"capitalizacion|news|noticias|earnings|results|resultados|beta|drawdown)\b(?! (?:price|cost)\b)"
+)
+"""Something other than the price, which no order or alert can wait for."""
 MONEY = r" ?(?:[$€]|(?:usd|eur|dollars?|bucks|dolar(?:es)?|euros?|points?|puntos)\b)"
 _DISTANCE = expression(
     rf"(?<!\d)[$€]?(?<!\d[.,])(?P<by>\d(?:[\d.,]*\d)?)(?:{MONEY})? (?:por )?(?:(?P<down>below|under|lower|"
@@ -49,6 +55,7 @@ _DISTANCE = expression(
     rf"[$€]?(?P<moved>\d(?:[\d.,]*\d)?)(?:{MONEY})(?! (?:or|o) )"
 )
 """An amount of money below or above the current price."""
+_OF_MONEY = expression(rf"\d{MONEY}|[$€] ?\d")
 YES = expression(r"\bsí\b|^\W*si(?=\W*,|\s+(?:pero|compra|vende|pon)\w*\b)", re.IGNORECASE)
 """Without its accent, "sí" would be a condition."""
 POLITE = expression(r"\b(?:you|possible|allowed|convenient|puedes|puede|podeis|posible|quieres|no te importa)\b")
@@ -115,7 +122,7 @@ def with_condition(order: Wish, condition: str) -> Wish:
         waiting_order, _ = as_waiting(arguments, "<=" if distance < 0 else ">=")
         return away(tool, waiting_order, distance)
     percent, numbers, is_single = percent_in(normalized), numbers_in(normalized), len(order.calls) == 1
-    may_be_price = not (CONCEPT.search(normalized) or _NOT_A_PRICE.search(normalized))
+    may_be_price = not any(words.search(normalized) for words in (CONCEPT, _NOT_A_PRICE, OTHER_FIGURE))
     if percent is None and len(numbers) == 1 and is_single and may_be_price:
         level = numbers[0][1]
         if side == "==" and not order.way and not order.missing:
@@ -132,12 +139,13 @@ def at_distance(tool: str, arguments: Mapping[str, Any], normalized: str) -> Wis
     if distance := distance_in(normalized):
         side = "<=" if distance < 0 else ">="
         others = {name: value for name, value in arguments.items() if not name.endswith("price")}
-        if len(numbers_in(normalized)) == 1:
+        if len(numbers_in(in_figures(normalized))) == 1:
             others.pop("quantity", None)  # the only number is the distance
         if tool != _ORDER:
             return away(tool, {**others, "condition": side}, distance)
         order = as_waiting(others, side)[0]
-        return away(tool, order, distance) if "quantity" in order else Wish(Intent.TOOL, ((tool, order),), _SIZE)
+        waiting_order = away(tool, order, distance)
+        return waiting_order if "quantity" in order else replace(waiting_order, missing=_SIZE)
     percent, side = percent_in(normalized), condition_in(normalized)
     order = {name: value for name, value in arguments.items() if not (name.endswith("price") and abs(value) == percent)}
     if percent is None or (order == arguments and side == "==") or any(name.endswith("price") for name in order):
@@ -155,10 +163,22 @@ def at_distance(tool: str, arguments: Mapping[str, Any], normalized: str) -> Wis
 def distance_in(normalized: str) -> float | None:
     """The distance from the current price, in money, that a normalized text names: -3 for "3 below the market"; None if
     none."""
+    normalized = in_figures(normalized)
     match = _DISTANCE.search(normalized)
     if match is None or re.search(r"\b(?:buy|sell|compr\w+|vend\w+) $", normalized[: match.start()]):
         return None
     return number_of(match["by"] or match["moved"]) * (-1 if match["down"] or match["falls"] else 1)
+
+
+def without_distance(normalized: str) -> str:
+    """An order's text without its distance from the current price, whose number is no price and no quantity."""
+    match = _DISTANCE.search(normalized) if distance_in(normalized) is not None else None
+    is_of_price = match is not None and (_OF_MONEY.search(match[0]) or order_prices(normalized))
+    return (
+        f"{normalized[: match.start()]} {normalized[match.end() :]}"
+        if match is not None and is_of_price
+        else normalized
+    )
 
 
 def as_waiting(arguments: Mapping[str, Any], side: str) -> tuple[dict[str, Any], str]:

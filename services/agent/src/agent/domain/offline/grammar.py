@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 
 from agent.domain.offline.changes import SHARE
+from agent.domain.offline.conditions import OTHER_FIGURE
 from agent.domain.offline.kinds import ORDINALS
-from agent.domain.offline.order_words import TAKES_PROFIT, TAKES_SHARES
+from agent.domain.offline.order_words import A_PART, HABIT, TAKES_PROFIT, TAKES_SHARES
 from agent.domain.offline.wishes import Way
 from contracts.expressions import expression
 
@@ -39,15 +40,6 @@ _ADVICE = (
     r"\b(?:don'?t|do not|never|nunca|no) (?:(?:quiero|want to|voy a|need to) )?"
     r"(?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
-_HABIT = (
-    r"\b(?:always|usually|normally|generally|often|sometimes|(?:every|each) (?:day|week|month|year)|siempre|"
-    r"normalmente|a menudo|a veces|suelo|solemos|cada (?:dia|semana|mes|ano))\b|"
-    r"\b(?:i (?:only )?(?:buy|sell)|yo (?:solo )?(?:compr|vend)o)\b|"
-    r"\b(?:si|if|what if|suppos\w+|imagin\w+|supon\w*)\b.{0,15}\b(?:compr(?:o|as|ara|ase|aba)|"
-    r"vend(?:o|es|iera|iese|ia)|(?:i|you) (?:were to )?(?:buy|sell|bought|sold))\b|"
-    r"\bcuanto (?:gano|gan[ae]ria|pierdo|perderia)\b"
-)
-"""How somebody usually trades, or only imagines to."""
 BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
 """The amount of money that somebody would spend."""
 _SELLING = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de|get (?:me )?out of|sacame de"
@@ -93,7 +85,10 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price", rf"^.*?(?<![\w.,]){BUDGET}(?! ?(?:years?|months?|weeks?|days?|anos?|mes|meses|semanas?|dias?)\b)",
          r"\b(?:worth|would (?:it|that|i)|hubiera|hubiese|habria|tendria|valdria\w*|serian?)\b",
          r"\b(?:ago|hace|back|since|desde|last|pasad[oa]|in (?:january|20\d\d)|en (?:enero|20\d\d))\b",
-         unless=r"\b(?:rsi|averages?|medias?|cross\w*|cruces?|sma)\b", about=True, way="grown"),
+         unless=r"\b(?:rsi|averages?|medias?|cross\w*|cruces?|sma|monthly|weekly|mensual\w*|semanal\w*|"
+                r"(?:an?|per|each|every|al?|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)"
+                r"(?! (?:ago|back|earlier)\b))\b",
+         about=True, way="grown"),
     _row("get_price", r"\b(?:if|si|suppos\w+|supon\w*|imagin\w+)\b.*\b(?:drop|f[ae]ll|sink|los[et]|crash|ris(?!k)|rose|"
          r"climb|gain|jump|(?:goes?|went|is|was|were) (?:up|down)|cae|cai|cay|baj|sub|pierd|perd|desplom|gan)\w*\b"
          r"\D{0,20}\d[\d.,]* ?(?:%|per ?cent\b|por ?ciento\b)|"
@@ -102,7 +97,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?: (?:back|up|down))? (?:to|a|hasta)|hits?|reach\w*|touch\w*|toc\w+|alcan\w+) (?:los |the )?"
          r"[$€]?(?P<level>\d[\d.,]*)(?! ?(?:%|per ?cent|por ?ciento|shares|acciones))",
          r"\b(?:what|how|que|cuanto|would|could|suppos\w+|imagin\w+|supon\w*)\b|^\W*(?:(?:and|y|e)\W+)?(?:if|si)\b",
-         unless=rf"{_ALERT}|{_BUY_SELL}", about=True, way="if_moved"),
+         unless=rf"{_ALERT}|{_BUY_SELL}|\b(?:stop|limite?|target|objetivo|entry|entrada|take profit)\b",
+         about=True, way="if_moved"),
     _row("get_price", r"\b(?:how much|cuant[oa]|what)\b.*\b(?:left|remain\w*|qued\w+|sobr\w+|buying power|"
          r"poder de compra|cash|efectivo)\b",
          r"\b(?:if|after|si|tras|despues de|when)\b.{0,25}\b(?:buy\w*|bought|compr\w+)\b\D{0,12}(?P<count>\d[\d.,]*)",
@@ -138,6 +134,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?|avisos?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
+    _row("create_alert", r"\b(?:alert|notify|ping|warn|avisa(?:me)?|alerta(?:me)?|notificame)\b.*"
+         r"\b(?:when|if|once|cuando|si)\b",
+         OTHER_FIGURE.pattern, unless=r"\?", about=True),
     _row("create_alert", r"^\W*(?:\w+ ){0,3}(?:set|create|make|add|put|pon(?:me)?|crea(?:me)?|anade)\b.{0,20}"
          r"\b(?:alert|alerta|alarma)\b", unless=r"\?|\d|\b(?:how|como|no|not|don t|dont|always|siempre)\b", about=True),
     _row("list_alerts", r"\b(alert(?:s|ed)?|alertas?|alarma?s|avisos)\b",
@@ -179,7 +178,9 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_trade_history", r"\b(?:that|the|this|my|last|esa|la|mi|ultima) (?:sales?|ventas?|trades?|operacion)\b",
          r"\b(?:ma[dk]e|earn\w*|lose|lost|profit\w*|gan\w+|perd\w+)\b", unless=r"\b(?:if|si|would)\b"),
     _row("get_trade_history", r"^\W*(?:(?:y|pero|entonces|cuanto)\W+)*(?:gane|perdi)(?: (?:algo|dinero))?\W*$"),
-    _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
+    _row("get_portfolio", r"^\W*(?:(?:hola|hi|hey|y|and|so)\W+)*(?:(?:cuanto|que) vale|how much(?:\W?s| is)|"
+         r"what(?:\W?s| is)) (?:everything|all|todo)(?: (?:of it|worth|lo|que|tengo|i|ve|have|own|now|ahora))*\W*$|"
+         r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
          r"\bwhat (?:has )?happened (?:to|with) my (?:trade|order|purchase|sale)\b|"
          r"\b(?:is|was|has) my (?:trade|order|purchase|sale) (?:been )?(?:filled|done|executed|through|completed)\b|"
@@ -213,13 +214,13 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"protege\w*)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
-    _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
+    _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{HABIT}",
          about=True),
     _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|draft|prepare|pon|poner|coloca\w*|mete|haz|"
                                r"(?:arm|prepar|lanz|mand|cre)a(?:me)?)\b.{0,25}\b"
          r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
     _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
-         r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
+         rf"(?:\d|\b{A_PART}\b).{{0,25}}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
          unless=rf"{_ADVICE}|{_ALERT}|^\W*(?:what )?(?:if|si)\b.*\b(?:19|20)\d\d\b", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|stop (?:watch|follow|track)ing|quita\w*|"
          r"elimina|borra|dej[ae] de (?:seguir|vigilar)|saca\w*)\b",
@@ -279,6 +280,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:which|cual)\b.{0,20}\b(?:cheaper|more expensive|mas (?:barat|car)[oa]|cheapest|most expensive)\b|"
          r"^\W*(?:and |y )?(?:is|are|esta) (?:it|they|the (?:stock|share)s?|la accion|\w+)? ?(?:cheap|expensive|"
          r"car[oa]|barat[oa])\b",
+         unless=r"\b(?:day|session|week) (?:after|before)\b|\b(?:dia|sesion|semana) (?:despues|antes|siguiente)\b",
          about=True),
     _row("market_snapshot",
          r"\b(?:20|50|200)\W?(?:day|days|dias|d|sesiones|session|sessions)?\W*(?:simple )?(?:moving average|sma|ma|"
@@ -312,7 +314,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?[&/] ?l|pnl)\b|"
          r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b|"
          r"^\W*(?:y )?(?:cuanto )?(?:estoy )?(?:gano|pierdo|ganando|perdiendo)"
-         r"(?: o (?:gano|pierdo|ganando|perdiendo))? (?:con|en)\b",
+         r"(?: o (?:gano|pierdo|ganando|perdiendo))? (?:con|en)\b|"
+         r"^\W*(?:(?:y|ahora|pero|entonces) )*cuanto (?:gano|pierdo|voy (?:gan|perd)\w+)"
+         r"(?: o (?:gano|pierdo|\w+ndo))?\W*$",
          unless=r"\b(?:would|habria|hubiera|if|si)\b"),
     _row("get_correlation", r"\bcorrela\w+\b|"
          r"\bmoves? (?:\w+ )?(?:with|like|together|in (?:line|step|tandem)|along(?:side)?|the same way as)\b|"

@@ -12,6 +12,7 @@ from datetime import date
 from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.asked import is_about_all_tickers
 from agent.domain.analysis.follow_ups import MAX_CHARACTERS, complete_question
+from agent.domain.analysis.market_state import MARKET_STATE
 from agent.domain.analysis.question_patterns import HAD_BOUGHT
 from agent.domain.analysis.relative_days import DATES, date_in
 from agent.domain.analysis.stretches import UnreadText, main_period
@@ -164,7 +165,7 @@ def _has_own_meaning(text: str, normalized: str, wish: Wish) -> bool:
         or len({match[0] for pattern in DATES for match in pattern.finditer(normalized)}) > 1
     )
     return (
-        (wish.way in ("affordable", "grown") and date_in(normalized) is None and not _names_years(text))
+        (wish.way == "affordable" and date_in(normalized) is None and not _names_years(text))
         or wish.way == "if_moved"
         or wish.withheld in EFFECTS
         or (len(tools) > 1 and tools[-1] == "get_news")
@@ -210,6 +211,8 @@ def _is_about_hours(normalized: str, earlier_texts: Sequence[str], max_back: int
         market_words.OPEN.search(normalized) and market_words.MARKET.search(normalized)
     ):
         return True
+    if earlier_texts and market_words.OPEN.search(normalized) and MARKET_STATE.search(plain(earlier_texts[-1])):
+        return not market_words.SUPPORT_HOURS.search(normalized)
     is_short = len(normalized.split()) <= _MAX_FOLLOW_UP_WORDS and not market_words.SUPPORT_HOURS.search(normalized)
     is_open = market_words.OPEN.search(normalized) is not None
     any_day = date(2000, 1, 1)

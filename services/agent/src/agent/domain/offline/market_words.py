@@ -3,7 +3,7 @@
 These are the words for the market's hours, the shares that moved most, why one moved, and groups of shares.
 """
 
-from agent.domain.analysis.question_patterns import MARKET_STATE
+from agent.domain.analysis.market_state import MARKET_STATE
 from agent.domain.offline.constraints import A_DAY
 from contracts.calendar_names import MONTHS
 from contracts.expressions import expression

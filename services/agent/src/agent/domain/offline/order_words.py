@@ -27,12 +27,14 @@ TAKES_SHARES = (
 )
 """Orders a number of shares without the word buy."""
 TAKES_PROFIT = expression(r"\b(?:take[ -]?profits?|(?:toma|recoge)\w* (?:de )?(?:los )?beneficios)\b")
+A_PART = r"(?:half|third|quarter|fifth|tenth|all|mitad|tercio|cuart[oa]|quint[oa]|decim[oa]|tercera parte|todo)"
+"""A part of the cash."""
 _SIDES = {
     "sell": expression(r"\b(sell\w*|vend\w+|venta|short(?= \d))\b"),
     "buy": expression(
         rf"\b(buy\w*|purchase|long(?= \d)|compr\w+|{TAKES_SHARES}|"
         r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
-        r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en))\b"
+        rf"(?:\d|\b{A_PART}\b).{{0,25}}\b(?:in|into|en))\b"
     ),
 }
 _NEGATED_SIDE = expression(
@@ -44,15 +46,26 @@ BELOW = expression(r"\b(below|under|debajo|menos de|a la baja)\b|<|(?<!\w)[-\u22
 """Which side of a price is meant, whatever the verb: breaks above, rompe por debajo."""
 _RISING = expression(
     r"\b(exceeds?|surpass\w*|tops?|r(?:ise[ns]?|ising|ose)|(?:goes|went|gone) up|up (?=\d)|up by|go(?:es)? past|"
-    r"climb(?:s|ed)?|gain(?:s|ed)?|super(?:a|e)\w*|(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|"
+    r"climb(?:s|ed)?|gain(?:s|ed)?|jumps?|adds|advances?|soars?|rall(?:y|ies)|super(?:a|e)\w*|(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|"
     r"sub(?:a|e|iera|iese|io))\b"
 )
 _FALLING = expression(
-    r"\b(down (?=\d)|down by|f[ae]ll(?:en|s)?|drop(?:s|ped)?|(?:goes|went|gone) down|dips?|los(?:es?|t)|"
-    r"baj(?:[ae]|ara|ase)|ca(?:e|iga|yera|yese|yo)|desciend[ae]|pierd[ae]|perd(?:iera|iese|io))\b"
+    r"\b(down (?=\d)|down by|f[ae]ll(?:en|s)?|drop(?:s|ped)?|(?:goes|went|gone) down|dip(?:s|ped)?|los(?:es?|t)|"
+    r"slip(?:s|ped)?|slides?|slid|sinks?|sank|sheds?|tumbles?|plunges?|declin(?:es?|ed)|retreats?|gives up|pulls back|"
+    r"baj(?:[ae]|ara|ase)|ca(?:e|iga|yera|yese|yo)|desc(?:iend[ae]|endiera)|pierd[ae]|perd(?:iera|iese|io)|"
+    r"ced[ae]|retroced[ae]|recort[ae]|se (?:deje|deja|hund[ae]|desplom[ae]))\b"
 )
 
 
+HABIT = (
+    r"\b(?:always|usually|normally|generally|often|sometimes|(?:every|each) (?:day|week|month|year)|siempre|"
+    r"normalmente|a menudo|a veces|suelo|solemos|cada (?:dia|semana|mes|ano))\b|"
+    r"\b(?:i (?:only )?(?:buy|sell)|yo (?:solo )?(?:compr|vend)o)\b|"
+    r"\b(?:si|if|what if|suppos\w+|imagin\w+|supon\w*)\b.{0,15}\b(?:compr(?:o|as|ara|ase|aba)|"
+    r"vend(?:o|es|iera|iese|ia)|(?:i|you) (?:were to )?(?:buy|sell|bought|sold))\b|"
+    r"\bcuanto (?:gano|gan[ae]ria|pierdo|perderia)\b"
+)
+"""How somebody usually trades, or only imagines to."""
 STOP_WITH_PRICE = expression(
     r"\bstop\b(?! (?:buy|order|de compra)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)"
 )

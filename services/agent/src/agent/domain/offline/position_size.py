@@ -9,6 +9,7 @@ from typing import Any
 
 from agent.domain.offline import talk_words
 from agent.domain.offline.changed_arguments import FIGURES
+from agent.domain.offline.conditions import distance_in
 from agent.domain.offline.slots import ParsedText, stop_share
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import numbers_in
@@ -20,11 +21,21 @@ _ASKS_QUANTITY = expression(
     r"^\W*(?:(?:and|y|so|entonces)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
     r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
 )
+_RATIO = "calculate_risk_reward"
+_AWAY = "_away"
+"""Ends the name of a price's distance from the entry."""
+_STOP_OR_TARGET = expression(r"\b(?:(?P<stop>stop)|target|take[ -]?profit|objetivo|salida|exit)\b")
 _PRICES = frozenset(("entry_price", "stop_loss_price"))
 
 
 def size_from_prices(arguments: dict[str, Any], missing: tuple[str, ...], parsed: ParsedText) -> Wish | None:
     """The calculation with prices that the text gives other than as figures; None if it does not."""
+    if distances := distances_from_entry(parsed.plain):
+        others = {name: value for name, value in arguments.items() if name not in distances}
+        arguments = others | {f"{name}{_AWAY}": distance for name, distance in distances.items()}
+        if "entry_price" in arguments and set(missing) <= _PRICES:
+            return Wish(Intent.TOOL, ((_TOOL, with_prices(arguments, arguments["entry_price"], 1.0)),))
+        missing = tuple(name for name in (*missing, "entry_price") if name not in ("stop_loss_price", *arguments))
     share = stop_share(parsed.plain)
     if not missing or not _PRICES.issuperset(missing) or (share is None and "stop_loss_price" in missing):
         return None
@@ -34,6 +45,33 @@ def size_from_prices(arguments: dict[str, Any], missing: tuple[str, ...], parsed
         return None
     arguments = {**arguments, "symbol": parsed.symbols[0]}
     return Wish(Intent.TOOL, ((_TOOL, arguments),), way="sized", amount=share or 1.0)
+
+
+def distances_from_entry(normalized: str) -> dict[str, float]:
+    """The distances of the stop and of the target from the entry that a normalized text names: "stop 2 below, target 6
+    above"."""
+    distances: dict[str, float] = {}
+    named = list(_STOP_OR_TARGET.finditer(normalized))
+    ends = [*(match.start() for match in named[1:]), len(normalized)]
+    for match, end in zip(named, ends, strict=False):
+        distance = distance_in(normalized[match.start() : end])
+        if distance is not None:
+            distances["stop_loss_price" if match["stop"] else "take_profit_price"] = distance
+    return distances
+
+
+def ratio_at_distances(arguments: Mapping[str, Any], parsed: ParsedText) -> Wish | None:
+    """The ratio for prices at distances from the entry, which is the current price if the text gives none; None if it
+    names no distances."""
+    distances = distances_from_entry(parsed.plain)
+    if not distances:
+        return None
+    others = {name: value for name, value in arguments.items() if name not in distances}
+    others |= {f"{name}{_AWAY}": distance for name, distance in distances.items()}
+    if "entry_price" in arguments:
+        return Wish(Intent.TOOL, ((_RATIO, with_prices(others, arguments["entry_price"], 1.0)),))
+    symbols = {"symbol": parsed.symbols[0]} if parsed.symbols else {}
+    return Wish(Intent.TOOL, ((_RATIO, others | symbols),), () if symbols else ("symbol",), way="sized", amount=1.0)
 
 
 def same_quantity(earlier: Wish, symbols: Sequence[str], share: float) -> Wish | None:
@@ -78,5 +116,8 @@ def details_of(normalized: str, earlier: Wish) -> Wish | None:
 
 def with_prices(arguments: Mapping[str, Any], entry: float, share: float) -> dict[str, Any]:
     """The arguments of a calculation with this entry, and a stop at `share` of it unless there is one."""
-    others = {name: value for name, value in arguments.items() if name != "symbol"}
-    return {"stop_loss_price": round(entry * share, 4), **others, "entry_price": entry}
+    others = {name: value for name, value in arguments.items() if name != "symbol" and not name.endswith(_AWAY)}
+    away = {
+        name.removesuffix(_AWAY): round(entry + value, 4) for name, value in arguments.items() if name.endswith(_AWAY)
+    }
+    return {"stop_loss_price": round(entry * share, 4), **others, **away, "entry_price": entry}

@@ -12,6 +12,7 @@ from typing import Any
 from agent.domain.number_words import in_figures
 from agent.domain.offline import talk_words
 from agent.domain.offline.changes import change_in
+from agent.domain.offline.conditions import distance_in
 from agent.domain.offline.order_words import SAYS_SIDE, condition_in
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for
 from agent.domain.offline.tool_words import without_symbols
@@ -78,6 +79,8 @@ def orders_by_symbol(text: str, tool: str, schema: Schema) -> Wish:
     calls: list[tuple[str, dict[str, Any]]] = []
     for part in filter(str.strip, _ORDER_SEPARATOR.split(text)):
         parsed_part = ParsedText.of(part)
+        if distance_in(parsed_part.plain) is not None:
+            return Wish(Intent.UNREAD, words=part.strip())
         if not parsed_part.symbols and not re.search(r"\d", part):
             continue  # "fine, buy 2 IBM and 3 MSFT"
         arguments = {"side": side, **arguments_for(tool, schema, parsed_part)}

@@ -12,7 +12,9 @@ from typing import Any, cast
 from agent.domain.analysis.relative_days import DATES, date_in
 from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
+from agent.domain.offline.changes import FRACTION
 from agent.domain.offline.concepts import EXPLAIN, concept_in_match
+from agent.domain.offline.conditions import OTHER_FIGURE, without_distance
 from agent.domain.offline.order_words import ABOVE, BELOW, condition_in, order_prices, sides_in
 from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
 from contracts.expressions import expression
@@ -48,6 +50,7 @@ PAID = expression(
 NEGATED = expression(r"\b(?:not|and not|y no|instead of|rather than|en (?:vez|lugar) de)\s+(?:(?:at|for|a)\s+)?$")
 """Before a figure that is negated: 10, not 5."""
 _INVESTING_BEFORE = expression(r"\b(?:put|invest\w*|invert\w*|inviert\w*|met\w+|pon\w*)\s*$")
+_SPENT_BEFORE = expression(r"\b(?:buy|compr\w+|put|invest\w*|invert\w*|met\w+)\b(?: \w+)? (?:with|con)\s*[$€]?$")
 _INTO_AFTER = expression(r"\s*(?:in|into|en)\b")
 """Words around a number that make it an amount of money: put 2000 in IBM."""
 _SHARE_OR_MONEY_BEFORE = expression(
@@ -133,6 +136,8 @@ def arguments_for(tool: str, schema: Schema, parsed: ParsedText) -> dict[str, An
     """The tool's arguments that the text gives."""
     properties: Mapping[str, Schema] = schema.get("properties") or {}
     figures = figures_in(parsed.plain, tool, properties, has_decimal_point=language_of(parsed.text, "es") == "en")
+    if tool == "create_alert" and OTHER_FIGURE.search(parsed.plain):
+        figures.pop("price", None)
     arguments: dict[str, Any] = dict(figures)
     for name, property_schema in properties.items():
         if name == "side" and name not in schema["required"]:
@@ -166,8 +171,8 @@ def figures_in(text: str, tool: str, names: Collection[str], *, has_decimal_poin
     """
     for pattern in DATES:
         text = pattern.sub(" ", text)
-    text = AN_ORDER.sub("", text)
-    text = in_figures(text) if "quantity" in names else large_in_figures(text)
+    text = FRACTION.sub(" ", AN_ORDER.sub("", text))
+    text = without_distance(in_figures(text)) if "quantity" in names else large_in_figures(text)
     numbers = list(re.finditer(rf"(?<![\w.]){NUMBER}", text))
     figures: dict[str, float] = {}
     unnamed: list[float] = []
@@ -184,7 +189,9 @@ def figures_in(text: str, tool: str, names: Collection[str], *, has_decimal_poin
         if default_name is not None and i + 1 < len(numbers):
             after = _NEXT_STOP.sub("", after)
         if default_name == "quantity" and (
-            PAID.search(before) or (_INVESTING_BEFORE.search(before) and _INTO_AFTER.match(after))
+            PAID.search(before)
+            or (_SPENT_BEFORE.search(before) and not re.match(_WORDS_AFTER["quantity"], after.lstrip()))
+            or (_INVESTING_BEFORE.search(before) and _INTO_AFTER.match(after))
         ):
             continue
         if NEGATED.search(before):

@@ -37,6 +37,7 @@ from agent.domain.offline.step_results import (
     rows,
 )
 from agent.domain.offline.wishes import RELATIVE_WAYS, Way, Wish
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 _LOOKUPS = {
@@ -53,6 +54,8 @@ _MAX_WATCHED = 5
 """Maximum shares of the watchlist whose prices are looked up."""
 _MAX_CANCELLED = 20
 """Maximum orders or alerts that one message cancels or deletes."""
+_MAX_TIMES_LOWER = 4
+"""A figure so many times lower than an alert's price is no price."""
 _RESULT_FIELDS = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id")}
 
 
@@ -125,7 +128,13 @@ def _replacing_listed(
         matching = matching[place : place + 1 or None] if "place" in old_arguments else matching
         if len(matching) != 1:
             return SayText(_ask_which(lookup, kind, matching, body, language))
+        old_price = matching[0].get("price")
         arguments = _with_new_figure(matching[0], arguments)
+        if old_price and arguments["price"] * _MAX_TIMES_LOWER < float(old_price):
+            # "make it 5" of an alert that was for a move in per cent
+            return SayText(
+                say("exact_figure", language, parts=TEXTS.section("offline.parts")["price"].in_language(language))
+            )
     cancellations = tuple((cancelling_tool, {name: listed[name]}) for listed in matching[-1:])
     return replacing_calls(cancellations, ((tool, arguments),), finished)
 

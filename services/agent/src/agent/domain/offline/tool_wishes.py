@@ -208,12 +208,17 @@ def _order_in_two_parts(text: str, row: ToolPhrase | None, schemas: OfferedTools
 _ASKS_WHAT_IF = expression(r"\b(?:what|how|cuanto|que|would|could|gan[oa]\w*|pierdo|perder\w*)\b")
 
 
+_NAMES_FIGURE = expression(r"\b(?:stop|target|objetivo|take[ -]?profit|entry|entrada|capital)\b(?=.*\d)")
+
+
 def _continues(text: str, normalized: str, row: ToolPhrase, earlier: Wish) -> bool:
     """Whether a text goes on with the earlier request, although its words are those of a phrase: the highest close of
     the time that was spoken of, or what another alert or order waits for."""
     is_figure = row.tool in ("get_price", "market_snapshot") and PERIOD_FIGURE.search(normalized)
     if is_figure and not symbols_in(text) and not main_period(text).arguments:
         return True
+    if earlier.calls[0][0] in FIGURES and row.tool in LOOKED_UP and not symbols_in(text):
+        return _NAMES_FIGURE.search(normalized) is not None
     may_wait = earlier.calls[0][0] == "create_alert" or (has_effects(earlier) and "?" not in text)
     return row.way == "if_moved" and may_wait and not _ASKS_WHAT_IF.search(normalized)
 
@@ -280,7 +285,8 @@ def _wish_of_phrase(
     if row.about and not reference:
         return _without_share(text, normalized, row, schemas, before)
     if row.tool == ORDER and not row.way and len(symbols) > 1 and row.tool in schemas:
-        orders = order_if_complete(text, orders_by_symbol(text, row.tool, schemas[row.tool]))
+        orders = orders_by_symbol(text, row.tool, schemas[row.tool])
+        orders = order_if_complete(text, orders) if orders.calls else orders
         return replace(orders, missing=orders.missing or LATER_TIME) if talk_words.LATER.search(normalized) else orders
     if row.tool == "create_alert" and row.tool in schemas and reference and percent_in(normalized) is None:
         alerts = alerts_by_price(text, row.tool, schemas[row.tool], reference)

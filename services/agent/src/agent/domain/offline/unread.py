@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from agent.domain.number_words import in_figures
-from agent.domain.offline.changes import ALL_BUT, SHARE
+from agent.domain.offline.changes import ALL_BUT, FRACTION, SHARE
 from agent.domain.offline.conditions import NEGATED_LEVEL, POLITE, YES
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.order_words import AT_MARKET, TAKES_PROFIT, sides_in
@@ -176,7 +176,10 @@ def first_unread_figure(text: str, normalized: str, wish: Wish) -> str:
     read in two ways; "" if none."""
     if wish.way in _COMPUTING_WAYS:
         return ""
-    normalized, has_decimal_point = in_figures(AN_ORDER.sub("", normalized)), language_of(text, "es") == "en"
+    normalized, has_decimal_point = (
+        in_figures(FRACTION.sub(" ", AN_ORDER.sub("", normalized))),
+        language_of(text, "es") == "en",
+    )
     known_figures = [
         value for _, arguments in wish.calls for value in arguments.values() if isinstance(value, int | float)
     ]
