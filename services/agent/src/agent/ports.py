@@ -237,8 +237,9 @@ class Contexts(Protocol):
 class KnowledgeReader(Protocol):
     """Searches the company's knowledge."""
 
-    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
-        """Returns the best matching passages; None if the search failed."""
+    async def search(self, company: str, query: KnowledgeQuery, *, when_read: bool = False) -> KnowledgeFound | None:
+        """Returns the best matching passages; None if the search failed. `when_read`: once the company's site has been
+        read for the first time, or a few seconds later."""
         ...
 
 
