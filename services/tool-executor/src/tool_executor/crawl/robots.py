@@ -42,8 +42,8 @@ class Robots:
 
 
 def _bounded(lines: Iterable[str]) -> Iterator[str]:
-    """Yields the lines with at most MAX_PATTERNS wildcards for this reader. Of further rules, one that forbids holds for
-    all that begins like it, and one that allows is left out: so nothing is read that is forbidden."""
+    """Yields the lines with at most MAX_PATTERNS wildcards for this reader. Of further rules, one that forbids holds
+    for all that begins like it, and one that allows is left out: so nothing is read that is forbidden."""
     patterns = 0
     agents: list[str] = []
     after_agent = False
