@@ -238,8 +238,7 @@ class KnowledgeReader(Protocol):
     """Searches the company's knowledge."""
 
     async def search(self, company: str, query: KnowledgeQuery, *, when_read: bool = False) -> KnowledgeFound | None:
-        """Returns the best matching passages; None if the search failed. `when_read`: once the company's site has been
-        read for the first time, or a few seconds later."""
+        """Returns the best passages; None if it failed. `when_read`: it waits shortly for a site's first reading."""
         ...
 
 
