@@ -112,12 +112,13 @@ class KnowledgeQuery(Wire):
 
 class KnowledgeFound(Wire):
     """Best match first. `documents`: how many the company has; `complete` False: not all of them could be read in
-    time."""
+    time; `reading`: its site is being read for the first time, so that pages may be missing."""
 
     passages: list[Passage] = Field(default_factory=list[Passage])
     documents: int = 0
     pages: list[PageRef] = Field(default_factory=list[PageRef])
     complete: bool = True
+    reading: bool = False
 
 
 class Grounding(Wire):

@@ -20,9 +20,10 @@ Cursor = Annotated[str, Field(max_length=512)]
 
 
 class KnowledgeSearch(KnowledgeQuery):
-    """A search in one company's knowledge."""
+    """A search in one company's knowledge. `when_read`: it waits up to 3 s for the first reading of the site to end."""
 
     company_id: CompanyId
+    when_read: bool = False
 
 
 # ---------------------------------------------------------------- documents

@@ -237,8 +237,8 @@ class Contexts(Protocol):
 class KnowledgeReader(Protocol):
     """Searches the company's knowledge."""
 
-    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
-        """Returns the best matching passages; None if the search failed."""
+    async def search(self, company: str, query: KnowledgeQuery, *, when_read: bool = False) -> KnowledgeFound | None:
+        """Returns the best passages; None if it failed. `when_read`: it waits shortly for a site's first reading."""
         ...
 
 

@@ -90,7 +90,7 @@ class _Searches:
     within: KnowledgeReader
     count: int = 0
 
-    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+    async def search(self, company: str, query: KnowledgeQuery, *, when_read: bool = False) -> KnowledgeFound | None:
         self.count += 1
         return await self.within.search(company, query)
 

@@ -252,6 +252,27 @@ async def test_a_site_is_read_by_itself_and_its_run_is_followed(servers: Servers
         assert after.id != run.id
 
 
+async def test_a_search_says_that_the_site_is_read_for_the_first_time_and_can_wait_for_it(
+    servers: Servers,
+) -> None:
+    async with replica(servers) as one, replica(servers) as two:
+        await company(one)
+        run = await begun(one)
+        await pages(one, 2)
+        assert (await search(one, "subject1")).reading
+        await progress(one, run, "running", 3)
+        early = await two.rpc.call(SEARCH, KnowledgeSearch(company_id="acme", text="subject1", when_read=True))
+        assert (early.reading, early.documents) == (True, 2), "the wait has a bound"
+        await progress(one, run, "finished", 9)
+
+        async def ended() -> bool:
+            return not (await search(one, "subject1")).reading and not (await search(two, "subject1")).reading
+
+        await eventually(ended)
+        await one.rpc.call(REFRESH, RefreshAsk(company_id="acme", by="me"))
+        assert not (await search(two, "subject1")).reading, "only the first run leaves pages unread"
+
+
 @pytest.mark.parametrize("remove", [True, False])
 async def test_a_run_that_would_remove_more_than_half_waits_for_a_yes(servers: Servers, remove: bool) -> None:
     async with replica(servers) as one:

@@ -35,6 +35,10 @@ async def _no_settings(_: str) -> CompanySettings | None:
     return None
 
 
+async def _no_first_run(_: str) -> bool:
+    return False
+
+
 async def _nobody(_: str, __: str | None) -> None:
     return None
 
@@ -43,7 +47,7 @@ async def test_the_parts_of_a_long_document_that_come_together_are_read_once(ser
     async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
         database = for_facts(client[servers.database], 10.0)
         documents = CountingDocuments(database)
-        indexes = KnowledgeIndexes(documents, _no_settings, Embeddings(None, 0.1))
+        indexes = KnowledgeIndexes(documents, _no_settings, Embeddings(None, 0.1), _no_first_run)
         library = Library(documents, SiteStateStore(database), indexes, _nobody, SystemClock())
         events = [
             DocumentUpserted(

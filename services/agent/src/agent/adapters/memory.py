@@ -30,6 +30,8 @@ SUMMARY_DEADLINE = 5.0
 """Seconds for memory to store a summary."""
 SEARCH_DEADLINE = 1.0
 """Seconds for passages; then the turn continues without them."""
+READING_DEADLINE = 7.5
+"""The same, of a search that waits for the first reading of a site: memory waits for 3 s of it."""
 PROPOSAL_DEADLINE = 8.0
 """Seconds for memory's answer about proposals, which first learns from the turn by its rules. Nothing waits for it."""
 MAX_TEXT_CHARS = 8_000
@@ -87,11 +89,11 @@ class MemoryClient:
         except RpcError as error:
             log.warning("summary.not_kept", conversation=key.conversation, reason=error.code)
 
-    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+    async def search(self, company: str, query: KnowledgeQuery, *, when_read: bool = False) -> KnowledgeFound | None:
         """Returns the best passages of the company's knowledge; None if they did not arrive in time."""
-        request = KnowledgeSearch(company_id=company, **dict(query))
+        request = KnowledgeSearch(company_id=company, when_read=when_read, **dict(query))
         try:
-            return await self._rpc.call(SEARCH, request, deadline=SEARCH_DEADLINE)
+            return await self._rpc.call(SEARCH, request, deadline=READING_DEADLINE if when_read else SEARCH_DEADLINE)
         except RpcError as error:
             log.warning("knowledge.unavailable", company=company, reason=error.code)
             return None

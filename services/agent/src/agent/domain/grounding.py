@@ -43,8 +43,8 @@ def with_grounding(
     text, citations = with_valid_citations(
         reply.text, given_passages(knowledge, search_results), [query.text if query else "", *results]
     )
-    if query is None:
-        return replace(reply, text=text, citations=citations)
+    if query is None or (knowledge is not None and knowledge.reading and not citations):
+        return replace(reply, text=text, citations=citations)  # what is not read yet is no gap
     is_known = not is_unknown(text) and (bool(citations) or any(map(data_of, results)))
     best = max((passage.score for passage in knowledge.passages), default=None) if knowledge else None
     grounding = Grounding(question=query.text, known=is_known, score=best, language=query.language)

@@ -83,7 +83,7 @@ def best_within_budget(knowledge: KnowledgeFound, count: Callable[[str], int]) -
 
 def knowledge_section(knowledge: KnowledgeFound | None, language: Language, *, pages: bool) -> str:
     """The prompt's section; empty if there is nothing to list. `pages`: whether pages can be fetched."""
-    if knowledge is None or not (knowledge.passages or (pages and knowledge.pages)):
+    if knowledge is None or not (knowledge.passages or knowledge.reading or (pages and knowledge.pages)):
         return ""
     lines: list[str] = []
     if knowledge.passages:
@@ -94,6 +94,8 @@ def knowledge_section(knowledge: KnowledgeFound | None, language: Language, *, p
         lines = [TEXTS["prompt.knowledge"].in_language(language), f"<{_FENCE}>", *numbered, f"</{_FENCE}>"]
     if pages and knowledge.pages:
         lines += [TEXTS["prompt.knowledge_pages"].in_language(language), *map(_page_line, knowledge.pages)]
+    if knowledge.reading:
+        lines.append(TEXTS["prompt.knowledge_reading"].in_language(language))
     return "\n".join(lines)
 
 

@@ -71,7 +71,7 @@ class PlayedLog:
     ) -> None:
         """Does nothing: a replay stores no summaries."""
 
-    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+    async def search(self, company: str, query: KnowledgeQuery, *, when_read: bool = False) -> KnowledgeFound | None:
         return self._turn.inputs.knowledge
 
 

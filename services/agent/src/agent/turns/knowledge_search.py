@@ -1,11 +1,16 @@
 """Searches the company's knowledge. The query travels with the request that reserves tokens. If there is no such
-request, or it fails, the query is sent in a request of its own."""
+request, or it fails, the query is sent in a request of its own. If it found too little because the
+company's site is being read for the first time, it is sent once more, and waits for the reading."""
 
 import asyncio
+from contextlib import suppress
 
 from agent.ports import KnowledgeReader
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from runtime.background import start_early
+
+SURE_SCORE = 0.8
+"""The score of a passage that answers although other pages have not been read."""
 
 
 class PassageQuery:
@@ -28,7 +33,16 @@ class PassageQuery:
 
     def set_result(self, result: KnowledgeFound | None) -> None:
         """Sets the result, if there is none yet; None means that the search failed."""
-        if not self._result.done():
+        if self._result.done():
+            return
+        is_early = (
+            result is not None
+            and result.reading
+            and not any(passage.exact or passage.score >= SURE_SCORE for passage in result.passages)
+        )
+        if is_early and self.original_query is not None:
+            self._request = start_early(self._search_when_read(self.original_query, result))
+        else:
             self._result.set_result(result)
 
     def send_alone(self) -> None:
@@ -46,6 +60,13 @@ class PassageQuery:
         self._result.cancel()
         if self._request is not None:
             self._request.cancel()
+
+    async def _search_when_read(self, query: KnowledgeQuery, early: KnowledgeFound | None) -> None:
+        found = early
+        with suppress(Exception):
+            found = await self._knowledge.search(self._company, query, when_read=True) or early
+        if not self._result.done():
+            self._result.set_result(found)
 
     async def _send(self, query: KnowledgeQuery) -> None:
         try:

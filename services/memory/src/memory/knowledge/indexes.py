@@ -34,6 +34,10 @@ MAX_NEAREST = 30
 """Passages considered because of their meaning."""
 MAX_SECTIONS = 10_000
 """Sections of a company that get vectors, some 20 to 40 ms of one core and 1.5 KB each; others are found by words."""
+FIRST_READING_SECONDS = 3.0
+"""Seconds that a search waits, if its caller wants that, for the first reading of the site to end."""
+CHECK_SECONDS = 0.25
+"""Seconds between two looks whether it has ended; all searches of a company share a look."""
 PASSAGES_BEFORE_PAUSE = 200
 """Passages after which other tasks get a turn."""
 SectionKey = tuple[str, int, int]
@@ -44,7 +48,8 @@ _log = structlog.get_logger(__name__)
 @dataclass(slots=True)
 class KnowledgeIndex:
     """One company's index. By document: `sections` with vectors, and `editions`, the edition that is indexed;
-    `complete`: everything has been read once."""
+    `complete`: everything has been read once. `reading`: the site is being read for the first time; `site_read`: that
+    has ended, or there is no site. Until then it is looked at again from `check_at` on (monotonic, in seconds)."""
 
     passages: CompanyIndex = field(default_factory=CompanyIndex)
     near: Neighbours[SectionKey] = field(default_factory=Neighbours[SectionKey])
@@ -52,22 +57,28 @@ class KnowledgeIndex:
     editions: dict[str, str] = field(default_factory=dict[str, str])
     synonyms: Synonyms = field(default_factory=Synonyms)
     complete: bool = False
+    reading: bool = False
+    site_read: bool = False
+    check_at: float = 0.0
     changed: set[str | None] = field(default_factory=set[str | None])
     work: "asyncio.Task[None] | None" = None
 
 
 @dataclass(slots=True)
 class KnowledgeIndexes:
-    """All indexes of this process. `settings` reads a company's settings, for its synonyms."""
+    """All indexes of this process. `settings` reads a company's settings, for its synonyms; `is_first` says whether its
+    site has never been read to its end."""
 
     documents: DocumentStore
     settings: Callable[[str], Awaitable[CompanySettings | None]]
     embeddings: Embeddings
+    is_first: Callable[[str], Awaitable[bool]]
     _indexes: OrderedDict[str, KnowledgeIndex] = field(init=False, default_factory=OrderedDict)
 
     async def search(self, company: str, query: KnowledgeQuery, seconds: float = SHORT_READ_SECONDS) -> KnowledgeFound:
         """Returns the best passages. Waits at most this many seconds for documents to be read. It never fails: what
         cannot be read now is left out, and the reply says so."""
+        reading = await self._is_being_read(company, part_deadline(seconds))
         # Without the vectors of all sections, searches do not wait for the question's.
         has_vectors = self._index(company).near.complete
         vector_task = (
@@ -92,7 +103,15 @@ class KnowledgeIndexes:
             documents=index.passages.documents,
             pages=[PageRef(url=page.url or "", title=page.title) for page in pages],
             complete=index.complete,
+            reading=reading,
         )
+
+    async def site_read(self, company: str) -> None:
+        """Waits until the first reading of the company's site has ended, for a few seconds at most."""
+        for _ in range(int(part_deadline(FIRST_READING_SECONDS) / CHECK_SECONDS)):
+            if not await self._is_being_read(company, CHECK_SECONDS):
+                return
+            await asyncio.sleep(CHECK_SECONDS)
 
     async def loaded(self, company: str, seconds: float) -> KnowledgeIndex:
         """Returns the company's index, as far as it can be read in this many seconds."""
@@ -122,6 +141,7 @@ class KnowledgeIndexes:
         index = self._indexes.get(settings.config.company_id)
         if index is not None:
             index.synonyms = Synonyms(settings.config.knowledge.synonyms)
+            index.site_read = False  # it may be another site
 
     def drop(self, company: str) -> None:
         index = self._indexes.pop(company, None)
@@ -149,6 +169,18 @@ class KnowledgeIndexes:
             index = self._indexes[company] = KnowledgeIndex()
         self._indexes.move_to_end(company)
         return index
+
+    async def _is_being_read(self, company: str, seconds: float) -> bool:
+        """Returns whether the site is being read for the first time, as far as the store tells in this time."""
+        index = self._index(company)
+        if not index.site_read and time.monotonic() >= index.check_at:
+            index.check_at = time.monotonic() + CHECK_SECONDS
+            with suppress(NexusError, TimeoutError):
+                index.reading = await asyncio.wait_for(self.is_first(company), seconds)
+                index.site_read = not index.reading
+                if index.site_read:
+                    index.changed.add(None)  # what the run has found last
+        return index.reading
 
     def _start_work(self, company: str, index: KnowledgeIndex) -> "asyncio.Task[None] | None":
         if index.work is None and index.changed:

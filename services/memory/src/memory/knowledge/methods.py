@@ -83,6 +83,8 @@ def serve(service: Service, indexes: KnowledgeIndexes, documents: DocumentMethod
     """Serves the methods of searches, documents and runs."""
 
     async def search(request: knowledge_rpc.KnowledgeSearch) -> KnowledgeFound:
+        if request.when_read:
+            await indexes.site_read(request.company_id)
         return await indexes.search(request.company_id, request, READ_SECONDS)
 
     service.serve(knowledge_rpc.SEARCH, search)

@@ -73,7 +73,7 @@ class KnowledgePart:
         self.embeddings = configured(EmbeddingSettings())
         """The embeddings that all parts of the replica share."""
         service.on_stop(self.embeddings.stop)
-        self.indexes = KnowledgeIndexes(documents, companies.get, self.embeddings)
+        self.indexes = KnowledgeIndexes(documents, companies.get, self.embeddings, self._is_first_run)
         self.bus = KnowledgeBus(service.nats, service.publisher)
         self.library = Library(DocumentStore(stored), SiteStateStore(stored), self.indexes, self.bus.changed, clock)
         self.refreshing = RunScheduler(
@@ -90,6 +90,9 @@ class KnowledgePart:
         service.serve(FORGET, self._forget)
         service.on_stop(self.indexes.stop)
         service.on_reconnect(self.indexes.mark_all_changed)
+
+    async def _is_first_run(self, company: str) -> bool:
+        return await self.refreshing.is_first(company)
 
     async def follow(self) -> None:
         """Follows changes from now on."""

@@ -25,6 +25,8 @@ REQUEST_AGAIN_AFTER = timedelta(seconds=60)
 """Time after which a run that no executor has begun is requested again."""
 FAILED_AFTER = timedelta(hours=6)
 """Time without progress after which a run counts as failed."""
+_NEWEST = 20
+"""Runs of a company that are looked at."""
 UNDER_WAY = ("queued", "running")
 ENDED = ("finished", "failed")
 RETRY_AFTER = timedelta(hours=1)
@@ -53,7 +55,7 @@ class RunScheduler:
             raise BadKnowledgeError(
                 "set knowledge.siteUrl in the company's settings first: where does its site begin?", "url"
             )
-        for stored_run in await self.runs.newest(company, 20):
+        for stored_run in await self.runs.newest(company, _NEWEST):
             if stored_run.run.state in UNDER_WAY and stored_run.run.url == url:
                 return RunReply(run=stored_run.run)
         return RunReply(run=await self._begin(company, uuid7(), site, url, request.by))
@@ -93,9 +95,20 @@ class RunScheduler:
             await self._remove(request.company_id, stored_run.gone)
         return RunReply(run=ended)
 
+    async def is_first(self, company: str) -> bool:
+        """Returns whether the company's site has never been read to its end."""
+        settings = await self.companies.get(company)
+        site = settings.config.knowledge.site_url if settings else None
+        if site is None:
+            return False
+        runs = await self.runs.newest(company, _NEWEST)
+        has_ended = any(_is_over(run.run) and run.run.url is None and run.site == site for run in runs)
+        return not has_ended and len(runs) < _NEWEST
+
     async def newest(self, company: str) -> Run | None:
         return next(
-            (stored_run.run for stored_run in await self.runs.newest(company, 20) if stored_run.run.url is None), None
+            (stored_run.run for stored_run in await self.runs.newest(company, _NEWEST) if stored_run.run.url is None),
+            None,
         )
 
     async def sweep(self) -> None:
@@ -109,7 +122,7 @@ class RunScheduler:
         if site is None:
             return
         now = self.clock.now()
-        runs = await self.runs.newest(company, 20)
+        runs = await self.runs.newest(company, _NEWEST)
         for stored_run in runs:
             waited = now - stored_run.run.requested_at
             if stored_run.run.state == "queued" and waited > REQUEST_AGAIN_AFTER and waited <= FAILED_AFTER:
@@ -187,7 +200,7 @@ class RunScheduler:
         if stored_run.site is None or stored_run.run.url is not None or not pages_read:
             return
         new_origin = _origin(stored_run.site)
-        old_origins = {_origin(other.site) for other in await self.runs.newest(company, 20) if other.site} - {
+        old_origins = {_origin(other.site) for other in await self.runs.newest(company, _NEWEST) if other.site} - {
             new_origin
         }
         if old_origins:

@@ -148,11 +148,6 @@ def after_statement(related: Sequence[Excerpt], language: Language) -> str:
     return f"{say('says_near', language)}\n{quoted(_with_titles(related), language)}\n{say('ask_on', language)}"
 
 
-def search_unavailable(language: Language) -> str:
-    """The answer that the company's pages cannot be searched now, so that an answer may exist."""
-    return say("not_searched", language)
-
-
 def not_understood(text: str, language: Language) -> str:
     """The answer to a message in another language: that it was not understood, followed by `text` if that quotes a
     page."""

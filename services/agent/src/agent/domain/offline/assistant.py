@@ -23,7 +23,6 @@ from agent.domain.offline.answers import (
     plain_answer,
     price_with_other_readings,
     say,
-    search_unavailable,
     user_facts_answer,
 )
 from agent.domain.offline.coming_events import coming_events
@@ -179,8 +178,11 @@ class _Request:
         return self.knowledge is not None and bool(self.knowledge.documents)
 
     @property
-    def search_incomplete(self) -> bool:
-        return self.knowledge is None or not self.knowledge.complete
+    def unavailable(self) -> str:
+        """What is said instead of "I do not know" if the search was incomplete, so that an answer may exist."""
+        if self.knowledge is not None and self.knowledge.reading:
+            return say("not_read", self.language)
+        return "" if self.knowledge is not None and self.knowledge.complete else say("not_searched", self.language)
 
     @property
     def missed_before(self) -> bool:
@@ -225,8 +227,8 @@ def _response(request: _Request) -> SayText | UseTools:
     if request.facts and not wish.way and all(tool == "get_price" for tool, _ in wish.calls):
         return SayText(user_facts_answer(request.facts, language))
     needs_search = wish.intent is Intent.UNKNOWN or (wish.intent is Intent.ABOUT and TOOL not in offered)
-    if needs_search and request.search_incomplete and not request.has_knowledge:
-        return SayText(search_unavailable(language))
+    if needs_search and request.unavailable and not request.has_knowledge:
+        return SayText(request.unavailable)
     if _is_for_site(request):
         return _site_answer(request)
     if wish.intent is Intent.HANDOFF and HAND_OFF in offered and not request.was_handed_off:
@@ -294,7 +296,7 @@ def _completed(request: _Request, response: SayText | UseTools) -> SayText | Use
         unread_words = [*uncovered_parts(question, wish.calls), *unread_words]
     if unread_words:
         response = SayText(f"{response.text}\n{left_out(unread_words, language)}")
-    if is_unknown(response.text) or response.text == search_unavailable(language):
+    if is_unknown(response.text) or response.text == request.unavailable:
         other = answer_otherwise(
             question, wish, request.earlier_questions, request.replies, request.offered, request.results, language,
             request.market, response.text,
@@ -342,7 +344,7 @@ def _site_question(request: _Request) -> SiteQuestion:
         asks_about_company=request.wish.intent is Intent.ABOUT,
         missed_before=request.missed_before,
         last_answer=answers[-1] if answers and answers[-1] == request.replies[-1] else "",
-        search_incomplete=request.search_incomplete,
+        unavailable=request.unavailable,
         previous_question=antecedent or previous_question,
         last_quote=answers[-1] if answers else "",
     )

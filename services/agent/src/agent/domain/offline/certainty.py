@@ -263,9 +263,22 @@ class ChosenAnswer:
         return not (
             self._uncovered
             or is_another_case(self.question, self.previous_question, self.last_quote, self._positions, self.candidates)
+            or self._leaves_subject
             or is_in_no_sentence(self._query, self._chosen_sections, self.candidates)
             or stand_apart(self._query, self._required, self._positions, self.candidates)
         )
+
+    @property
+    def _leaves_subject(self) -> bool:
+        """Whether a follow-up's excerpts have no word of what it follows, and are not beside what was quoted then: "and
+        for children?", after the price of the castle tour, does not ask for the price of a child's seat."""
+        quoted = {passage.location for passage in self.candidates.passages if passage.is_in(self.last_quote)}
+        if not self.antecedent or any(passage.location in quoted for passage in self._passages):
+            return False
+        earlier = terms(self.antecedent)
+        subject = [keys for word, keys in earlier.items() if word[0] != "=" and not keys & shapes.PRICE_OR_TIME]
+        strength = self.candidates.index.strength
+        return len(subject) > 1 and not any(strength(keys, i) for keys in subject for i in self._positions)
 
     @property
     def _is_full_and_alone(self) -> bool:

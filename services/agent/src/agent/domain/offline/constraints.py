@@ -172,6 +172,9 @@ def has_measure(text: str) -> bool:
     return any(map(str.isdigit, in_figures(_AMOUNT_OF_MONEY.sub(" ", plain(text)))))
 
 
+_CLAUSE_END = expression(r"[,;:](?=\s)")
+
+
 def gives_count(passage: Excerpt, keys: frozenset[str]) -> bool:
     """Whether a passage says how many there are of something (`keys`): a number before the word, or a table's cell."""
     if passage.is_table_row:
@@ -187,7 +190,7 @@ def gives_count(passage: Excerpt, keys: frozenset[str]) -> bool:
     asks_same = keys & keys_in(passage.heading) and shapes.HOW_MANY.search(plain(passage.heading))
     if asks_same and any(map(str.isdigit, passage.text)):
         return True
-    counts = shapes.COUNTED.finditer(plain(passage.text))
+    counts = (count for part in _CLAUSE_END.split(passage.text) for count in shapes.COUNTED.finditer(plain(part)))
     return any(keys & keys_of(word) for count in counts for word in count["what"].split())
 
 

@@ -56,7 +56,8 @@ PARTY = expression(
 )
 """Size of the asker's group, mentioned beside a question."""
 ONLY_HOW_MANY = expression(
-    rf"\W*(?:(?:and|y) )?(?:how much |cuanto (?:es|seria|cuesta) )?(?:for|por|para) {_COUNT}"
+    rf"\W*(?:(?:and|y) )?(?:how much |cuanto (?:es|seria|cuesta) )?(?:for|por|para|if (?:they are|it is|"
+    rf"i (?:bring|take|book|have))|si (?:son|fueran|fuesen|llevo|traigo|cojo|reservo|tengo)) {_COUNT}"
     rf"(?: (?:people|persons|personas|of (?:us|them)))?\W*"
 )
 """Matches "and for two?"."""

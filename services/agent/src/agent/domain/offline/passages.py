@@ -164,6 +164,7 @@ def _coverages(
             and (not needs_antecedent or index.coverage(antecedent_terms, i) >= min_antecedent_coverage)
             and has_evidence(question, index.section_text(i))
             and can_list(question, passages[i])
+            and not ("=bring" in query and shapes.MAY.search(" ".join(words_of(passages[i].heading))))
             and not (excludes_parts and is_part_of_price(passages[i].text))
             and (bool(counted_keys & COMMON) or gives_count(passages[i], counted_keys))
         )

@@ -112,7 +112,9 @@ def required_keys(question: str) -> list[frozenset[str]]:
         required.append(ANY_PLACE)
     obligation = shapes.OBLIGED.search(normalized_words)
     if obligation is not None and not shapes.ASKS_WHICH.search(normalized_words, 0, obligation.start()):
-        required.append(frozenset(("=need",)))
+        # That one pays says whether it has to be paid, and nothing else.
+        is_about_paying = any(map(shapes.PAYS.fullmatch, words_of(question)))
+        required.append(frozenset(("=need", "=payment")) if is_about_paying else frozenset(("=need",)))
     if shapes.CHEAPER.search(normalized_words) and not shapes.CONJUNCTION.search(normalized_words):
         required.append(frozenset(("=discount",)))
     return [*required, *filter(None, _permission_keys(normalized_words))]

@@ -72,7 +72,11 @@ def compared_passages(question: str, antecedent: str, passages: Sequence[Excerpt
             has_named_sides or keys_in(section[0].heading) & {key for word in side for key in keys_of(word)}
         ):
             return []
+        if any(passage.is_table_row and not _name_has_all(passage, side) for passage in section):
+            return []
         quoted += [passage for passage in section if passage not in quoted]
+    if len({table_of(passage) for passage in quoted if passage.is_table_row}) > 1:
+        return []
     by_price = shapes.PRICE_WORD.search(question_words) or _EXPENSIVE.search(question_words)
     return (
         quoted if not by_price or sum(_shows(shapes.PRICE, [passage]) for passage in quoted) >= len(sides[:3]) else []
@@ -101,6 +105,8 @@ def _compared_rows(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) 
         if row.is_table_row:
             tables.setdefault(table_of(row), []).append(row)
     for rows in tables.values():
+        if _is_of_other_things(sides, rows, passages):
+            continue
         best_rows = [max(rows, key=lambda row: _matched_name_words(row, side)) for side in sides]
         if all(map(_matched_name_words, best_rows, sides)) and len(set(best_rows)) == len(sides):
             return sorted(best_rows, key=lambda row: row.page_position)
@@ -109,6 +115,16 @@ def _compared_rows(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt]) 
         if all(rows_by_side) and len(set(all_rows)) == len(all_rows) <= MAX_SHOWN:
             return sorted(all_rows, key=lambda row: row.page_position)
     return []
+
+
+def _is_of_other_things(sides: Sequence[Sequence[str]], rows: Sequence[Excerpt], passages: Sequence[Excerpt]) -> bool:
+    """Whether a table says nothing of a compared thing that rows of other tables are named after: what a night costs
+    for a dog and for a cat does not compare the prices of their vaccinations."""
+    texts = (" ".join((row.title, row.heading, row.column, *row.columns, row.text)) for row in rows)
+    own_keys = keys_in(" ".join(texts))
+    names = " ".join(name_of(row) for row in passages if row.is_table_row and row not in rows)
+    other_keys = keys_in(names) - own_keys
+    return any(keys_of(word) & other_keys and not keys_of(word) & own_keys for side in sides for word in side)
 
 
 def _matched_name_words(row: Excerpt, side: Sequence[str]) -> int:
@@ -145,6 +161,8 @@ def _compared_columns(sides: Sequence[Sequence[str]], passages: Sequence[Excerpt
         )
         if all(map(any, matches_by_side)) and len(columns) > 1:
             rows = [row for row in passages if row.columns == example.columns and table_of(row) == table_of(example)]
+            if _is_of_other_things(sides, rows, passages):
+                continue
             return [with_columns(row, columns) for row in rows if len({row.cells[column] for column in columns}) > 1][
                 :MAX_SHOWN
             ]

@@ -50,8 +50,8 @@ SAID_AS = _shapes(
     ("=need",
      r"\b(?:(?<!\bif )(?<!\bas )need\w*|must|requir\w+|(?<!\bif )(?<!\bwhere )necessary|mandatory|obligat\w+|"
      r"recom\w+|optional|opcional\w*|yes|no|not|without|only|sin|solo|sí|(?<!\bsi )hace falta|hay que|necesit\w+|"
-     r"deb\w{1,4}|se (?:paga|pide)|"
-     r"pay|pagas?)\b"),
+     r"deb\w{1,4}|se pide)\b"),
+    ("=payment", r"\b(?:se paga|pay|pagas?)\b"),
     ("=child", r"\b(?:under|menor(?:es)? de)[ -]1?\d\b"),
     ("=alone", r"\b(?:(?:un)?accompan\w+|acompa[nñ]\w+|supervis\w+|(?:with|con) (?:an?|un) adult\w*)\b"),
     ("=treat", r"\b(?:treat|tratamos|atend\w+)\b"),
@@ -280,8 +280,8 @@ SAYS_WHERE = expression(
 PLACE = frozenset(("=where", "=directions"))
 BEGIN = frozenset(("=begin",))
 MIN_ANTECEDENT_COVERAGE = 0.4
-SHAPED = frozenset(("=when", "=name", "=clock", "=duration", "=discount", "=need", "=takes", "=length", "=worth",
-                    "=measure", "=address", "=number", "=often", "=bring", "=age", "=place", "=weekday",
+SHAPED = frozenset(("=when", "=name", "=clock", "=duration", "=discount", "=need", "=payment", "=takes", "=length",
+                    "=worth", "=measure", "=address", "=number", "=often", "=bring", "=age", "=place", "=weekday",
                     "=month"))  # fmt: skip
 SHOWN_FIGURES = frozenset(("=figure", "=price", "=clock", "=duration", "=takes"))
 CONJUNCTION = expression(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")

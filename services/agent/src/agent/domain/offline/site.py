@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.domain.offline.ages import is_for_age
-from agent.domain.offline.answers import after_statement, is_unknown, search_unavailable, unknown
+from agent.domain.offline.answers import after_statement, is_unknown, unknown
 from agent.domain.offline.branches import asked_of_branch, for_each_branch
 from agent.domain.offline.certainty import ChosenAnswer
 from agent.domain.offline.closest import MIN_REPORTED_LETTERS, certain_section_quote, nearest_excerpts, unknown_words
@@ -93,8 +93,8 @@ class SiteQuestion:
     missed_before: bool
     last_answer: str = ""
     """The last reply, if it was an answer: a question that refers to it is first asked of the same section."""
-    search_incomplete: bool = False
-    """Whether the search was incomplete, so that something not found may exist."""
+    unavailable: str = ""
+    """The reply instead of "I do not know" if the search was incomplete, so that something not found may exist."""
     previous_question: str = ""
     """The questions that it refers to, or else the previous question."""
     last_quote: str = ""
@@ -105,8 +105,8 @@ class SiteQuestion:
     ) -> SayText:
         """The reply that nothing was found, or that the search was incomplete; with what may answer, or else what is
         related, and the word that no page contains. A statement is no question, so nothing is unknown."""
-        if self.search_incomplete:
-            return SayText(search_unavailable(self.language))
+        if self.unavailable:
+            return SayText(self.unavailable)
         if is_visitors_statement(self.question):
             return SayText(after_statement(self._about_topic([*possible_answers, *related]), self.language))
         return SayText(
