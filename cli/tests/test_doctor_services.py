@@ -14,6 +14,7 @@ from contracts.agent_rpc import IMPROVE, PROVIDERS
 from nexus_cli.doctor import clocks, live, services
 from nexus_cli.target import Addresses
 from runtime.auth.principals import PrincipalSigner, PrincipalVerifier
+from runtime.bus.connection import subscribe
 from runtime.errors import InvalidTokenError
 from runtime.lifecycle.health import Health, HealthServer
 from runtime.settings import TokenSettings
@@ -38,8 +39,8 @@ async def test_a_silent_model_hides_nothing_else(nats_server: NatsServer, nats_s
     async def nothing(_: Msg) -> None:
         pass
 
-    await nats_streams.subscribe(PROVIDERS.subject, cb=answer)
-    await nats_streams.subscribe(IMPROVE.subject, cb=nothing)
+    await subscribe(nats_streams, PROVIDERS.subject, answer)
+    await subscribe(nats_streams, IMPROVE.subject, nothing)
     await nats_streams.flush()
     found = await live.examine(Addresses(nats_server.url), "demo", seconds=live.CLOSE_SECONDS + 2)
     texts = {one.subject: one.text for one in found}

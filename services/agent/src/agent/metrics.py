@@ -2,7 +2,6 @@
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelRefusedError, ModelSilentError
 from runtime.observability.metrics import cached, from_zero
 
 _SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
@@ -19,13 +18,6 @@ OLDEST_DUE = Gauge("nexus_oldest_due_seconds", "For how long the oldest of them 
 ANALYSES = from_zero(Counter("nexus_analyses_total", "Analyses ended", ("outcome",)), ("done", "failed"))
 SENTENCES = Counter("nexus_sentences_dropped_total", "A model's sentences that no tool result backs", ("where",))
 MODEL_SECONDS = cached(Histogram("nexus_model_seconds", "One model call", ("provider", "outcome"), buckets=_SECONDS))
-MODEL_OUTCOMES = (
-    "ok",
-    *(
-        error.__name__
-        for error in (ModelBusyError, ModelDownError, ModelSilentError, BadToolCallError, ModelRefusedError)
-    ),
-)
 MODEL_TOKENS = cached(Counter("nexus_model_tokens_total", "Tokens as providers count them", ("provider", "kind")))
 FIRST_TOKEN_SECONDS = Histogram(
     "nexus_first_token_seconds", "From the stored message to the first text that goes out", buckets=_SECONDS
