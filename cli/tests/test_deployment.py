@@ -109,6 +109,8 @@ def test_compose_runs_the_official_servers_and_the_five_services() -> None:
     for name, image in OFFICIAL.items():
         assert services[name]["image"].startswith(image)
         assert services[name]["volumes"]
+        assert services[name]["stop_grace_period"] == "60s"
+    assert all(services[name]["logging"]["options"] for name in services), "no log grows without an end"
 
 
 @pytest.mark.parametrize("name", SERVICES)

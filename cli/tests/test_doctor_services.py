@@ -5,14 +5,20 @@ from __future__ import annotations
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from nats.aio.client import Client
+from nats.aio.msg import Msg
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from pydantic import SecretStr
 
-from nexus_cli.doctor import clocks, services
+from contracts.agent_rpc import IMPROVE, PROVIDERS
+from nexus_cli.doctor import clocks, live, services
+from nexus_cli.target import Addresses
 from runtime.auth.principals import PrincipalSigner, PrincipalVerifier
+from runtime.bus.connection import subscribe
 from runtime.errors import InvalidTokenError
 from runtime.lifecycle.health import Health, HealthServer
 from runtime.settings import TokenSettings
+from runtime.testing.servers import NatsServer
 
 
 async def test_every_service_tells_its_clock() -> None:
@@ -24,6 +30,24 @@ async def test_every_service_tells_its_clock() -> None:
     await server.stop()
     assert list(ahead) == [f"agent ({url})"]
     assert abs(ahead[f"agent ({url})"]) < clocks.MAX_OFFSET_SECONDS
+
+
+async def test_a_silent_model_hides_nothing_else(nats_server: NatsServer, nats_streams: Client) -> None:
+    async def answer(message: Msg) -> None:
+        await message.respond(b"{}")
+
+    async def nothing(_: Msg) -> None:
+        pass
+
+    await subscribe(nats_streams, PROVIDERS.subject, answer)
+    await subscribe(nats_streams, IMPROVE.subject, nothing)
+    await nats_streams.flush()
+    found = await live.examine(Addresses(nats_server.url), "demo", seconds=live.CLOSE_SECONDS + 2)
+    texts = {one.subject: one.text for one in found}
+    assert "no answer within" in texts["model"]
+    assert services.NOT_ON_BUS in texts["memory"]
+    assert texts["agent"] == "answers"
+    assert "it is missing" in texts["consumer agent"]
 
 
 async def test_a_service_with_another_principal_key() -> None:

@@ -132,6 +132,15 @@ def test_every_check_of_readiness_is_in_an_alert() -> None:
         assert any(watched in rule["expr"] for rule in rules()), left_out
 
 
+def test_a_single_event_wakes_nobody_up() -> None:
+    """A server that restarts refuses for a moment. `rate(…[window]) > 0` holds for the window after one event, so an
+    alert that pages must last as long as that."""
+    for rule in rules():
+        for window in re.findall(r"rate\(\w+\[(\d+)m\]\)\) > 0\b", rule["expr"]):
+            if rule["labels"]["severity"] == "page" and float(window) > int(rule["for"].removesuffix("m")):
+                pytest.fail(f"{rule['alert']}: one event in {window} minutes is enough")
+
+
 def test_room_is_compared_with_what_the_same_process_has_read() -> None:
     """A process that has read nothing yet says 0 for both."""
     (expr,) = [rule["expr"] for rule in rules() if rule["alert"] == "NexusStorageRunsOut"]

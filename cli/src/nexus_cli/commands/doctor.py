@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -31,9 +32,10 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Check versions, settings, keys and servers; with --live, what runs. Exit code 1 when something has to be done."""
+    begin = time.monotonic()
     from nexus_cli.diagnosis import examine
 
-    findings = _live(data, places(service), company) if live else asyncio.run(examine(data))
+    findings = _live(data, places(service), company, begin) if live else asyncio.run(examine(data))
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -45,10 +47,13 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _live(data: Path, services: Mapping[str, Sequence[str]], company: str) -> Sequence[Diagnosis]:
+def _live(data: Path, services: Mapping[str, Sequence[str]], company: str, begin: float) -> Sequence[Diagnosis]:
+    """The findings. `begin`: when the command began, by the monotonic clock; imports take a part of its time."""
     from nexus_cli.diagnosis import room
     from nexus_cli.doctor import live
     from nexus_cli.target import find_addresses
 
-    findings = asyncio.run(live.examine(find_addresses(data, services), company))
+    addresses = find_addresses(data, services)
+    seconds = max(live.CHECK_SECONDS - (time.monotonic() - begin), live.MIN_CHECK_SECONDS)
+    findings = asyncio.run(live.examine(addresses, company, seconds))
     return [*findings, *([room(data)] if data.exists() else [])]

@@ -50,8 +50,9 @@ from agent.completions.completion import Completions
 from agent.domain.context.compression import TokenWindow
 from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler
 from agent.help_methods import HelpMethods
+from agent.llm.fallback import OUTCOMES
 from agent.llm.paid_calls import Spending
-from agent.metrics import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
+from agent.metrics import MODEL_SECONDS, OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
 from agent.ports import ConversationKey, ToolCalls
 from agent.preview.preview import Preview
 from agent.preview_methods import PreviewMethods
@@ -87,6 +88,7 @@ from runtime.client_results import ClientResults
 from runtime.companies import CHANGES, CompanyCache
 from runtime.conversation import ConversationLog, ConversationWriter, facts_of
 from runtime.deletions import follow_deletions
+from runtime.observability.metrics import from_zero
 from runtime.settings import SealSettings
 from runtime.workers.backlog import Backlog
 from runtime.workers.dead_letters import DeadLetters
@@ -264,6 +266,7 @@ class Agent:
         await self.waiting.start()
         await self.analyses.start()
         self.sweep.start(self._read_log_around_floor)
+        from_zero(MODEL_SECONDS, self.models.names, OUTCOMES)
         log.info("agent.started", providers=self.models.names)
 
     async def reconnected(self) -> None:

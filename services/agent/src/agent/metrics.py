@@ -2,15 +2,20 @@
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from runtime.observability.metrics import cached
+from runtime.observability.metrics import cached, from_zero
 
 _SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
-TURNS = cached(Counter("nexus_turns_total", "Turns ended", ("outcome",)))
+TURNS = cached(
+    from_zero(
+        Counter("nexus_turns_total", "Turns ended", ("outcome",)),
+        ("answered", "failed", "budget spent", "completed", "completion_failed"),
+    )
+)
 TURNS_RUNNING = Gauge("nexus_turns_running", "Turns that this agent drives now")
 TURNS_DUE = Gauge("nexus_turns_due", "Messages that are due and not begun; each agent tells of all")
 OLDEST_DUE = Gauge("nexus_oldest_due_seconds", "For how long the oldest of them has been due")
-ANALYSES = Counter("nexus_analyses_total", "Analyses ended", ("outcome",))
+ANALYSES = from_zero(Counter("nexus_analyses_total", "Analyses ended", ("outcome",)), ("done", "failed"))
 SENTENCES = Counter("nexus_sentences_dropped_total", "A model's sentences that no tool result backs", ("where",))
 MODEL_SECONDS = cached(Histogram("nexus_model_seconds", "One model call", ("provider", "outcome"), buckets=_SECONDS))
 MODEL_TOKENS = cached(Counter("nexus_model_tokens_total", "Tokens as providers count them", ("provider", "kind")))
@@ -20,9 +25,9 @@ FIRST_TOKEN_SECONDS = Histogram(
 MODEL_COST = cached(
     Counter("nexus_model_cost_total", "What model calls cost, by the price list", ("provider", "currency"))
 )
-BUDGET_REFUSED = Counter("nexus_budget_refused_total", "Model calls that a budget did not allow", ("whose",))
-for _whose in ("company", "visitor"):
-    BUDGET_REFUSED.labels(_whose)  # 0 first: a series that begins with 1 raises no alarm
+BUDGET_REFUSED = from_zero(
+    Counter("nexus_budget_refused_total", "Model calls that a budget did not allow", ("whose",)), ("company", "visitor")
+)
 USAGE_LOST = Counter("nexus_usage_lost_total", "Model calls whose usage could not be recorded")
 BUDGET_LOCAL = Counter("nexus_budget_local_total", "Model calls granted or refused without the shared budgets")
 RECORDS_LOST = Counter("nexus_turn_records_lost_total", "Turns that cannot be replayed: their record was not kept")

@@ -111,3 +111,9 @@ def test_what_nobody_can_say_now_is_not_warned_of() -> None:
         {"companyId": "acme", "preferredModel": "x", "toolConfig": {"enabledTools": ["no_such"]}}
     )
     assert setting_warnings(config, None, None) == []
+
+
+def test_a_tool_of_a_category_that_is_switched_off_is_not_said_to_be_unknown() -> None:
+    """The list that the executor gives lacks it, like a name that nobody has."""
+    off = {"categories": {"customers": {"education": False}}, "enabledTools": ["explain_term"]}
+    assert fields(toolConfig=off) == []

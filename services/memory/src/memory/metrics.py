@@ -2,13 +2,18 @@
 
 from prometheus_client import Counter, Gauge
 
+from runtime.observability.metrics import from_zero
+
 PROJECTED = Counter("nexus_memory_projected_total", "Facts of conversations that are in the database")
 BEHIND = Gauge("nexus_memory_projection_behind", "Facts of conversations that are not in the database yet")
 STANDING = Gauge(
     "nexus_memory_projection_standing_seconds", "For how long facts have waited for the database while none got there"
 )
 WINDOWS = Counter("nexus_memory_windows_total", "Where the newest messages of a conversation were found", ("source",))
-WEBHOOKS = Counter("nexus_memory_webhooks_total", "Tries to tell an endpoint a fact, by how they ended", ("outcome",))
+WEBHOOKS = from_zero(
+    Counter("nexus_memory_webhooks_total", "Tries to tell an endpoint a fact, by how they ended", ("outcome",)),
+    ("delivered", "failed", "gone", "forbidden", "given_up", "dropped"),
+)
 CONTEXT_MISSING = Counter("nexus_memory_context_missing_total", "Parts that contexts had to do without", ("part",))
 TRIMMED = Counter("nexus_memory_trimmed_total", "Facts that left the log: old, stored, read by everybody")
 STREAM_FILL = Gauge("nexus_stream_fill_ratio", "Bytes held of the bytes that a stream may hold", ("stream",))

@@ -22,7 +22,7 @@ from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.mcp_tools import McpToolHandlers
-from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL
+from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL, count_from_zero
 from tool_executor.adapters.own_http import OwnHttpTools, OwnSessions
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.portfolio_changes import PortfolioChanges
@@ -97,6 +97,7 @@ class Executor:
         self._fetcher = PageFetcher(demo=connections.demo, loopback=connections.loopback)
         pages = SitePages(self._fetcher, demo=connections.demo, budget=PAGE_TOKENS, loopback=connections.loopback)
         self.registry = build_registry([*all_tools(pages.read), *more_tools])
+        count_from_zero(entry.tool.name for entry in self.registry)
         self._own_sessions = OwnSessions(connections.seal, loopback=connections.loopback)
         http, mcp = OwnHttpTools(self._own_sessions), McpToolHandlers(self._own_sessions)
         self.own_actions = OwnActions(self.store, Publisher(nats), self.companies, lambda: self.own)

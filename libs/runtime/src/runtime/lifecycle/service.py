@@ -54,7 +54,7 @@ from runtime.lifecycle.shutdown import close, force_end_after, run_hooks, run_wi
 from runtime.liveness import Store
 from runtime.observability import logging as logs
 from runtime.observability import telemetry
-from runtime.observability.metrics import DEAD_LETTERS, NATS_RECONNECTS
+from runtime.observability.metrics import APPENDS_REFUSED, DEAD_LETTERS, NATS_RECONNECTS, from_zero
 from runtime.setting_names import check_names
 from runtime.settings import DrainSettings, LogSettings, MarkSettings, NatsSettings, StreamSettings, TraceSettings
 from runtime.workers.batch_worker import BatchWorker
@@ -100,8 +100,9 @@ class Service:
         self._mark_settings = marks
         self.streams = StreamSettings().applied(STREAMS)
         """The streams as configured."""
-        for stream in self.streams:
-            DEAD_LETTERS.labels(name, stream.name)  # starts the series at 0: one that starts at 1 raises no alarm
+        stream_names = [stream.name for stream in self.streams]
+        from_zero(DEAD_LETTERS, [name], stream_names)
+        from_zero(APPENDS_REFUSED, stream_names)
         self._written: tuple[Stream, ...] = ()
         self._health_server = HealthServer(self.health, host, port) if port is not None else None
         self._client: Client | None = None

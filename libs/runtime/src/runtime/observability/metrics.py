@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
+from itertools import product
 from typing import TypeVar
 
 from prometheus_client import Counter, Gauge, Histogram
@@ -15,6 +17,14 @@ def cached(metric: MetricT) -> MetricT:
     """Returns the metric with its series cached: for metrics counted several times in a turn, to save a check and a
     lock."""
     metric.labels = cache(metric.labels)  # pyright: ignore[reportAttributeAccessIssue]
+    return metric
+
+
+def from_zero(metric: MetricT, *values: Iterable[str]) -> MetricT:
+    """Starts a series at 0 for each combination of the labels' values and returns the metric: Prometheus does not see
+    the first event of a series that starts at 1, so that no alert is raised."""
+    for combination in product(*values):
+        metric.labels(*combination)
     return metric
 
 
@@ -40,7 +50,9 @@ CHECK_HOLDS = Gauge("nexus_check_holds", "1 while this check of /readyz holds", 
 NATS_CONNECTED = Gauge("nexus_nats_connected", "1 while the bus answers")
 NATS_RECONNECTS = Counter("nexus_nats_reconnects_total", "Reconnects to the bus")
 LOOP_LAG = Gauge("nexus_event_loop_lag_seconds", "How late the event loop last woke up")
-SPANS = Counter("nexus_spans_total", "Spans for the stream TRACES", ("outcome",))
+SPANS = from_zero(
+    Counter("nexus_spans_total", "Spans for the stream TRACES", ("outcome",)), ("sent", "lost", "dropped")
+)
 SETTINGS_AGE = Gauge(
     "nexus_settings_unconfirmed_seconds", "For how long nobody could confirm company settings that are in use"
 )

@@ -20,6 +20,7 @@ from agent.errors import (
     ModelDeclinedError,
     ModelDownError,
     ModelError,
+    ModelRefusedError,
     ModelSilentError,
 )
 from agent.metrics import MODEL_SECONDS, MODEL_TOKENS
@@ -37,6 +38,14 @@ from runtime.observability.telemetry import span
 
 log = structlog.get_logger(__name__)
 
+OUTCOMES = (
+    "ok",
+    *(
+        error.__name__
+        for error in (ModelBusyError, ModelDownError, ModelSilentError, BadToolCallError, ModelRefusedError)
+    ),
+)
+"""The outcomes of calls that the metrics start at 0."""
 MAX_PAUSE_SECONDS = 2.0
 """Longest pause in seconds before a busy provider is asked again; beyond it the next provider is asked."""
 MAX_PAUSE_SECONDS_OF_LAST = 20.0

@@ -152,7 +152,9 @@ def _tool_warnings(config: CompanyConfig, tools: Sequence[CatalogueTool]) -> Ite
             yield SettingWarning("toolConfig.enabledTools", "ownSwitch", {"tool": name})
         elif name not in plans:
             if config.trades:
-                yield SettingWarning("toolConfig.enabledTools", "unknownTool", {"tool": name})
+                # The list of tools lacks those of a category that is switched off.
+                if False not in config.tool_config.categories.customers.values():
+                    yield SettingWarning("toolConfig.enabledTools", "unknownTool", {"tool": name})
             else:
                 yield SettingWarning("toolConfig.enabledTools", "notInProfile", {"tool": name})
         elif plans[name] != "free":

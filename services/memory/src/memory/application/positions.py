@@ -202,8 +202,9 @@ class Positions:
         if is_due or is_doubted or self._has_new_gap:
             self._has_new_gap = False
             self._gaps = await self._positions.missed()
-        for gap in self._gaps:
-            STORE_MISSES.labels(self._store, gap.source).set(gap.last - gap.first + 1)
+        missed = {gap.source: gap.last - gap.first + 1 for gap in self._gaps}
+        for name in {source.name for source in self._sources} | missed.keys():
+            STORE_MISSES.labels(self._store, name).set(missed.get(name, 0))
         self._incarnation = self._compared = incarnation
 
     async def check(self) -> str:

@@ -1,8 +1,12 @@
 """The executor's metrics: calls by tool and outcome, and their duration."""
 
+from collections.abc import Iterable
+
 from prometheus_client import Counter, Gauge, Histogram
 
+from contracts.errors import ToolCode
 from contracts.events.tool import ToolResult
+from runtime.observability.metrics import from_zero
 
 _CALLS = Counter("nexus_tool_calls_total", "Tool calls answered", ("tool", "outcome", "cached"))
 _SECONDS = Histogram(
@@ -18,6 +22,15 @@ RUNS = Counter("nexus_crawl_runs_total", "Readings of companies' sites that ende
 FILES = Counter("nexus_uploads_read_total", "Uploaded documents, by what came of them", ("outcome",))
 UNKNOWN = "unknown"
 """Label for all unknown tool names, so that callers cannot create any number of series."""
+
+
+_FAULTS = (ToolCode.UNAVAILABLE, ToolCode.TIMEOUT, ToolCode.EXECUTION_ERROR, ToolCode.UNKNOWN_OUTCOME)
+"""The outcomes that are no caller's mistake; NexusToolsFail counts them."""
+
+
+def count_from_zero(tools: Iterable[str]) -> None:
+    """Starts the series of the tools, so that the first failure of each is seen."""
+    from_zero(_CALLS, tools, ("ok", *_FAULTS), ("no",))
 
 
 def count_call(tool: str, result: ToolResult) -> None:
