@@ -367,21 +367,6 @@ async def test_who_ends_at_an_unannounced_approval_is_asked_in_words(
         await agents.responses.create(model="nexus", input="buy", tools=[ours])
 
 
-@pytest.mark.parametrize("summary", ["Buy 1 AAPL", "Comprar 1 AAPL a mercado (simulado)"])
-async def test_an_answer_in_words_is_heard_though_the_client_sends_the_whole_history(
-    client: AsyncOpenAI, agent: AnsweringAgent, summary: str
-) -> None:
-    """`to_input_list` and the sessions of OpenAI's Agents SDK send all items again, and no `previous_response_id`."""
-    agent.actions = [Action(id="a1", kind="paper_order", state=ActionState.PENDING, summary=summary, details={})]
-    agents = client.with_options(default_headers={"User-Agent": "Agents/Python 0.24.0"})
-    made = await agents.responses.create(model="nexus", input="buy")
-    history: Any = [{"role": "user", "content": "buy"}, *(item.to_dict() for item in made.output)]
-    yes = await agents.responses.create(model="nexus", input=[*history, {"role": "user", "content": "yes"}])
-    assert yes.previous_response_id == made.id
-    assert [text for _, text in agent.received_messages] == ["buy", "yes"]
-    assert len({conversation for conversation, _ in agent.received_messages}) == 1
-
-
 async def test_a_person_who_takes_over_is_heard_and_no_answer_is_invented(
     client: AsyncOpenAI, agent: AnsweringAgent, nats_client: Client
 ) -> None:

@@ -1,4 +1,4 @@
-"""/v1/responses that are not kept: the caller's own tools, forms of the text, store: false."""
+"""/v1/responses that are not kept: the caller's own tools, forms of the text, store: false; and a whole history that is."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from contracts.completion_rpc import CompletionCall, CompletionEnd
-from contracts.events.chat import Sampling, Usage
+from contracts.events.chat import Action, ActionState, Sampling, Usage
 from gateway.testing.doors import AnsweringAgent
 from gateway.testing.http import Http
 from gateway.testing.services import CompletionsStandIn
@@ -114,3 +114,18 @@ async def test_store_false_goes_on_behind_what_was_kept_and_keeps_nothing(
         ("user", "who?"),
     ]
     assert [text for _, text in agent.received_messages] == ["I am Ana"]
+
+
+@pytest.mark.parametrize("summary", ["Buy 1 AAPL", "Comprar 1 AAPL a mercado (simulado)"])
+async def test_an_answer_in_words_is_heard_though_the_client_sends_the_whole_history(
+    client: AsyncOpenAI, agent: AnsweringAgent, summary: str
+) -> None:
+    """`to_input_list` and the sessions of OpenAI's Agents SDK send all items again, and no `previous_response_id`."""
+    agent.actions = [Action(id="a1", kind="paper_order", state=ActionState.PENDING, summary=summary, details={})]
+    agents = client.with_options(default_headers={"User-Agent": "Agents/Python 0.24.0"})
+    made = await agents.responses.create(model="nexus", input="buy")
+    history: Any = [{"role": "user", "content": "buy"}, *(item.to_dict() for item in made.output)]
+    yes = await agents.responses.create(model="nexus", input=[*history, {"role": "user", "content": "yes"}])
+    assert yes.previous_response_id == made.id
+    assert [text for _, text in agent.received_messages] == ["buy", "yes"]
+    assert len({conversation for conversation, _ in agent.received_messages}) == 1
