@@ -1,4 +1,4 @@
-"""/v1/responses that are not kept: the caller's own tools, forms of the text, store: false; and a whole history that is."""
+"""/v1/responses that are not kept (the caller's own tools, forms of the text, store: false), and a whole history."""
 
 import asyncio
 import json
