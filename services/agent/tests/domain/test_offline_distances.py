@@ -3,7 +3,7 @@
 import pytest
 
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.step_results import SayText, UseTools
+from agent.domain.offline.step_results import Result, SayText, UseTools
 from agent.domain.offline.steps import next_step
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
@@ -132,7 +132,7 @@ def test_one_of_two_orders_at_a_distance_is_asked_about() -> None:
 )
 def test_a_ratio_for_distances_is_at_the_current_price(text: str) -> None:
     wish = wish_in(text, SCHEMAS)
-    price = ("get_price", {}, {"price": 60.0})
+    price: Result = ("get_price", {}, {"price": 60.0})
     prices = {"entry_price": 60.0, "stop_loss_price": 58.0, "take_profit_price": 66.0}
     assert next_step(wish, [price], "en") == UseTools((("calculate_risk_reward", prices),))
     changed = wish_in("and if the stop is 3 below", SCHEMAS, [text])
