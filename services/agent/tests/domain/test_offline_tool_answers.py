@@ -4,6 +4,7 @@ import pytest
 
 from agent.domain.offline.answers import answer_from
 from agent.domain.offline.tool_answers import tool_answer
+from contracts.languages import Language
 
 
 def test_a_prepared_order_says_that_nothing_is_placed_yet() -> None:
@@ -70,3 +71,36 @@ def test_what_a_sale_gained_and_how_an_order_is_confirmed_is_told() -> None:
     order = {"symbol": "IBM", "side": "buy", "quantity": 2, "order_type": "market", "status": "pending_confirmation"}
     assert "say “confirm the order”" in str(tool_answer("get_pending_orders", {"orders": [order]}, "en"))
     assert "confirm" not in str(tool_answer("get_pending_orders", {"orders": [{**order, "status": "open"}]}, "en"))
+
+
+def test_a_period_of_two_tickers_is_told_of_both_however_many_figures_each_has() -> None:
+    period = {"from": "2026-01-02", "to": "2026-06-30", "asked": "6m", "on": None, "currency": "USD"}
+    names = (
+        "return",
+        "max_drawdown",
+        "volatility",
+        "high",
+        "low",
+        "close",
+        "up_days",
+        "down_days",
+        "up_streak",
+        "base",
+    )
+    figures = [
+        {"ticker": ticker, "figure": name, "value": value, **period}
+        for ticker, value in (("AAPL", 0.12), ("^GSPC", 0.03))
+        for name in names
+    ]
+    told = tool_answer("get_performance", {"figures": figures, "source": "demo", "as_of": "2026-06-30"}, "en")
+    assert "AAPL: return 12" in told
+    assert "^GSPC: return 3" in told
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "… and 2 more."), ("es", "… y 2 más.")])
+def test_how_many_more_there_are_is_told(language: Language, said: str) -> None:
+    alerts = [{"symbol": "IBM", "condition": ">=", "price": 200 + number} for number in range(12)]
+    told = tool_answer("list_alerts", {"alerts": alerts}, language)
+    assert told.splitlines()[-1] == said
+    assert len(told.splitlines()) == 12
+    assert "…" not in tool_answer("list_alerts", {"alerts": alerts[:10]}, language)

@@ -26,6 +26,10 @@ def asked(*texts: str) -> tuple[Question, list[str]]:
     [
         (("return of GOOG since the beginning of 2010", "what about over the same stretch for ibm"),
          ["return"], ["IBM"], {"start": "2010-01-01"}),
+        (("biggest drawdown of AAPL and IBM in 2010", "did AAPL recover?"),
+         ["drawdowns"], ["AAPL"], {"top": 1, "start": "2010-01-01", "end": "2010-12-31"}),
+        (("peor caída de IBM en 2010", "¿se ha recuperado IBM?"),
+         ["drawdowns"], ["IBM"], {"top": 1, "start": "2010-01-01", "end": "2010-12-31"}),
         (("rentabilidad de GOOG en 2010", "¿y en ese mismo periodo ibm?"),
          ["return"], ["IBM"], {"start": "2010-01-01", "end": "2010-12-31"}),
         (("return of AAPL in 2011", "and the volatility of IBM"),

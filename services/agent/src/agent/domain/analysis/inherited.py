@@ -9,7 +9,7 @@ from agent.domain.analysis.asked import is_analysis
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalize
 from agent.domain.analysis.question_parts import period_of, with_tickers_as, words_left
-from agent.domain.analysis.question_patterns import BACKTEST_REQUEST, HAD_BOUGHT, PER_RISK
+from agent.domain.analysis.question_patterns import BACKTEST_REQUEST, HAD_BOUGHT, PER_RISK, RECOVERED
 from agent.domain.analysis.stretches import BLANK, MARK, UnreadText, main_period, take_periods
 from agent.domain.analysis.wanted_calls import CORRELATION, PERFORMANCE, SNAPSHOT
 from agent.domain.claims.lexer import folded
@@ -42,13 +42,19 @@ def complete_term(text: str, question: str) -> str | None:
 
 def complete_parts(text: str, question: str) -> str | None:
     """A message that goes on with the analysis before it, with what that asked: its figures, if the message names only
-    a ticker and a period, or its days, if it names only a ticker and a figure."""
+    a ticker and a period, or its days, if it names only a ticker and a figure. A recovery is from a fall of before."""
     normalized, tickers = plain(text), tickers_in(text)
-    if len(text.split()) > _MAX_WORDS or not patterns.GOES_ON.search(normalized) or not is_analysis(question):
+    goes_on = patterns.GOES_ON.search(normalized) or RECOVERED.search(normalized)
+    if len(text.split()) > _MAX_WORDS or not goes_on or not is_analysis(question):
         return None
     reading, names_period = read_question(text, tuple(tickers)), main_period(normalize(text).text).period is not None
     before = tickers_in(normalize(question).text)
-    if reading.unread or names_period == bool(reading.figures) or len(tickers) != 1 or len(before) != 1:
+    if (
+        reading.unread
+        or names_period == bool(reading.figures)
+        or len(tickers) != 1
+        or not (len(before) == 1 or tickers[0] in before)
+    ):
         return None
     if reading.figures:
         days = period_of(question, has_lengths=False)

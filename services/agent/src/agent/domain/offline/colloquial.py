@@ -180,6 +180,29 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:crushing|killing|smashing) it\b", "up the most"),
     )
 )
+_ASKS_SIZE = expression(
+    r"(?!.*\b(?:stop|sl|did|lost|perd[ií])\b)(?=.*\b(?:how (?:many|much|big)|cu[aá]nt[oa]s?)\b)"
+    r"(?=.*\b(?:risk\w*|arriesg\w+|riesgo|los(?:e|ing)|perder)\b)(?=.*\b(?:out|sal\w+|cort\w+|cut\w*)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Asks how much to buy for a sum at risk, without the word stop."""
+_OF_SIZE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (expression(pattern, re.IGNORECASE), instead)
+    for pattern, instead in (
+        (
+            r"\b(?:los(?:e|ing)|perder) (?:more than|over|at most|m[aá]s (?:de|del|que)|como mucho|un m[aá]ximo del?) "
+            r"(?=(?:un |el )?[$€]?\d)",
+            "risk ",
+        ),
+        (r"\b(?:(?:get|getting|go|going|com\w+) )?in (?:at|for) (?=[$€]?\d)", "entry "),
+        (
+            r"\b(?:(?:get|getting|bail|bailing|sell|selling) )?out (?:at|for) (?=[$€]?\d)|"
+            r"\b(?:me )?sal(?:go|dr[ií]a|ir|irme) (?:a|en|por) (?=\d)|"
+            r"\b(?:cut|cutting|cort\w+)(?: it| losses| p[eé]rdidas)? (?:at|a|en) (?=[$€]?\d)",
+            "stop ",
+        ),
+    )
+)
 _SENDS: dict[Language, re.Pattern[str]] = {
     "en": expression(
         rf"{_CLAUSE}(?!(?:buy|sell|get|cop|bag)\b)(?:\w+ (?:at )?me|give me an? \w+|\w+ me an? \w+)(?: up| back| "
@@ -242,7 +265,7 @@ def in_known_words(text: str, language: Language) -> str:
     result = _TOO_MANY.sub("no, ", result)
     if language == "es":
         result = _FORMAL_COMMAND.sub(_informal_command, result)
-    for pattern, replacement in _REPLACEMENTS:
+    for pattern, replacement in (*_REPLACEMENTS, *(_OF_SIZE if _ASKS_SIZE.match(result) else ())):
         result = pattern.sub(replacement, result)
     return _INVESTS.sub(_order_for_sum, _TAKES_SOME.sub(lambda match: _order_for_count(match, language), result))
 

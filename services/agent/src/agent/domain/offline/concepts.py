@@ -30,19 +30,20 @@ DIFFERENCE = expression(
 )
 EXPLAIN = expression(
     r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
-    r"(?:what (?:exactly |actually |precisely )?(?:is|are|does|do)|what\W?s|explain(?: to me)?|"
+    r"(?:what (?:exactly |actually |precisely )?(?:is|are|does|do)|what\W?s|(?:(?:can|could) you )?explain(?: to me)?|"
     r"how (?:is|are)(?= .* (?:calculated|computed|worked out|used)\b)|how (?:does|do)(?! (?:i|we|you) )(?= .* work\b)|"
     r"como (?:se (?:calculan?(?! el tamano)|usan?|lee|interpreta)|funcionan?)|para que (?:sirven?|se usan?)|"
     r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
     r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?(?: l[oa]s?)?))? (?P<what>[\w /'’-]{2,60}?)"
-    r"(?: mean| work| stand for| calculated| computed| worked out| used(?: for)?| for)?\W*$"
+    r"(?: mean| work| stand for| calculated| computed| worked out| used(?: for)?| for)?(?: (?:to|for) me)?\W*$"
     # What an ETF is; ¿y un ETF qué es?
     r"|^\W*(?:(?:please|por favor|and|y|ok|tell me|explain|dime|explicame)[, ]+)*(?:what )?"
     r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
 _WORDS_AROUND = expression(r"^(?:estar|ser|being|to be|good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
-                     r" (?:(?:like|as if|as though) i\b.*|como si\b.*|como para (?:un[ao]? )?\w+|"
+                     r" (?:(?:to me )?(?:like|as if|as though|as to) (?:i|a|an|you)\b.*|como (?:si|a un[ao]?)\b.*|"
+                     r"como para (?:un[ao]? )?\w+|"
                      r"in (?:simple|plain) \w+|"
                      r"(?:for|to) (?:an? )?(?:absolute |complete )?(?:beginners?|novices?|child|newbies?|dummies)|para "
                      r"(?:principiantes?|novatos?|tontos|un (?:principiante|novato|nino))|(?:en|con) (?:palabras|"
@@ -50,6 +51,12 @@ _WORDS_AROUND = expression(r"^(?:estar|ser|being|to be|good|bad|normal|typical|h
                      r"please|porfa|anyway|exactly|again|then|really|by the way|exactamente|entonces|"
                      r"por cierto)$")  # fmt: skip
 """Words around a concept."""
+_ASIDE = expression(
+    r"[,.;:]* (?:(?:because|since|as|but|que|porque|ya que|pero) )?(?:i ?am|i m|i'm|im|i ve|i've|soy|estoy|llevo) "
+    r"(?:\w+ ){0,4}(?:new|newbie|beginners?|novice|starting|started|learning|nuev[oa]|principiante|novat[oa]|"
+    r"empezando|aprendiendo)\b[^?]*(?=\??$)"
+)
+"""What somebody says at the end about how little they know."""
 ANOTHER_TERM = expression(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
     r"que|es))* "
@@ -122,6 +129,7 @@ DEFINES = expression(r"\bwhat (?:does|do) .* (?:mean|stand for)\b|\bque (?:signi
 
 def requested_term(normalized: str) -> str:
     """The term that the last clause of a normalized text asks to have explained; "" if it asks for something else."""
+    normalized = _ASIDE.sub("", normalized)
     if _ASKS_MEANING_OF_IT.fullmatch(normalized):
         return _PRONOUNS[0]
     beginning, comma, last = normalized.rpartition(",")

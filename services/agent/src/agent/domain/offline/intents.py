@@ -22,6 +22,7 @@ from agent.domain.offline.answer_style import is_about_answers
 from agent.domain.offline.calls import PERSONAL, OfferedTools
 from agent.domain.offline.changed_arguments import FIGURES
 from agent.domain.offline.combined_wishes import both_wishes
+from agent.domain.offline.concepts import CONCEPT, requested_term
 from agent.domain.offline.grammar import ORDERS
 from agent.domain.offline.key_words import with_known_spelling
 from agent.domain.offline.market_days import day_beside, day_in
@@ -129,8 +130,10 @@ def _intent_of_words(text: str, normalized: str, schemas: OfferedTools, earlier_
     asks_person = asks_for_person(text) or asks_for_person(with_known_spelling(text))
     if asks_person and not talk_words.ASKS_WHEN.search(normalized):
         return Intent.HANDOFF
-    if talk_words.ABILITIES.search(normalized):
+    if talk_words.ABILITIES.search(normalized) and not CONCEPT.search(requested_term(normalized)):
         return Intent.ABILITIES
+    if "get_price" in schemas and talk_words.RECOMMENDED_ASSET.search(normalized):
+        return Intent.ADVICE
     if "get_price" in schemas and talk_words.ADVICE.search(normalized) and talk_words.TRADING.search(normalized):
         order = tool_wish(text, schemas, earlier_texts)
         # A question how many to buy is answered if it gives the figures for it.

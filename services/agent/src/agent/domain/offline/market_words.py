@@ -24,7 +24,8 @@ MOVERS = expression(
 """The shares that moved most, or have the most of something, among all there are, or how the market is doing."""
 UNLISTED = expression(
     rf"{MOVERS.pattern}|^(?!.*\b(?:my|mine|mis?|tengo|them|of these|de estas)\b).*"
-    r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|acciones|valores|empresas)\b"
+    r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|etfs?|funds|crypto\w*|coins|"
+    r"acciones|valores|empresas|simbolos|fondos|cripto\w*|monedas)\b"
     r".{0,20}\b(?:can|could|are|do you|puedo|podria|hay|ten\w+|se puede\w*|available)\b"
 )
 """Questions that only a list of all shares could answer."""

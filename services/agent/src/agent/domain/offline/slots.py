@@ -105,6 +105,8 @@ FIGURE_ALONE = expression(
 MOVES = expression(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve|(?:cambi|pas)al[oa]s? a)")
 _MIN_RISK_IN_PERCENT = 0.2
 """A risk of at least this figure is in per cent, a smaller one is a share."""
+_MAX_RISK_IN_PERCENT = 20
+"""Above it, a risk that is not said to be in per cent is a sum of money."""
 AN_ORDER = expression(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|sale|stop|limit)\b)")
 """An article that is not the number 1."""
 _INDICATORS = {
@@ -212,7 +214,8 @@ def figures_in(text: str, tool: str, names: Collection[str], *, has_decimal_poin
             and (_SHARE_OR_MONEY_BEFORE.search(before) or _MONEY_OR_PERCENT_AFTER.match(after))
         ):
             continue
-        if name == "risk_percent" and (before.endswith(("$", "€")) or _CURRENCY_AFTER.match(after)):
+        is_money = before.endswith(("$", "€")) or _CURRENCY_AFTER.match(after) or value > _MAX_RISK_IN_PERCENT
+        if name == "risk_percent" and is_money and not _PERCENT.match(after):
             money_at_risk = value
         elif name is None:
             unnamed.append(value)

@@ -221,6 +221,13 @@ ADVICE = expression(
     r"que (?:opinas|piensas|harias)|what (?:do|would) you (?:think|do)|deberia|debo|conviene|recomiendas|"
     r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment|day)|buen (?:momento|dia)|worth(?! of))\b"
 )
+_ASSET = r"(?:stocks?|shares?|etfs?|funds?|crypto\w*|coins?|accion(?:es)?|valor(?:es)?|fondos?|cripto\w*)"
+RECOMMENDED_ASSET = expression(
+    rf"\b(?:which|what|any|some|an?|good|que|cual\w*|algun[oa]?s?|una?|buen[oa]s?) (?:\w+ ){{0,2}}{_ASSET}\b.{{0,25}}"
+    r"\b(?:recommend\w*|suggest\w*|recom(?:iend|end)\w+|aconsej\w+|sug(?:ier|er)\w+)\b|"
+    rf"\b(?:recommend|suggest|recomien\w+|aconsej\w+|sugier\w+) (?:me )?(?:\w+ ){{0,3}}{_ASSET}\b"
+)
+"""Asks which share or fund to take."""
 TRADING = expression(
     r"\b(?:long or short|yolo|(?:go|going) all in|(?:put|stick|throw|move) .{1,20} into|buy\w*|sell\w*|invest\w*|"
     r"compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b"

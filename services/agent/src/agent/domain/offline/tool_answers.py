@@ -83,7 +83,7 @@ def _order(body: Fields, language: Language) -> str:
 
 
 def _portfolio(body: Fields, language: Language) -> str:
-    lines = [_position(position, language) for position in _list(body, "positions")]
+    lines = _first_lines(body, "positions", language, _position)
     cash, equity = (number(body[name], language) for name in ("cash", "equity"))
     as_of, currency = moment(body["as_of"], language), body["currency"]
     head = _say("portfolio", language, as_of=as_of, cash=cash, equity=equity, currency=currency)
@@ -99,24 +99,29 @@ def _position(position: Fields, language: Language) -> str:
 
 
 def _history(body: Fields, language: Language) -> str:
-    lines = [
+    return _listed("history", _first_lines(body, "trades", language, _trade), language)
+
+
+def _trade(trade: Fields, language: Language) -> str:
+    realized = f" ({signed(number(trade['realized'], language))})" if trade.get("realized") else ""
+    return (
         f"- {moment(trade['time'], language)}: {_said(trade['side'], language)} {figure(trade['quantity'], language)} "
-        f"{trade['symbol']} · {number(trade['price'], language)}"
-        + (f" ({signed(number(trade['realized'], language))})" if trade.get("realized") else "")
-        for trade in _list(body, "trades")
-    ]
-    return _listed("history", lines, language)
+        f"{trade['symbol']} · {number(trade['price'], language)}{realized}"
+    )
 
 
 def _orders(body: Fields, language: Language) -> str:
-    lines = [
-        f"- {_said(order['side'], language)} {figure(order['quantity'], language)} {order['symbol']} "
-        f"{_price_type(order, language)}: {_said(order['status'], language)}"
-        for order in _list(body, "orders")
-    ]
-    if any(order["status"] == "pending_confirmation" for order in _list(body, "orders")):
+    lines = _first_lines(body, "orders", language, _order_line)
+    if any(order["status"] == "pending_confirmation" for order in body.get("orders") or ()):
         lines.append(f"\n{_say('unconfirmed', language)}")
     return _listed("orders", lines, language)
+
+
+def _order_line(order: Fields, language: Language) -> str:
+    return (
+        f"- {_said(order['side'], language)} {figure(order['quantity'], language)} {order['symbol']} "
+        f"{_price_type(order, language)}: {_said(order['status'], language)}"
+    )
 
 
 def _price_type(order: Fields, language: Language) -> str:
@@ -144,7 +149,7 @@ def _alert(body: Fields, language: Language) -> str:
 
 
 def _alerts(body: Fields, language: Language) -> str:
-    lines = [f"- {_level(alert, language)}" for alert in _list(body, "alerts")]
+    lines = _first_lines(body, "alerts", language, lambda alert, language: f"- {_level(alert, language)}")
     return _listed("alerts", lines, language)
 
 
@@ -241,7 +246,7 @@ def _snapshot(body: Fields, language: Language) -> str:
 
 
 def _performance(body: Fields, language: Language) -> str:
-    figures = _list(body, "figures")
+    figures = cast("list[Fields]", body.get("figures") or [])
     text = derived_text(
         [
             {"ticker": ticker, "derived": figures}
@@ -323,6 +328,13 @@ def _day(item: Fields, language: Language) -> str:
 def _listed(kind: str, lines: list[str], language: Language, **parts: object) -> str:
     """The lines under their title, or the remark that there is nothing of the kind."""
     return "\n".join([_say(kind, language, **parts), *lines]) if lines else _say(f"no_{kind}", language)
+
+
+def _first_lines(body: Fields, name: str, language: Language, line: Callable[[Fields, Language], str]) -> list[str]:
+    """A line for each of the first items, and how many more there are."""
+    lines = [line(item, language) for item in _list(body, name)]
+    further = len(body.get(name) or ()) - len(lines)
+    return [*lines, _say("further", language, count=further)] if further > 0 else lines
 
 
 def _list(body: Fields, name: str) -> list[Fields]:
