@@ -209,3 +209,19 @@ def test_a_stop_at_a_distance_is_no_stop_at_that_price() -> None:
 def test_the_article_of_a_fraction_is_no_count(text: str) -> None:
     wish = wish_in(text, SCHEMAS)
     assert (wish.way, wish.amount) == ("share_of_cash", pytest.approx(0.2))
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("alert me if AAPL falls under 95% of today's price", 0.95),
+        ("avísame si AAPL baja del 95% del precio actual", 0.95),
+        ("buy 3 KO if it drops to 95% of its price", 0.95),
+        ("sell 2 KO at 90% of the current price", 0.9),
+        ("alert me if KO drops 5% of its value", 0.95),
+        ("avísame si KO pierde un 5% de su valor", 0.95),
+    ],
+)
+def test_a_share_of_the_price_is_no_move_by_so_much(text: str, share: float) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.way, round(wish.amount, 6)) == ("at_share", share)

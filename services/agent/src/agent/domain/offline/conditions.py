@@ -55,6 +55,13 @@ _DISTANCE = expression(
     rf"[$€]?(?P<moved>\d(?:[\d.,]*\d)?)(?:{MONEY})(?! (?:or|o) )"
 )
 """An amount of money below or above the current price."""
+_OF_THE_PRICE = expression(
+    r"(?P<moves>\b(?:f[ae]lls?|drops?|los(?:es|t)|r(?:is|os)es?|gains?|up|down|baj[ae]n?|sub[ae]n?|cae|caiga|"
+    r"pierd[ae])(?: (?:by|an?|un))? )?(?<![\d.,])(?P<percent>\d[\d.,]*) ?(?:%|per ?cent|por ?ciento) (?:of|del?) "
+    r"(?:(?:its|the|what|where|today.?s|current|present|latest|su|el|la|lo que|actual) )*"
+    r"(?:price|value|quote|precio|valor|cotizacion|cotiza|vale|it is|it s at|it trades)\b(?! (?:i|that i|you) )"
+)
+"""A share of the current price, where "95 % of the price" is 5 % below it."""
 _OF_MONEY = expression(rf"\d{MONEY}|[$€] ?\d")
 YES = expression(r"\bsí\b|^\W*si(?=\W*,|\s+(?:pero|compra|vende|pon)\w*\b)", re.IGNORECASE)
 """Without its accent, "sí" would be a condition."""
@@ -115,13 +122,13 @@ def with_condition(order: Wish, condition: str) -> Wish:
         return order
     order = replace(order, missing=tuple(name for name in order.missing if not name.endswith("_price")))
     normalized = plain(condition)
-    side = condition_in(normalized)
+    percent, side = _percent_away(normalized)
     side = _OTHER_SIDE[side] if NEGATED_LEVEL.match(normalized) else side
     waiting_order, name = as_waiting(arguments, side)
     if (distance := distance_in(normalized)) and len(order.calls) == 1 and not order.way and not order.missing:
         waiting_order, _ = as_waiting(arguments, "<=" if distance < 0 else ">=")
         return away(tool, waiting_order, distance)
-    percent, numbers, is_single = percent_in(normalized), numbers_in(normalized), len(order.calls) == 1
+    numbers, is_single = numbers_in(normalized), len(order.calls) == 1
     may_be_price = not any(words.search(normalized) for words in (CONCEPT, _NOT_A_PRICE, OTHER_FIGURE))
     if percent is None and len(numbers) == 1 and is_single and may_be_price:
         level = numbers[0][1]
@@ -146,8 +153,11 @@ def at_distance(tool: str, arguments: Mapping[str, Any], normalized: str) -> Wis
         order = as_waiting(others, side)[0]
         waiting_order = away(tool, order, distance)
         return waiting_order if "quantity" in order else replace(waiting_order, missing=_SIZE)
-    percent, side = percent_in(normalized), condition_in(normalized)
-    order = {name: value for name, value in arguments.items() if not (name.endswith("price") and abs(value) == percent)}
+    percent, side = _percent_away(normalized)
+    of_percent = percent_in(normalized)
+    order = {
+        name: value for name, value in arguments.items() if not (name.endswith("price") and abs(value) == of_percent)
+    }
     if percent is None or (order == arguments and side == "==") or any(name.endswith("price") for name in order):
         return None
     name = "price"
@@ -158,6 +168,15 @@ def at_distance(tool: str, arguments: Mapping[str, Any], normalized: str) -> Wis
     if side == "==":
         return Wish(Intent.TOOL, ((tool, order),), way="either_side", amount=percent / 100)
     return at_share(tool, order, percent, side)
+
+
+def _percent_away(normalized: str) -> tuple[float | None, str]:
+    """The distance from the current price in per cent that a normalized text names, None if none; and its side."""
+    match = _OF_THE_PRICE.search(normalized)
+    if match and not match["moves"]:
+        difference = number_of(match["percent"]) - 100
+        return abs(difference), "<=" if difference < 0 else ">="
+    return percent_in(normalized), condition_in(normalized)
 
 
 def distance_in(normalized: str) -> float | None:
