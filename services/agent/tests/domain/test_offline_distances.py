@@ -3,6 +3,7 @@
 import pytest
 
 from agent.domain.offline.intents import wish_in
+from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.step_results import Result, SayText, UseTools
 from agent.domain.offline.steps import next_step
 from agent.domain.offline.wishes import Intent
@@ -225,3 +226,28 @@ def test_the_article_of_a_fraction_is_no_count(text: str) -> None:
 def test_a_share_of_the_price_is_no_move_by_so_much(text: str, share: float) -> None:
     wish = wish_in(text, SCHEMAS)
     assert (wish.way, round(wish.amount, 6)) == ("at_share", share)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("buy 10 KO but not more than 600 in total", "in total"),
+        ("sell 10 KO limit 70 stop 55", "stop"),
+        ("cancel all my orders except the old ones", "except"),
+        ("borra todas mis alertas menos las nuevas", "menos"),
+        ("alert me if KO falls 10% from its high", "its high"),
+        ("avísame si KO cae un 10% desde máximos", "maximos"),
+        ("alert me if KO drops 5% below its 52-week high", "its 52-week high"),
+    ],
+)
+def test_what_means_something_else_is_not_done(text: str, word: str) -> None:
+    wish = wish_in(spelled_out(text, "en"), SCHEMAS)
+    assert (wish.intent, wish.words) == (Intent.UNREAD, word)
+
+
+@pytest.mark.parametrize(
+    "text", ["buy KO for $0.5k", "buy KO for $500", "buy KO for 500 dollars", "compra KO por 500 dólares"]
+)
+def test_a_sum_is_spent_and_is_no_limit(text: str) -> None:
+    wish = wish_in(spelled_out(text, "es" if "ó" in text else "en"), SCHEMAS)
+    assert (wish.way, wish.amount) == ("spend", 500)

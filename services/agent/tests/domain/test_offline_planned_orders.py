@@ -50,9 +50,10 @@ def test_what_is_spared_of_all_is_neither_sold_nor_cancelled() -> None:
         ("AAPL", "sell", 3.0), ("MSFT", "sell", 3.0),
     ]  # fmt: skip
     orders = [{"symbol": one, "order_id": one, "status": "open"} for one in ("AAPL", "IBM")]
-    wish = wish_in("cancela todas mis ordenes menos la de ibm", SCHEMAS)
-    ended = next_step(wish, [("get_pending_orders", {}, {"orders": orders})], "es")
-    assert ended == UseTools((("cancel_paper_order", {"order_id": "AAPL"}),))
+    for said in ("cancela todas mis ordenes menos la de ibm", "cancel all my orders except V, IBM"):
+        ended = next_step(wish_in(said, SCHEMAS), [("get_pending_orders", {}, {"orders": orders})], "es")
+        assert ended == UseTools((("cancel_paper_order", {"order_id": "AAPL"}),))
+    assert wish_in("cancel all my orders except KO", SCHEMAS).calls[0][1]["spared"] == ["KO"]
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,11 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (rf"(?<=\w) (?:around|about|somewhere (?:near|around)|sobre|alrededor de) (?=[$€£]?{_PRICE}\W*$)", " at "),
         # Buying and selling.
+        (
+            rf"{_CLAUSE}(?:buy|get|compra)(?: me)? (?P<of>\$?[a-z][\w.&/]*) (?:for|por) (?P<sum>"
+            rf"[$€£] ?(?:{_COUNT}|\d[\d.,]*k\b)|(?:{_COUNT}|\d[\d.,]*k\b) ?(?:{_MONEY}))(?=\W*$)",
+            r"\g<lead>buy \g<sum> of \g<of>",
+        ),
         (rf"{_CLAUSE}long (?P<of>[a-z]{{1,5}}) (?={_COUNT})", r"\g<lead>buy \g<of> "),
         (
             rf"{_CLAUSE}(?:p[oó]n(?:ga)?me|m[eé]teme|[eé]chame|m[eé]tele|[eé]chale|p[oó]nle|v[aá]monos con|"

@@ -101,4 +101,8 @@ def sale(way: Way, tool: str, schema: Schema, parsed: ParsedText) -> Wish:
 def _excluded_symbols(parsed: ParsedText) -> list[str]:
     """The shares that are excluded: IBM in "sell everything but my IBM"."""
     match = ALL_BUT.search(parsed.plain)
-    return symbols_in(match["spared"]) if match and not re.search(r"\d", match["spared"]) else []
+    if match is None or re.search(r"\d", match["spared"]):
+        return []
+    # Short names are only read in capitals, which the normalized text lacks.
+    is_aligned = len(parsed.text) == len(parsed.plain)
+    return symbols_in(parsed.text[match.start("spared") :] if is_aligned else match["spared"])

@@ -5,8 +5,9 @@ and the assistant names the word and asks for the order in one short sentence.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 
 from agent.domain.number_words import in_figures
 from agent.domain.offline.changes import ALL_BUT, FRACTION, SHARE
@@ -42,6 +43,18 @@ _OWN_PRICE = expression(r"\bque (?:l[aeo]s? )?(?:pagué|compré|he pagado)(?!\w)
 """The price that was paid, which is no past deed of somebody else: "un 5 % por debajo de lo que pagué"."""
 _CHANGES_MEANING = expression(r"\b(?:not|no|ni|or|o|hasta|except|salvo|excepto)\b")
 """Words that change the meaning of what is beside them: a negation, an alternative, an exception."""
+_ALL_EXCEPT = expression(
+    r"\b(?:all|everything|every|tod[oa]s?)\b.*\b(?P<except>except\w*|but|apart from|other than|salvo|menos|aparte de)\b"
+)
+"""What is left out of all that is cancelled or deleted."""
+_OTHER_BASE = expression(
+    r"\b(?:from|below|under|off|desde|respecto (?:a|de)|(?:por )?debajo de) (?P<base>"
+    r"(?:(?:its|the|their|sus?|el|l[oa]s|all.time|\w+.(?:week|day|month|year)|recent|last|latest|ultim[oa]s?) )*"
+    r"(?:highs?|peaks?|tops?|lows?|bottoms?|open|opening|maxim(?:um|os?)|minim(?:um|os?)|picos?|apertura))\b"
+)
+"""What a distance is from, if it is not the current price."""
+_IN_TOTAL = expression(r"\b(?:in (?:total|all)|altogether|overall|en (?:total|conjunto))\b")
+"""Of a sum, which is no price."""
 _CHANGES_REQUEST = expression(
     r"\b(?:don|never|nor|nunca|jamas|tampoco|either|maybe|perhaps|might|will|would|quizas?|"
     r"unless|except\w*|menos|siempre|mientras|until|till|while|provided|"
@@ -97,6 +110,8 @@ def as_requested(text: str, wish: Wish | None) -> Wish | None:
     text = _OWN_PRICE.sub(" ", text)
     normalized = in_figures(_ASIDES.sub(" ", with_known_spelling(_SHARE_NAME.sub(" ", _REASON.sub(" ", text)))))
     words = [*_PAST.findall(text), *re.findall(r"[^\W\d_]+", normalized)]
+    if unread := _other_meaning(plain(text), wish):
+        return Wish(Intent.UNREAD, words=unread)
     has_symbol = symbols_in(text) or all(tool != "create_paper_order" for tool, _ in wish.calls)
     has_request_verb = False
     for word in words:
@@ -108,6 +123,29 @@ def as_requested(text: str, wish: Wish | None) -> Wish | None:
             return Wish(Intent.UNREAD, words=word)
         has_request_verb = has_request_verb or _REQUEST_VERB.match(word) is not None
     return wish
+
+
+def _other_meaning(normalized: str, wish: Wish) -> str:
+    """The words of a normalized text by which a wish with effects means something that it does not have; "" if none."""
+    tools, names = {tool for tool, _ in wish.calls}, {name for _, arguments in wish.calls for name in arguments}
+    is_removal = not tools.isdisjoint(("cancel_paper_order", "delete_alert")) and len(tools) == 1
+    if is_removal and "spared" not in names and (match := _ALL_EXCEPT.search(normalized)):
+        return match["except"]
+    if (wish.way in RELATIVE_WAYS or "create_alert" in tools) and (match := _OTHER_BASE.search(normalized)):
+        return match["base"]
+    if any(map(_is_two_orders, (arguments for _, arguments in wish.calls))):
+        return "stop"
+    is_at_price = any(name.endswith("price") for name in names)
+    return match[0] if is_at_price and (match := _IN_TOTAL.search(normalized)) else ""
+
+
+def _is_two_orders(arguments: Mapping[str, Any]) -> bool:
+    """Whether an order's stop and limit are on two sides: a gain and a loss that are waited for at once. A stop-limit
+    order buys above its stop at no more than its limit, and sells below it at no less."""
+    stop, limit = arguments.get("stop_price"), arguments.get("limit_price")
+    if stop is None or limit is None:
+        return False
+    return limit < stop if arguments.get("side") == "buy" else limit > stop
 
 
 def has_foreign_words(text: str, tool: str) -> bool:
