@@ -26,7 +26,7 @@ from agent.domain.offline.distances import another_alert, at_other_distance
 from agent.domain.offline.follow_up import LATER_TIME, REPLACING_WAYS, FollowUp
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import ordinal_in
-from agent.domain.offline.position_size import distances_from_entry, with_prices
+from agent.domain.offline.position_size import AWAY, distances_from_entry, with_prices
 from agent.domain.offline.slots import Schema, missing_arguments, only_figures
 from agent.domain.offline.small_talk import small_talk_in
 from agent.domain.offline.wishes import RELATIVE_WAYS, Intent, Way, Wish
@@ -123,7 +123,7 @@ def _with_entry(follow_up: FollowUp) -> Wish | None:
     if follow_up.earlier.way != "sized":
         return None
     if distances := distances_from_entry(follow_up.normalized):
-        updates = {f"{name}_away": distance for name, distance in distances.items()}
+        updates = {f"{name}{AWAY}": distance for name, distance in distances.items()}
         return replace(follow_up.earlier, calls=((follow_up.tool, {**follow_up.arguments, **updates}),))
     if entry is None:
         return None

@@ -44,7 +44,7 @@ _AMOUNT_TO_KEEP = expression(
 )
 ALL_BUT = expression(
     r"\b(?:all|everything|every|tod[oa]s?)\b.{0,30}?\b"
-    r"(?:but|except(?: for)?|apart from|menos|except[oa]|salvo)\b(?P<spared>.*)"
+    r"(?P<but>but|except(?: for)?|apart from|other than|menos|except[oa]|salvo|aparte de)\b(?P<spared>.*)"
 )
 """All but some, which are `spared`."""
 _TIMES = expression(

@@ -22,7 +22,7 @@ _ASKS_QUANTITY = expression(
     r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
 )
 _RATIO = "calculate_risk_reward"
-_AWAY = "_away"
+AWAY = "_away"
 """Ends the name of a price's distance from the entry."""
 _STOP_OR_TARGET = expression(r"\b(?:(?P<stop>stop)|target|take[ -]?profit|objetivo|salida|exit)\b")
 _PRICES = frozenset(("entry_price", "stop_loss_price"))
@@ -32,7 +32,7 @@ def size_from_prices(arguments: dict[str, Any], missing: tuple[str, ...], parsed
     """The calculation with prices that the text gives other than as figures; None if it does not."""
     if distances := distances_from_entry(parsed.plain):
         others = {name: value for name, value in arguments.items() if name not in distances}
-        arguments = others | {f"{name}{_AWAY}": distance for name, distance in distances.items()}
+        arguments = others | {f"{name}{AWAY}": distance for name, distance in distances.items()}
         if "entry_price" in arguments and set(missing) <= _PRICES:
             return Wish(Intent.TOOL, ((_TOOL, with_prices(arguments, arguments["entry_price"], 1.0)),))
         missing = tuple(name for name in (*missing, "entry_price") if name not in ("stop_loss_price", *arguments))
@@ -67,7 +67,7 @@ def ratio_at_distances(arguments: Mapping[str, Any], parsed: ParsedText) -> Wish
     if not distances:
         return None
     others = {name: value for name, value in arguments.items() if name not in distances}
-    others |= {f"{name}{_AWAY}": distance for name, distance in distances.items()}
+    others |= {f"{name}{AWAY}": distance for name, distance in distances.items()}
     if "entry_price" in arguments:
         return Wish(Intent.TOOL, ((_RATIO, with_prices(others, arguments["entry_price"], 1.0)),))
     symbols = {"symbol": parsed.symbols[0]} if parsed.symbols else {}
@@ -116,8 +116,8 @@ def details_of(normalized: str, earlier: Wish) -> Wish | None:
 
 def with_prices(arguments: Mapping[str, Any], entry: float, share: float) -> dict[str, Any]:
     """The arguments of a calculation with this entry, and a stop at `share` of it unless there is one."""
-    others = {name: value for name, value in arguments.items() if name != "symbol" and not name.endswith(_AWAY)}
+    others = {name: value for name, value in arguments.items() if name != "symbol" and not name.endswith(AWAY)}
     away = {
-        name.removesuffix(_AWAY): round(entry + value, 4) for name, value in arguments.items() if name.endswith(_AWAY)
+        name.removesuffix(AWAY): round(entry + value, 4) for name, value in arguments.items() if name.endswith(AWAY)
     }
     return {"stop_loss_price": round(entry * share, 4), **others, **away, "entry_price": entry}

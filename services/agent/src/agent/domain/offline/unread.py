@@ -43,10 +43,6 @@ _OWN_PRICE = expression(r"\bque (?:l[aeo]s? )?(?:pagué|compré|he pagado)(?!\w)
 """The price that was paid, which is no past deed of somebody else: "un 5 % por debajo de lo que pagué"."""
 _CHANGES_MEANING = expression(r"\b(?:not|no|ni|or|o|hasta|except|salvo|excepto)\b")
 """Words that change the meaning of what is beside them: a negation, an alternative, an exception."""
-_ALL_EXCEPT = expression(
-    r"\b(?:all|everything|every|tod[oa]s?)\b.*\b(?P<except>except\w*|but|apart from|other than|salvo|menos|aparte de)\b"
-)
-"""What is left out of all that is cancelled or deleted."""
 _OTHER_BASE = expression(
     r"\b(?:from|below|under|off|desde|respecto (?:a|de)|(?:por )?debajo de) (?P<base>"
     r"(?:(?:its|the|their|sus?|el|l[oa]s|all.time|\w+.(?:week|day|month|year)|recent|last|latest|ultim[oa]s?) )*"
@@ -129,8 +125,8 @@ def _other_meaning(normalized: str, wish: Wish) -> str:
     """The words of a normalized text by which a wish with effects means something that it does not have; "" if none."""
     tools, names = {tool for tool, _ in wish.calls}, {name for _, arguments in wish.calls for name in arguments}
     is_removal = not tools.isdisjoint(("cancel_paper_order", "delete_alert")) and len(tools) == 1
-    if is_removal and "spared" not in names and (match := _ALL_EXCEPT.search(normalized)):
-        return match["except"]
+    if is_removal and "spared" not in names and (match := ALL_BUT.search(normalized)):
+        return match["but"]
     if (wish.way in RELATIVE_WAYS or "create_alert" in tools) and (match := _OTHER_BASE.search(normalized)):
         return match["base"]
     if any(map(_is_two_orders, (arguments for _, arguments in wish.calls))):
